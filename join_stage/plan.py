@@ -1,0 +1,163 @@
+"""How the queries of one template are evaluated together: the template's conjunctive query.
+
+Section 6.4.4, in the robust form.  The thesis puts a copy of R_doc and R_docW for each value
+join and one of R_bin or R_binW for each structural edge into the body.  Here one atom `pair`
+stands for a value join with all structure above it on either side: two equal leaves and their
+marked ancestors.  One atom `bound` stands for a leaf that no value join reaches, with its
+ancestors: an output, or a node of a residual comparison.  Atoms that name the same node of the
+template share its variable, and thereby hang together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from join_stage.term import Atom, Comparison, ConjunctiveQuery
+from templates import JoinGraph, Template, minor, template_of
+
+__all__ = ["Chain", "Plan", "plan_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A leaf of the template and its ancestors in it, root first; `value`: it is compared."""
+
+    side: int
+    nodes: tuple[int, ...]
+    value: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The evaluation of a template whose kept nodes are the queries' output nodes.
+
+    `joins` are the value joins, as pairs of chains, in the order of R_T's columns j0, j1, …;
+    `singles` the chains of its columns s0, s1, …; `minor` is the part of the template that
+    compares, on the same nodes, and `template` what the thesis calls the queries' template.
+    `outputs` are the kept nodes, in order; `sides` is 1 for a filter query, else 2.
+    """
+
+    id: str
+    graph: JoinGraph
+    minor: JoinGraph
+    template: Template
+    joins: tuple[tuple[Chain, Chain], ...]
+    singles: tuple[Chain, ...]
+    outputs: tuple[int, ...]
+    sides: int
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """R_T's columns that say what a row joins."""
+        return (
+            *(f"j{i}" for i in range(len(self.joins))),
+            *(f"s{i}" for i in range(len(self.singles))),
+        )
+
+    @property
+    def depth(self) -> int:
+        """The length of its longest chain."""
+        chains = (*(chain for pair in self.joins for chain in pair), *self.singles)
+        return max(len(chain.nodes) for chain in chains)
+
+    def query(self, nodes: tuple[int, ...]) -> ConjunctiveQuery:
+        """CQ_T with these nodes of the template in its head, after (r, dl, dr, dt)."""
+        head = ("r", "dl", "dr", "dt") if self.sides == 2 else ("r", "dl")
+        body: list[Atom] = []
+        strings: dict[int, str] = {}
+        for index, (left, right) in enumerate(self.joins):
+            strings[left.nodes[-1]] = strings[right.nodes[-1]] = f"v{index}"
+            body.append(
+                Atom(
+                    "pair",
+                    (
+                        ("j", f"j{index}"),
+                        *((name, name) for name in ("dl", "dr", "dt")),
+                        *_columns("l", left),
+                        *_columns("r", right),
+                        ("s", f"v{index}"),
+                    ),
+                )
+            )
+        if not self.joins and self.sides == 2:
+            body.append(Atom("together", tuple((name, name) for name in ("dl", "dr", "dt"))))
+        relation = "bound" if self.sides == 2 else "bound_w"
+        for index, chain in enumerate(self.singles):
+            document = "dr" if chain.side else "dl"
+            arguments = [("spine", f"s{index}"), ("doc", document), *_columns("n", chain)]
+            if chain.value:
+                strings[chain.nodes[-1]] = f"w{index}"
+                arguments.append(("s", f"w{index}"))
+            body.append(Atom(relation, tuple(arguments)))
+        comparisons = self._compare(strings, body)
+        rows = Atom(f"rows_{self.id}", (("r", "r"), *((c, c) for c in self.columns)))
+        head += tuple(f"n{node}" for node in nodes)
+        return ConjunctiveQuery(f"out_{self.id}", head, tuple(body), rows, tuple(comparisons))
+
+    def _compare(self, strings: dict[int, str], body: list[Atom]) -> list[Comparison]:
+        """The comparisons that no pair stands for; those by order need the values themselves."""
+        value_joins = frozenset(self.graph.value_joins)
+        comparisons = []
+        looked_up: set[str] = set()
+        for edge in self.graph.edges:
+            if edge in value_joins:
+                continue
+            left, right = strings[edge.left], strings[edge.right]
+            if edge.operator in ("=", "!="):
+                comparisons.append(Comparison(edge.operator, (left,), (right,)))
+                continue
+            for string in (left, right):
+                if string not in looked_up:
+                    looked_up.add(string)
+                    columns = (("id", string), ("value", f"{string}_text"), ("double", f"{string}_double"))
+                    body.append(Atom("strings", columns))
+            comparisons.append(
+                Comparison(
+                    edge.operator,
+                    (f"{left}_text", f"{left}_double"),
+                    (f"{right}_text", f"{right}_double"),
+                )
+            )
+        return comparisons
+
+
+def _columns(prefix: str, chain: Chain) -> list[tuple[str, str]]:
+    return [(f"{prefix}{i}", f"n{node}") for i, node in enumerate(chain.nodes)]
+
+
+def plan_of(graph: JoinGraph, sides: int) -> tuple[Plan, tuple[int, ...]]:
+    """The plan for a join graph with its output nodes kept, and the assignment of the plan's
+    nodes to the graph's."""
+    template, assignment = template_of(minor(graph))
+    return _plan(template, sides), assignment
+
+
+@lru_cache(maxsize=100_000)
+def _plan(template: Template, sides: int) -> Plan:
+    graph = template.graph
+    side_of = {node.number: node.side for node in graph.nodes}
+    children = graph.children()
+    compared = frozenset(n for edge in graph.edges for n in (edge.left, edge.right))
+
+    def chain(node: int) -> Chain:
+        return Chain(side_of[node], graph.chain(node), node in compared)
+
+    joins = tuple((chain(edge.left), chain(edge.right)) for edge in graph.value_joins)
+    joined = {c.nodes[-1] for pair in joins for c in pair}
+    singles = tuple(
+        chain(node.number)
+        for node in graph.nodes
+        if node.number not in joined and (node.number in compared or not children[node.number])
+    )
+    compares = minor(JoinGraph(graph.nodes, graph.edges))
+    return Plan(
+        f"{template.id}_{sides}",
+        graph,
+        compares,
+        template_of(compares)[0],
+        joins,
+        singles,
+        tuple(sorted(graph.kept)),
+        sides,
+    )

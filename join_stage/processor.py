@@ -1,0 +1,134 @@
+"""Stage 2, the Join Processor: a batch of witnesses into the matches of all queries.
+
+Algorithm 1 of the thesis, a batch at a time: take in the witnesses (Algorithm 2), join values,
+evaluate the conjunctive query of each template against R_T, test the time constraints of the
+queries of each row (Algorithm 3).  A single document is a batch of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import duckdb
+import pyarrow as pa
+
+from join_stage import relations
+from join_stage.plan import Plan
+from join_stage.registry import Registry
+from join_stage.relations import JoinState
+from join_stage.sql import to_sql
+from join_stage.value_join import join_values
+
+__all__ = ["Batch", "JoinProcessor", "Outputs"]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A batch of documents and their witnesses, as Arrow columns.
+
+    `documents`: doc, ts, stream; `witnesses`: doc, node, path, s, ts, chain; `accepts`: path,
+    spine, depths, of the paths that are new; `strings`: the new ones, as (number, value).
+    Document numbers ascend and begin after those of all batches before.
+    """
+
+    documents: dict[str, pa.Array]
+    witnesses: dict[str, pa.Array]
+    accepts: dict[str, pa.Array]
+    strings: list[tuple[int, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """Matches of the queries of one plan, each once: rows of the query's number, the documents'
+    numbers (one for each block) and the codes of the plan's output nodes."""
+
+    plan: Plan
+    rows: list[tuple[int, ...]]
+
+
+class JoinProcessor:
+    """The relations of one engine and the queries that are evaluated over them."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self.connection = connection
+        relations.create(connection)
+        self.registry = Registry(connection)
+        self.state = JoinState(connection)
+        self._latest: int | None = None
+        self._viewed_depth = 0
+        self._first = 0
+
+    def begin(self, batch: Batch) -> None:
+        """Takes in a batch and joins its values; `outputs` and `counts` then tell its matches."""
+        self.registry.flush()
+        self._views()
+        if len(batch.accepts["path"]):
+            relations.insert(self.connection, "accept", batch.accepts)
+        self.state.add_strings(batch.strings)
+        self._first = batch.documents["doc"][0].as_py()
+        self.state.begin(batch.witnesses, batch.documents)
+        times = batch.documents["ts"].to_pylist()
+        in_order = self._latest is None or min(times) >= self._latest
+        # Within the batch, the other order of a pair is found as ΔL ⋈ ΔR all the same.
+        self._latest = max(times if self._latest is None else [self._latest, *times])
+        bounds, depth = self.registry.bounds, self.registry.depth
+        join_values(
+            self.connection, bounds=bounds, depth=depth, first=self._first, in_order=in_order
+        )
+
+    def outputs(self) -> Iterator[Outputs]:
+        """The matches that the current batch completes."""
+        for plan, matches in self._matches():
+            columns = ["q", *(("dl", "dr") if plan.sides == 2 else ("dl",))]
+            columns += [f"n{node}" for node in plan.outputs]
+            names = ", ".join(f'"{column}"' for column in columns)
+            rows = self.connection.execute(f"SELECT {names} {matches}").fetchall()
+            if rows:
+                yield Outputs(plan, rows)
+
+    def counts(self) -> dict[int, int]:
+        """The number of matches that the current batch completes, by query."""
+        counts: dict[int, int] = {}
+        for _, matches in self._matches():
+            found = self.connection.execute(f"SELECT q, count(*) {matches} GROUP BY q").fetchall()
+            counts.update(found)
+        return counts
+
+    def _matches(self) -> Iterator[tuple[Plan, str]]:
+        """For each plan the FROM clause of its matches: CQ_T, then each query's constraints."""
+        for plan in self.registry.live_plans:
+            constraints = "dl >= since"
+            if plan.sides == 2:
+                constraints += " AND dr >= since AND dt > lo AND abs(dt) <= wl"
+                if not plan.joins:
+                    self._together()
+            query = to_sql(plan.query(plan.outputs))
+            yield plan, f"FROM ({query}) JOIN query USING (r) WHERE {constraints}"
+
+    def _together(self) -> None:
+        """The pairs of documents for queries without an equality: all that a window brings
+        together, of which one is in the batch."""
+        self.connection.execute(
+            f"""
+            CREATE OR REPLACE TEMP TABLE together AS
+            SELECT l.doc AS dl, r.doc AS dr, r.ts - l.ts AS dt
+            FROM document l JOIN document r
+              ON l.doc <> r.doc AND (l.doc >= {self._first} OR r.doc >= {self._first})
+            WHERE r.ts - l.ts > (SELECT min(lo) FROM query)
+              AND abs(r.ts - l.ts) <= (SELECT max(wl) FROM query)
+            """
+        )
+
+    def _views(self) -> None:
+        """`bound` and `bound_w`: rows of paths as rows of spines with their marked nodes."""
+        depth = self.registry.depth
+        if depth == self._viewed_depth:
+            return
+        self._viewed_depth = depth
+        nodes = ", ".join(f"chain[depths[{i + 1}] + 1] AS n{i}" for i in range(depth))
+        for view, relation in (("bound", "node"), ("bound_w", "node_w")):
+            self.connection.execute(
+                f"CREATE OR REPLACE TEMP VIEW {view} AS "
+                f"SELECT spine, doc, s, {nodes} FROM {relation} JOIN accept USING (path)"
+            )

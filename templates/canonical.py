@@ -1,0 +1,126 @@
+"""Query templates: join graphs up to isomorphism, by canonical labelling (law 5).
+
+A template is a minor without its labels (section 6.4.1).  BLISS, through igraph, labels a graph
+such that isomorphic graphs come out equal; the template's id is a hash of what comes out.  A
+query's *assignment* maps the template's nodes, the meta-variables var1, var2, … of R_T, to the
+nodes of the query's graph; among the isomorphisms it is the one that takes the query's nodes
+most in their own order, so that equal queries have equal rows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import igraph
+
+from templates.join_graph import Edge, JoinGraph, Node
+
+__all__ = ["Template", "template_of"]
+
+Form = tuple[tuple[str, ...], tuple[tuple[int, int], ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A class of isomorphic join graphs; `graph` has nodes 0, 1, …, meta-variable i+1 is i."""
+
+    id: str
+    graph: JoinGraph
+
+
+def template_of(graph: JoinGraph) -> tuple[Template, tuple[int, ...]]:
+    """The template of a graph, and the assignment of the template's nodes to the graph's.
+
+    >>> pair = (Node(7, 0, None), Node(9, 1, None))
+    >>> template, assignment = template_of(JoinGraph(pair, (Edge("=", 7, 9),)))
+    >>> template.graph.nodes, assignment
+    ((Node(number=0, side=0, parent=None), Node(number=1, side=1, parent=None)), (7, 9))
+    """
+    numbers = [node.number for node in graph.nodes]
+    template, order = _template_of_shape(_renumbered(graph, numbers))
+    return template, tuple(numbers[index] for index in order)
+
+
+_templates: dict[Form, Template] = {}
+
+
+@lru_cache(maxsize=100_000)
+def _template_of_shape(shape: JoinGraph) -> tuple[Template, tuple[int, ...]]:
+    """As `template_of`, for a graph whose nodes are 0, 1, …: queries of one shape ask once."""
+    form = _canonical_form(shape, ())
+    template = _templates.get(form)
+    if template is None:
+        template_id = hashlib.sha256(repr(form).encode()).hexdigest()[:12]
+        template = _templates[form] = Template(template_id, shape)
+    return template, _first_isomorphism(template.graph, shape)
+
+
+def _first_isomorphism(template: JoinGraph, graph: JoinGraph) -> tuple[int, ...]:
+    """The isomorphism from template to graph that is smallest, read as a sequence of nodes.
+
+    A partial isomorphism extends to a whole one exactly if the graphs stay isomorphic with its
+    nodes singled out, so that it grows node by node without ever going back.
+    """
+    chosen: list[int] = []
+    for index in range(len(template.nodes)):
+        wanted = _canonical_form(template, tuple(range(index + 1)))
+        chosen.append(
+            next(
+                node.number
+                for node in graph.nodes
+                if node.number not in chosen
+                and _canonical_form(graph, (*chosen, node.number)) == wanted
+            )
+        )
+    return tuple(chosen)
+
+
+@lru_cache(maxsize=100_000)
+def _canonical_form(graph: JoinGraph, singled_out: Sequence[int]) -> Form:
+    """A value that is equal for isomorphic graphs only, and for all of them.
+
+    Tree edges join nodes whose depth, part of the colour, tells which is the parent; a value
+    join is an edge between the sides; every other comparison is a path over two nodes of its
+    own, coloured by the operator and the direction.
+    """
+    depths = {node.number: len(graph.chain(node.number)) for node in graph.nodes}
+    colours = [
+        f"{node.side} {depths[node.number]} "
+        f"{'kept' if node.number in graph.kept else ''} "
+        f"{singled_out.index(node.number) if node.number in singled_out else ''}"
+        for node in graph.nodes
+    ]
+    edges = [(node.parent, node.number) for node in graph.nodes if node.parent is not None]
+    value_joins = frozenset(graph.value_joins)
+    for edge in graph.edges:
+        if edge in value_joins:
+            edges.append((edge.left, edge.right))
+        else:
+            source = len(colours)
+            # Both ends of a symmetric comparison look alike.
+            ends = ("of", "of") if edge.operator in ("=", "!=") else ("from", "to")
+            colours += [f"{edge.operator} {end}" for end in ends]
+            edges += [(edge.left, source), (source, source + 1), (source + 1, edge.right)]
+    palette = sorted(set(colours))
+    drawn = igraph.Graph(n=len(colours), edges=edges, vertex_attrs={"colour": colours})
+    # What a permutation means has changed between versions of igraph; applied by igraph itself
+    # it always means the same.
+    canonical = drawn.permute_vertices(
+        drawn.canonical_permutation(color=[palette.index(colour) for colour in colours])
+    )
+    return tuple(canonical.vs["colour"]), tuple(sorted(canonical.get_edgelist()))
+
+
+def _renumbered(graph: JoinGraph, numbers: Sequence[int]) -> JoinGraph:
+    index = {number: i for i, number in enumerate(numbers)}
+    return JoinGraph(
+        tuple(
+            Node(index[n.number], n.side, None if n.parent is None else index[n.parent])
+            for n in graph.nodes
+        ),
+        tuple(Edge(e.operator, index[e.left], index[e.right]) for e in graph.edges),
+        frozenset(index[number] for number in graph.kept),
+    )

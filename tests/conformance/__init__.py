@@ -1,0 +1,1 @@
+"""Cases of queries, events and expected matches, run over the engine by its Python API."""

@@ -1,0 +1,76 @@
+"""Runs a conformance case by the Python API, fed in one of several ways.
+
+A case is one line of JSON: `case` its name, `queries` the text of a query file, `events` a list of
+document envelopes, `expected` the matches with query, documents, nodes, bindings and result.  The
+order of arrival must not matter, so each case is fed as one batch, one by one, and shuffled.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import xscl
+
+Case = dict[str, Any]
+Envelope = dict[str, Any]
+Feeding = Callable[[Any, list[Envelope]], Iterator[Any]]
+
+
+def read_cases(path: Path) -> list[Case]:
+    """The cases of a JSON Lines file."""
+    with path.open(encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines if line.strip()]
+
+
+def matches_of(case: Case, feed: Feeding) -> list[dict[str, Any]]:
+    """What the engine says to a case that is fed in this way, in the members of the JSON form."""
+    with xscl.Engine() as engine:
+        engine.load(case["queries"])
+        return [match.to_dict() for match in feed(engine, list(case["events"]))]
+
+
+def one_batch(engine: Any, events: list[Envelope]) -> Iterator[Any]:
+    yield from engine.publish_many(events)
+
+
+def one_by_one(engine: Any, events: list[Envelope]) -> Iterator[Any]:
+    for event in events:
+        yield from engine.publish(
+            event["stream"], event["xml"], id=event["id"], timestamp=event["timestamp"]
+        )
+
+
+def shuffled(seed: int) -> Feeding:
+    """One by one, in another order."""
+
+    def feed(engine: Any, events: list[Envelope]) -> Iterator[Any]:
+        random.Random(seed).shuffle(events)
+        yield from one_by_one(engine, events)
+
+    return feed
+
+
+def shuffled_batches(seed: int) -> Feeding:
+    """In another order, in batches of random size."""
+
+    def feed(engine: Any, events: list[Envelope]) -> Iterator[Any]:
+        dice = random.Random(seed)
+        dice.shuffle(events)
+        while events:
+            size = dice.randint(1, len(events))
+            batch, events = events[:size], events[size:]
+            yield from engine.publish_many(batch)
+
+    return feed
+
+
+FEEDINGS: dict[str, Feeding] = {
+    "one batch": one_batch,
+    "one by one": one_by_one,
+    **{f"shuffled {seed}": shuffled(seed) for seed in (1, 2, 3)},
+    **{f"shuffled batches {seed}": shuffled_batches(seed) for seed in (4, 5, 6)},
+}

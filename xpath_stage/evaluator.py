@@ -1,0 +1,177 @@
+"""Stage 1, the XPath Evaluator: a parsed document into the witnesses of all tree patterns.
+
+One walk over the elements, with one lookup in the path table for each; only a node whose path
+accepts a spine leaves a row (law 2: rows are of paths, never of variables).  These rows are the
+thesis' R_docW and R_binW in one: (document, node, path, string value, nodes from the root).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from lxml import etree
+
+from xpath_stage.automaton import Automaton
+from xpath_stage.documents import ATTRIBUTE, string_value
+from xpath_stage.filters import FilterTests
+from xpath_stage.paths import DEAD, SKIP, Accept, PathTable
+from xpath_stage.patterns import Filter, Spine
+from xpath_stage.strings import Strings
+
+__all__ = ["Witnesses", "XPathEvaluator"]
+
+
+@dataclass(slots=True)
+class Witnesses:
+    """The witnesses of a batch of documents, one row for each node of an accepting path.
+
+    Columns of equal length: `documents` (numbers), `nodes` (codes), `paths`, `strings` (number
+    of the string value, None where no spine asks for it) and `chains`, the codes of the nodes
+    from the root to the row's own, one after the other: row i's end at `ends[i]`.
+    """
+
+    documents: list[int] = field(default_factory=list)
+    nodes: list[int] = field(default_factory=list)
+    paths: list[int] = field(default_factory=list)
+    strings: list[int | None] = field(default_factory=list)
+    chains: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+
+
+class XPathEvaluator:
+    """All registered spines, evaluated together on each document."""
+
+    def __init__(self, strings: Strings) -> None:
+        self.strings = strings
+        self.attribute_names: list[str] = [""]
+        self.spines: list[Spine] = []
+        self.automaton = Automaton()
+        self.paths = PathTable(self.automaton)
+        self._spine_numbers: dict[Spine, int] = {}
+        self._attribute_numbers: dict[str, int] = {}
+        self._accepts_taken = 0
+
+    def register(self, spine: Spine) -> int:
+        """The number of a spine; documents evaluated from now on are matched against it."""
+        number = self._spine_numbers.get(spine)
+        if number is None:
+            number = self._spine_numbers[spine] = len(self.spines)
+            self.spines.append(spine)
+            self.paths.add_spine(number, spine)
+        return number
+
+    def reads(self, stream: str) -> bool:
+        """Whether any spine is about this stream."""
+        return self.automaton.root(stream) is not None
+
+    def take_accepts(self) -> list[Accept]:
+        """What the paths interned since the last call accept."""
+        new = self.paths.accepts[self._accepts_taken :]
+        self._accepts_taken = len(self.paths.accepts)
+        return new
+
+    def attribute_name(self, node: int) -> str | None:
+        """The Clark name of an attribute's node code, None for an element's."""
+        return self.attribute_names[node // ATTRIBUTE] or None
+
+    def evaluate(self, stream: str, root: etree._Element, document: int, to: Witnesses) -> None:
+        """Appends the witnesses of one document, whose number is `document`, to a batch's."""
+        table = self.paths
+        transitions, wanted, attributes = table.transitions, table.wanted, table.attributes
+        tests = FilterTests()
+        # The open elements: their paths, their numbers, and how many nodes each has to come.
+        open_paths = [table.root(stream)]
+        open_nodes: list[int] = []
+        to_come = [1]
+        node = 0
+        for element in root.iter():
+            while not to_come[-1]:
+                to_come.pop()
+                open_paths.pop()
+                open_nodes.pop()
+            to_come[-1] -= 1
+            path = transitions[open_paths[-1]][element.tag]
+            if path < 0:
+                if path == SKIP:
+                    continue
+                path = self._choose(open_paths[-1], path, tests, element, None)
+            children = len(element)
+            value = wanted[path]
+            if value is not None:
+                to.documents.append(document)
+                to.nodes.append(node)
+                to.paths.append(path)
+                to.strings.append(self._string(element, children) if value else None)
+                to.chains += open_nodes
+                to.chains.append(node)
+                to.ends.append(len(to.chains))
+            if attributes[path]:
+                self._attributes(element, path, open_nodes, node, document, tests, to)
+            if children:
+                open_paths.append(path)
+                open_nodes.append(node)
+                to_come.append(children)
+            node += 1
+
+    def _string(self, element: etree._Element, children: int) -> int:
+        return self.strings.intern(string_value(element) if children else element.text or "")
+
+    def _attributes(
+        self,
+        element: etree._Element,
+        parent: int,
+        open_nodes: list[int],
+        node: int,
+        document: int,
+        tests: FilterTests,
+        to: Witnesses,
+    ) -> None:
+        table = self.paths
+        for name, text in element.items():
+            path = table.transitions[parent]["@" + name]
+            if path < 0:
+                path = self._choose(parent, path, tests, element, name)
+            value = table.wanted[path]
+            if value is None:
+                continue
+            code = node + ATTRIBUTE * self._attribute_number(name)
+            to.documents.append(document)
+            to.nodes.append(code)
+            to.paths.append(path)
+            to.strings.append(self.strings.intern(text) if value else None)
+            to.chains += open_nodes
+            to.chains.append(node)
+            to.chains.append(code)
+            to.ends.append(len(to.chains))
+
+    def _choose(
+        self,
+        parent: int,
+        target: int,
+        tests: FilterTests,
+        element: etree._Element,
+        attribute: str | None,
+    ) -> int:
+        """The path of a node that reaches states with filters."""
+        choice = self.paths.choices[-2 - target]
+        held: dict[Filter, bool] = {}
+        active = set(choice.free)
+        for state, filters in choice.filtered:
+            for filter in filters:
+                holds = held.get(filter)
+                if holds is None:
+                    holds = held[filter] = tests.holds(filter, element, attribute)
+                if not holds:
+                    break
+            else:
+                active.add(state)
+        if attribute is not None and not active:
+            return DEAD
+        return self.paths.intern(parent, frozenset(active))
+
+    def _attribute_number(self, name: str) -> int:
+        number = self._attribute_numbers.get(name)
+        if number is None:
+            number = self._attribute_numbers[name] = len(self.attribute_names)
+            self.attribute_names.append(name)
+        return number

@@ -1,0 +1,69 @@
+"""Filters, tested on nodes: compiled once, evaluated once per distinct filter and node.
+
+Filters are a whitelisted subset of XPath 1.0 (law 11), which libxml2 evaluates.  A positional
+filter counts among its siblings and is therefore evaluated from the parent, once for all of
+them.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from lxml import etree
+
+from xpath_stage.patterns import Filter
+
+__all__ = ["FilterTests"]
+
+
+class FilterTests:
+    """The filters of one document's nodes, with the positional ones remembered by parent."""
+
+    __slots__ = ("_selected",)
+
+    def __init__(self) -> None:
+        self._selected: dict[tuple[Filter, etree._Element | None], frozenset[object]] = {}
+
+    def holds(self, filter: Filter, element: etree._Element, attribute: str | None) -> bool:
+        """Whether a filter holds at an element, or at its attribute of that Clark name."""
+        if filter.positional:
+            context = element.getparent() if attribute is None else element
+            key = (filter, context)
+            selected = self._selected.get(key)
+            if selected is None:
+                selected = self._selected[key] = _select(filter, element, context, attribute)
+            return (element if attribute is None else attribute) in selected
+        return bool(_condition(filter, attribute)(element))
+
+
+def _select(
+    filter: Filter,
+    element: etree._Element,
+    parent: etree._Element | None,
+    attribute: str | None,
+) -> frozenset[object]:
+    if parent is None:
+        return frozenset(_positions(filter, "/")(element.getroottree()))
+    found = _positions(filter, "")(parent)
+    if attribute is None:
+        return frozenset(found)
+    return frozenset(value.attrname for value in found)
+
+
+@lru_cache(maxsize=100_000)
+def _positions(filter: Filter, prefix: str) -> etree.XPath:
+    return etree.XPath(prefix + filter.expression, namespaces=dict(filter.namespaces))
+
+
+@lru_cache(maxsize=100_000)
+def _condition(filter: Filter, attribute: str | None) -> etree.XPath:
+    namespaces = dict(filter.namespaces)
+    expression = f"boolean({filter.expression})"
+    if attribute is not None:
+        uri, _, local = attribute.rpartition("}")
+        name = local
+        if uri:
+            namespaces["the-attribute"] = uri[1:]
+            name = f"the-attribute:{local}"
+        expression = f"boolean(@{name}[{filter.expression}])"
+    return etree.XPath(expression, namespaces=namespaces, smart_strings=False)

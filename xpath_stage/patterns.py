@@ -1,0 +1,65 @@
+"""What stage 1 is asked for: the paths of tree patterns, as plain immutable data.
+
+A *definition* is the path of steps from a document's root to a variable's node, with the
+filters on the way and those branches that bind nothing needed (law 4: same definition, same
+witnesses, across all queries).  A *spine* is a definition with marks: the steps on the way
+whose nodes the join stage asks for, the leaf last.  The spines of a tree pattern's leaves say
+all of its structure that is left in the minor: leaves hang together where their marked
+ancestors are the same node (section 6.3.1 of the thesis, whose R_bin holds such pairs).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["Definition", "Filter", "Spine", "Step"]
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A predicate on one node, as XPath 1.0.
+
+    `expression` is a condition whose context is the node; where `positional`, it is a whole
+    step (`a[b][2]`) whose context is the node's parent, and the node must be among its result.
+    `namespaces` are the (prefix, uri) pairs that the expression uses.
+    """
+
+    expression: str
+    namespaces: tuple[tuple[str, str], ...] = ()
+    positional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step: axis, node test, filters.
+
+    `test` is `name`, `{uri}name`, `*`, `{*}name`, or one of these after `@`.  After
+    `descendant` an attribute is one of the context node or of an element below it.
+    """
+
+    axis: Literal["child", "descendant"]
+    test: str
+    filters: tuple[Filter, ...] = ()
+
+
+Definition = tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Spine:
+    """A definition in a stream, and which of its steps' nodes are asked for.
+
+    `marks` are ascending indices into `steps`, the last one the leaf's; `value` tells whether
+    the leaf's string value is asked for, too.
+    """
+
+    stream: str
+    steps: Definition
+    marks: tuple[int, ...]
+    value: bool
+
+    def __post_init__(self) -> None:
+        ascending = all(a < b for a, b in zip(self.marks, self.marks[1:], strict=False))
+        if not self.marks or not ascending or self.marks[-1] != len(self.steps) - 1:
+            raise ValueError(f"marks {self.marks} do not end at step {len(self.steps) - 1}")

@@ -1,0 +1,42 @@
+"""Interned strings: the string values of joining nodes as integers (law 3).
+
+Value joins compare integers.  A number is never used twice, so that a number which is still
+held somewhere never comes to mean another string.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+__all__ = ["Strings"]
+
+
+class Strings:
+    """A growing and shrinking dictionary of strings; `added` are those since the last `take`."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+        self.added: list[tuple[int, str]] = []
+        self._next = 1
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def intern(self, value: str) -> int:
+        """The number of a string, a new one where it has none."""
+        number = self.numbers.get(value)
+        if number is None:
+            number = self.numbers[value] = self._next
+            self._next += 1
+            self.added.append((number, value))
+        return number
+
+    def take(self) -> list[tuple[int, str]]:
+        """The strings added since the last call, with their numbers."""
+        added, self.added = self.added, []
+        return added
+
+    def forget(self, values: Iterable[str]) -> None:
+        """Drops strings that nothing holds any more."""
+        for value in values:
+            del self.numbers[value]

@@ -1,0 +1,29 @@
+"""XSCL: standing queries that join documents with each other, by value, as they stream by.
+
+    engine = xscl.Engine()
+    engine.load(text_of_a_query_file)
+    for match in engine.run(envelopes): ...
+"""
+
+from xscl._shadow import refuse_shadowing_packages
+
+# Before anything of ours is imported from the packages that another one could shadow.
+refuse_shadowing_packages()
+
+from xscl.engine import Engine
+from xscl.errors import DocumentError, QueryError, QuerySyntaxError, StateError, XSCLError
+from xscl.match import Match
+from xscl.subscription import Subscription
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "DocumentError",
+    "Engine",
+    "Match",
+    "QueryError",
+    "QuerySyntaxError",
+    "StateError",
+    "Subscription",
+    "XSCLError",
+]

@@ -1,0 +1,46 @@
+"""A batch of witnesses on its way from stage 1 to stage 2, as Arrow columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from join_stage import Batch
+from xpath_stage import Accept, Witnesses
+from xscl.document import Document
+
+__all__ = ["arrow_batch"]
+
+
+def arrow_batch(
+    documents: Sequence[Document],
+    witnesses: Witnesses,
+    accepts: Sequence[Accept],
+    strings: list[tuple[int, str]],
+) -> Batch:
+    """The batch of some documents, whose numbers ascend."""
+    times = {document.number: document.time for document in documents}
+    return Batch(
+        documents={
+            "doc": pa.array([document.number for document in documents], pa.int32()),
+            "ts": pa.array([document.time for document in documents], pa.int64()),
+            "stream": pa.array([document.stream for document in documents], pa.string()),
+        },
+        witnesses={
+            "doc": pa.array(witnesses.documents, pa.int32()),
+            "node": pa.array(witnesses.nodes, pa.int64()),
+            "path": pa.array(witnesses.paths, pa.int32()),
+            "s": pa.array(witnesses.strings, pa.int64()),
+            "ts": pa.array([times[number] for number in witnesses.documents], pa.int64()),
+            "chain": pa.ListArray.from_arrays(
+                pa.array([0, *witnesses.ends], pa.int32()), pa.array(witnesses.chains, pa.int64())
+            ),
+        },
+        accepts={
+            "path": pa.array([accept.path for accept in accepts], pa.int32()),
+            "spine": pa.array([accept.spine for accept in accepts], pa.int32()),
+            "depths": pa.array([accept.depths for accept in accepts], pa.list_(pa.int32())),
+        },
+        strings=strings,
+    )

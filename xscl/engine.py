@@ -1,0 +1,396 @@
+"""The engine: the one object that users hold, with all the rooms behind it.
+
+Queries go in by `subscribe` and `load`; documents by `publish`, `publish_many`, `run` and
+`count`.  A batch of documents takes one way: parsed and matched against the tree patterns
+(stage 1), joined and evaluated by template (stage 2), its matches bound to their documents.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import TracebackType
+
+import duckdb
+
+from join_stage import JoinProcessor
+from xpath_stage import MalformedDocument, Strings, Witnesses, XPathEvaluator, parse
+from xscl.batches import arrow_batch
+from xscl.dissect import Dissection, dissect
+from xscl.document import Document
+from xscl.errors import DocumentError, QueryError, StateError, XSCLError
+from xscl.intake import Intake, Skipped
+from xscl.language import parse as parse_queries
+from xscl.language.syntax import Query
+from xscl.match import Match
+from xscl.subscription import Subscription
+from xscl.times import duration
+
+__all__ = ["Engine"]
+
+log = logging.getLogger("xscl")
+
+Envelope = Mapping[str, object]
+
+
+class Engine:
+    """Standing queries over streams of documents, in memory.
+
+    `lateness` bounds how late a document may come (seconds, or text such as `1 day`; the
+    default, None, is without bound): with it, and windows that end, the state forgets.
+    `on_skip` is told of each document that cannot be read; by default it is logged.  An engine
+    may be used from several threads.
+
+    >>> engine = Engine()
+    >>> promo = engine.subscribe("S//book->b[./title->t] FOLLOWED BY {t = u} S//blog[./title->u]")
+    >>> engine.publish("S", "<book><title>XSCL</title></book>", id="d1", timestamp=0)
+    []
+    >>> (match,) = engine.publish("S", "<blog><title>XSCL</title></blog>", id="d2", timestamp=1)
+    >>> match.documents, match.nodes
+    (('d1', 'd2'), (0, 0))
+    """
+
+    def __init__(
+        self,
+        *,
+        lateness: float | str | None = None,
+        on_skip: Callable[[DocumentError], object] | None = None,
+    ) -> None:
+        self._lock = threading.RLock()
+        self._connection = duckdb.connect()
+        self._join = JoinProcessor(self._connection)
+        self._strings = Strings()
+        self._xpath = XPathEvaluator(self._strings)
+        self._intake = Intake(_lateness(lateness))
+        self._on_skip = on_skip or (lambda error: log.warning("skipped: %s", error))
+        self._by_name: dict[str, Subscription] = {}
+        self._by_number: dict[int, Subscription] = {}
+        self._variables: dict[tuple[object, ...], int] = {}
+        self._queries_seen = 0
+        self._closed = False
+
+    # Queries
+
+    def subscribe(
+        self,
+        text: str,
+        name: str | None = None,
+        on_match: Callable[[Match], object] | None = None,
+    ) -> Subscription:
+        """Subscribes one query; it sees the documents published from now on.
+
+        `name` overrides the one in the text; `on_match` is called with each match.  Raises
+        QueryError, or an ExceptionGroup of several.
+        """
+        with self._lock:
+            self._check_open()
+            queries, errors = parse_queries(text, first=self._queries_seen + 1)
+            if not errors and len(queries) != 1:
+                problem = f"expected one query, found {len(queries)}; `load` takes several"
+                at = queries[1].at if queries else 0
+                errors = [QueryError(problem, query=name or "", text=text, at=at)]
+            if errors:
+                raise errors[0] if len(errors) == 1 else ExceptionGroup("bad query", errors)
+            (query,) = queries
+            if name is not None:
+                query = query.renamed(name)
+            self._check_name(query)
+            self._queries_seen += 1
+            return self._subscribe(query, on_match)
+
+    def load(
+        self, text: str, on_match: Callable[[Match], object] | None = None
+    ) -> list[Subscription]:
+        """Subscribes all queries of a query file's text.
+
+        Bad ones are refused whole: the good ones are subscribed, then an ExceptionGroup of all
+        errors is raised.
+        """
+        subscriptions, errors = self.load_good(text, on_match)
+        if errors:
+            raise ExceptionGroup(f"{len(errors)} bad queries" if errors[1:] else "bad query", errors)
+        return subscriptions
+
+    def load_good(
+        self, text: str, on_match: Callable[[Match], object] | None = None
+    ) -> tuple[list[Subscription], list[QueryError]]:
+        """As `load`, but returns the errors beside the subscriptions."""
+        with self._lock:
+            self._check_open()
+            queries, errors = parse_queries(text, first=self._queries_seen + 1)
+            subscriptions = []
+            for query in queries:
+                try:
+                    self._check_name(query)
+                except QueryError as error:
+                    errors.append(error)
+                else:
+                    subscriptions.append(self._subscribe(query, on_match))
+            self._queries_seen += len(queries) + len({error.query for error in errors})
+            return subscriptions, sorted(errors, key=lambda error: (error.line, error.column))
+
+    @property
+    def subscriptions(self) -> list[Subscription]:
+        """The queries, in order of subscription."""
+        with self._lock:
+            return list(self._by_number.values())
+
+    def cancel(self, name: str) -> None:
+        """Cancels the query of a name; raises StateError if there is none."""
+        with self._lock:
+            subscription = self._by_name.get(name)
+            if subscription is None:
+                raise StateError(f"no query is named {name!r}; there are: {', '.join(self._by_name)}")
+            self._cancel(subscription)
+
+    # Documents
+
+    def publish(
+        self,
+        stream: str,
+        document: str | bytes,
+        *,
+        id: str | None = None,
+        timestamp: float | str | None = None,
+    ) -> list[Match]:
+        """Publishes one document; returns the matches that it completes.
+
+        Raises DocumentError if it cannot be read.  A late or duplicate document is counted and
+        has no matches.
+        """
+        envelope = {"stream": stream, "xml": document, "id": id, "timestamp": timestamp}
+        with self._lock:
+            self._check_open()
+            return self._deliver(self._publish([envelope], self._raise))
+
+    def publish_many(self, envelopes: Iterable[Envelope]) -> list[Match]:
+        """Publishes documents as one batch; those that cannot be read are reported, counted and
+        skipped.  An envelope is a dict as in a line of an events file."""
+        with self._lock:
+            self._check_open()
+            return self._deliver(self._publish(envelopes, self._report))
+
+    def run(self, envelopes: Iterable[Envelope], *, batch: int = 1000) -> Iterator[Match]:
+        """Publishes documents in batches, lazily; yields the matches as they are found."""
+        for some in _batches(envelopes, batch):
+            yield from self.publish_many(some)
+
+    def count(self, envelopes: Iterable[Envelope], *, batch: int = 1000) -> Counter[str]:
+        """Publishes documents in batches and counts the matches of each query, without building
+        any; callbacks are not called."""
+        counts = Counter({name: 0 for name in self._by_name})
+        for some in _batches(envelopes, batch):
+            with self._lock:
+                self._check_open()
+                if self._take_in(some, self._report):
+                    for number, matches in self._join.counts().items():
+                        counts[self._by_number[number].name] += matches
+                self._forget()
+        return counts
+
+    @property
+    def skipped(self) -> Skipped:
+        """How many documents were skipped, by reason."""
+        return self._intake.skipped
+
+    @property
+    def documents(self) -> int:
+        """How many documents were taken in."""
+        return self._intake.next_number
+
+    def reads(self, stream: str) -> bool:
+        """Whether any query reads a stream."""
+        return stream in self._intake.reach
+
+    # Life
+
+    def close(self) -> None:
+        """Closes the engine; what is asked of it afterwards raises StateError."""
+        with self._lock:
+            if not self._closed:
+                self._closed = True
+                self._connection.close()
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # Inside
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StateError("the engine is closed; make a new one")
+
+    def _check_name(self, query: Query) -> None:
+        taken = self._by_name.get(query.name)
+        if taken is None:
+            return
+        first = QueryError("", query=query.name, text=taken.query.text, at=_name_place(taken.query))
+        raise QueryError(
+            f"the name {query.name!r} is taken by the query at line {first.line}, "
+            f"column {first.column} of its text; choose another or cancel that one",
+            query=query.name,
+            text=query.text,
+            at=_name_place(query),
+        )
+
+    def _subscribe(
+        self, query: Query, on_match: Callable[[Match], object] | None
+    ) -> Subscription:
+        parts = dissect(query)
+        number = max(self._by_number, default=-1) + 1
+        subscription = Subscription(number, parts, on_match, self._cancel)
+        plan = parts.plan
+        spine = self._xpath.register
+        self._join.registry.add(
+            number,
+            plan,
+            joins=[(spine(parts.spine(a)), spine(parts.spine(b))) for a, b in plan.joins],
+            singles=[spine(parts.spine(chain)) for chain in plan.singles],
+            variables=[self._variable(parts, node) for node in parts.assignment],
+            constraint=parts.constraint,
+            since=self._intake.next_number,
+        )
+        self._by_name[query.name] = self._by_number[number] = subscription
+        self._set_reach()
+        return subscription
+
+    def _variable(self, parts: Dissection, node: int) -> int:
+        """The number of a variable: one definition, one variable, whatever its names (law 4).
+
+        It goes by the first name given to it, made unique by its query's where need be.
+        """
+        pattern = parts.patterns[node]
+        definition = (parts.streams[pattern.block], parts.definitions[node])
+        number = self._variables.get(definition)
+        if number is None:
+            number = self._variables[definition] = len(self._variables)
+            name = pattern.variables[0] if pattern.variables else f"_{node}"
+            names = self._join.registry.variables
+            if name in names.values():
+                name = f"{parts.query.name}.{name}"
+            names[number] = name
+        return number
+
+    def _cancel(self, subscription: Subscription) -> None:
+        with self._lock:
+            if self._by_name.get(subscription.name) is subscription and not self._closed:
+                del self._by_name[subscription.name], self._by_number[subscription.number]
+                self._join.registry.remove(subscription.number)
+                self._set_reach()
+
+    def _set_reach(self) -> None:
+        """How long each stream's documents stay in reach of some query."""
+        reach: dict[str, int | None] = {}
+        for subscription in self._by_number.values():
+            constraint = subscription.constraint
+            streams = subscription.dissection.streams
+            for block, stream in enumerate(streams):
+                # The right document of FOLLOWED BY only waits for earlier ones.
+                waits = len(streams) == 2 and not (constraint.after and block == 1)
+                window = constraint.window if waits else 0
+                known = reach.get(stream, 0)
+                reach[stream] = None if window is None or known is None else max(known, window)
+        self._intake.reach = reach
+
+    def _raise(self, error: DocumentError) -> None:
+        raise error
+
+    def _report(self, error: DocumentError) -> None:
+        self._on_skip(error)
+
+    def _take_in(
+        self, envelopes: Iterable[Envelope], on_error: Callable[[DocumentError], None]
+    ) -> bool:
+        """Brings a batch into the join stage; False if nothing of it can match anything."""
+        intake = self._intake
+        documents: list[Document] = []
+        witnesses = Witnesses()
+        for envelope in envelopes:
+            try:
+                document = intake.read(envelope)
+                root = _parsed(document)
+            except DocumentError as error:
+                intake.skipped.malformed += 1
+                on_error(error)
+                continue
+            if not intake.admit(document):
+                continue
+            if document.stream in intake.reach:
+                documents.append(document)
+                self._xpath.evaluate(document.stream, root, document.number, witnesses)
+        if not documents:
+            return False
+        accepts = self._xpath.take_accepts()
+        self._join.begin(arrow_batch(documents, witnesses, accepts, self._strings.take()))
+        return True
+
+    def _publish(
+        self, envelopes: Iterable[Envelope], on_error: Callable[[DocumentError], None]
+    ) -> list[tuple[Subscription, Match]]:
+        if not self._take_in(envelopes, on_error):
+            return []
+        held = self._intake.held
+        found: list[tuple[tuple[int, ...], Subscription, Match]] = []
+        for outputs in self._join.outputs():
+            sides = outputs.plan.sides
+            for number, *row in outputs.rows:
+                subscription = self._by_number[number]
+                documents = [held[document] for document in row[:sides]]
+                match = subscription.match(documents, row[sides:], self._xpath.attribute_name)
+                # In order of the completing documents, then of the queries.
+                found.append(((max(row[:sides]), number, *row), subscription, match))
+        self._forget()
+        found.sort(key=lambda entry: entry[0])
+        return [(subscription, match) for _, subscription, match in found]
+
+    def _forget(self) -> None:
+        gone = self._intake.forget()
+        if gone:
+            self._strings.forget(self._join.state.forget(gone))
+
+    def _deliver(self, found: list[tuple[Subscription, Match]]) -> list[Match]:
+        for subscription, match in found:
+            subscription.deliver(match)
+        return [match for _, match in found]
+
+
+def _parsed(document: Document):  # type: ignore[no-untyped-def]
+    try:
+        return parse(document.body)
+    except MalformedDocument as error:
+        raise DocumentError(
+            str(error), stream=document.stream, document=document.id
+        ) from error
+
+
+def _batches(envelopes: Iterable[Envelope], size: int) -> Iterator[list[Envelope]]:
+    if size < 1:
+        raise XSCLError(f"a batch holds at least one document, not {size}")
+    iterator = iter(envelopes)
+    while some := list(itertools.islice(iterator, size)):
+        yield some
+
+
+def _lateness(lateness: float | str | None) -> int | None:
+    if lateness is None:
+        return None
+    try:
+        text = lateness if isinstance(lateness, str) else f"{lateness:f}"
+        return duration(text)
+    except ValueError as error:
+        raise XSCLError(f"lateness: {error}") from error
+
+
+def _name_place(query: Query) -> int:
+    return query.at if query.named_at is None else query.named_at

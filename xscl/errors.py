@@ -1,0 +1,76 @@
+"""The errors that a user's input can cause, one hierarchy.
+
+    XSCLError
+    ├── QueryError            a query that cannot be subscribed: .query .line .column
+    │   └── QuerySyntaxError  text that is no XSCL
+    ├── DocumentError         a document that cannot be read: .stream .document
+    └── StateError            the engine's state does not allow what was asked
+
+Each message says what was wrong, where, and what to do.  Several errors of one
+query file come as an `ExceptionGroup` whose members they are.
+"""
+
+from __future__ import annotations
+
+__all__ = ["DocumentError", "QueryError", "QuerySyntaxError", "StateError", "XSCLError"]
+
+
+class XSCLError(Exception):
+    """The base of every error raised for a user's input."""
+
+
+class QueryError(XSCLError):
+    """A query that says something impossible.
+
+    `query` is its name, `line` and `column` (1-based) the place in the text it came in,
+    `problem` the one-line reason.  `str()` shows all of them, the line and a caret.
+    """
+
+    def __init__(self, problem: str, *, query: str, text: str, at: int) -> None:
+        at = min(max(at, 0), len(text))
+        start = text.rfind("\n", 0, at) + 1
+        end = text.find("\n", at)
+        self.query = query
+        self.problem = problem
+        self.line = text.count("\n", 0, at) + 1
+        self.column = at - start + 1
+        self.source = text[start : end if end >= 0 else len(text)].rstrip("\r")
+        super().__init__(problem)
+
+    def __str__(self) -> str:
+        line, caret = _excerpt(self.source, self.column)
+        return (
+            f"query {self.query!r}, line {self.line}, column {self.column}: {self.problem}\n"
+            f"    {line}\n    {caret}"
+        )
+
+
+class QuerySyntaxError(QueryError):
+    """Text that is no XSCL: the problem tells what was found and what was expected."""
+
+
+class DocumentError(XSCLError):
+    """A document that cannot be read; the others are unaffected."""
+
+    def __init__(self, problem: str, *, stream: str, document: str) -> None:
+        self.stream = stream
+        self.document = document
+        self.problem = problem
+        super().__init__(f"document {document!r} of stream {stream!r}: {problem}")
+
+
+class StateError(XSCLError):
+    """The engine's state does not allow what was asked (it is closed, a name is taken)."""
+
+
+def _excerpt(source: str, column: int, width: int = 100) -> tuple[str, str]:
+    """The part of a line around a column, and a caret under that column."""
+    source = source.replace("\t", " ")
+    start = 0 if len(source) <= width else max(0, min(column - width // 2, len(source) - width))
+    line = source[start : start + width]
+    caret = " " * (column - 1 - start) + "^"
+    if start:
+        line, caret = "…" + line, " " + caret
+    if start + width < len(source):
+        line += "…"
+    return line, caret

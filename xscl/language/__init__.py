@@ -1,0 +1,73 @@
+"""XSCL, the query language: from a text to syntax trees.
+
+    scan.py         a text       -> its statements; comments and constructors blanked
+    parse.py        a statement  -> a query, by grammar.lark
+      build.py        lark's tree  -> the nodes of syntax.py
+      constructor.py  an XML constructor -> an element (its extent: markup.py)
+    check.py        a query      -> what it says wrongly
+
+The language is that of chapter 6 of the thesis (section 6.2).
+"""
+
+from __future__ import annotations
+
+import re
+
+from xscl.errors import QueryError, QuerySyntaxError
+from xscl.language.check import check
+from xscl.language.names import PREDECLARED
+from xscl.language.parse import is_declaration, parse_declaration, parse_query
+from xscl.language.problems import Unreadable, place
+from xscl.language.scan import scan
+from xscl.language.syntax import Query
+
+__all__ = ["parse"]
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def parse(text: str, *, first: int = 1) -> tuple[list[Query], list[QueryError]]:
+    """All good queries of a text, and all errors of the others, both in the text's order.
+
+    A query without a name is `qN`, where the text's first query (good or bad) has N = first.
+
+    >>> queries, errors = parse("S//a->x; S//b->y[")
+    >>> [query.name for query in queries], [error.query for error in errors]
+    (['q1'], ['q2'])
+    """
+    scanned = scan(text)
+    text = _LONE_SURROGATE.sub("\ufffd", text)  # refused below, but the errors must be printable
+    namespaces = dict(PREDECLARED)
+    named: dict[str, int] = {}
+    queries: list[Query] = []
+    errors: list[QueryError] = []
+    number = first - 1
+    for statement in scanned.statements:
+        if is_declaration(scanned.text, statement):
+            try:
+                prefix, uri = parse_declaration(scanned.text, statement)
+            except Unreadable as unreadable:
+                at, problem = unreadable.problem
+                errors.append(QuerySyntaxError(problem, query="DECLARE", text=text, at=at))
+            else:
+                namespaces[prefix] = uri
+            continue
+        number += 1
+        name = _LONE_SURROGATE.sub("\ufffd", statement.name or f"q{number}")
+        before = len(errors)
+        named_at = statement.start if statement.named_at is None else statement.named_at
+        if named.setdefault(name, named_at) != named_at:
+            there, here = place(text, named[name]), place(text, named_at)
+            problem = f"two queries are named `{name}`: at {there}, and at {here}; rename one"
+            errors.append(QueryError(problem, query=name, text=text, at=named_at))
+        try:
+            query, problems = parse_query(text, scanned.text, statement, name, namespaces)
+        except Unreadable as unreadable:
+            at, problem = unreadable.problem
+            errors.append(QuerySyntaxError(problem, query=name, text=text, at=at))
+            continue
+        for at, problem in sorted({*problems, *check(query, text)}):
+            errors.append(QueryError(problem, query=name, text=text, at=at))
+        if len(errors) == before:
+            queries.append(query)
+    return queries, errors

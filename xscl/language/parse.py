@@ -1,0 +1,133 @@
+"""From a scanned statement to a syntax tree: the grammar, applied.
+
+`grammar.lark` says what a statement is and `build.py` what becomes of its parts; here the
+statement's kind is told from its first word, and lark's refusals are put into words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+
+from lark import Lark, Token, Tree, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+from lark.utils import TextSlice
+
+from xscl.language.build import Builder
+from xscl.language.constructor import construct
+from xscl.language.expected import expected, found
+from xscl.language.names import END_OF_WORD, NAME, RESERVED, STRING, unquoted
+from xscl.language.problems import Problem, Unreadable
+from xscl.language.scan import Statement
+from xscl.language.syntax import Insert, Query, Select
+
+__all__ = ["is_declaration", "parse_declaration", "parse_query"]
+
+# What follows the name of a stream: then SELECT or DECLARE is that name.
+_STREAM = r"[ \t\r\n]*+(?:/|$|(?i:FOLLOWED[ \t\r\n]++BY|JOIN)[ \t\r\n]*+\{)"
+_DECLARATION = re.compile(rf"(?i:DECLARE){END_OF_WORD}(?!{_STREAM})")
+_SELECTING = re.compile(rf"(?i:SELECT){END_OF_WORD}(?!{_STREAM})")
+
+
+def is_declaration(text: str, statement: Statement) -> bool:
+    """Whether a statement declares a namespace (well or badly), and so is no query."""
+    return _DECLARATION.match(text, statement.start, statement.end) is not None
+
+
+def parse_declaration(text: str, statement: Statement) -> tuple[str, str]:
+    """The prefix and the namespace of a DECLARE in a scanned text."""
+    _readable(statement)
+    prefix, string = _tree(text, statement.start, statement.end, "declaration").children
+    assert isinstance(prefix, Token) and isinstance(string, Token)
+    uri = unquoted(string)
+    if prefix in RESERVED or uri in RESERVED.values():
+        if RESERVED.get(prefix) != uri or prefix == "xmlns":
+            raise Unreadable(
+                prefix.start_pos or 0, "`xml` and `xmlns` and their namespaces belong together"
+            )
+    elif not uri:
+        raise Unreadable(string.start_pos or 0, "found an empty string, expected a namespace's URI")
+    return str(prefix), uri
+
+
+def parse_query(
+    original: str, text: str, statement: Statement, name: str, namespaces: Mapping[str, str]
+) -> tuple[Query, list[Problem]]:
+    """The query that a statement of a scanned text is, and what is wrong with it.
+
+    `original` is the text before it was scanned.  Raises `Unreadable` for a syntax error.
+    """
+    _readable(statement)
+    start, end = statement.start, statement.end
+    builder = Builder(namespaces)
+    if not _SELECTING.match(text, start, end):
+        select, source = None, _tree(text, start, end, "source")
+    else:
+        selection, read = _tree(text, start, end, "selecting").children
+        assert isinstance(read, Tree)
+        select, source = _select(original, statement, selection, builder), read
+    query = Query(
+        name=name,
+        select=select,
+        source=builder.source(source),
+        text=original[start:end].rstrip(),
+        at=start,
+        named_at=statement.named_at,
+    )
+    return query, builder.problems
+
+
+def _readable(statement: Statement) -> None:
+    if statement.problem is not None:
+        raise Unreadable(*statement.problem)
+
+
+def _select(
+    original: str, statement: Statement, selection: Tree[Token] | Token, builder: Builder
+) -> Select:
+    if isinstance(selection, Tree):
+        return builder.items(selection)
+    if selection.type == "STAR":
+        return None
+
+    def insert(start: int, end: int) -> Insert:
+        return builder.insert(_tree(original, start, end, "insert", "`}`"))
+
+    assert statement.markup is not None
+    element, problems = construct(original, statement.markup, builder.namespaces, insert)
+    builder.problems += problems
+    return element
+
+
+@cache
+def _grammar() -> Lark:
+    grammar = files(__package__).joinpath("grammar.lark").read_text(encoding="utf-8")
+    for word, pattern in (("NAME", NAME), ("STRING", STRING), ("END", END_OF_WORD)):
+        grammar = grammar.replace(f"«{word}»", pattern)
+    starts = ["declaration", "selecting", "source", "insert"]
+    return Lark(grammar, parser="lalr", start=starts, maybe_placeholders=False)
+
+
+def _tree(text: str, start: int, end: int, rule: str, called: str = "`;`") -> Tree[Token]:
+    """Apply one rule to a stretch of the text; `called` is what follows that stretch."""
+    try:
+        tree = _grammar().parse(TextSlice(text, start, end), start=rule)
+    except UnexpectedInput as refusal:
+        raise Unreadable(*_refusal(refusal, text, end, called)) from None
+    assert isinstance(tree, Tree)
+    return tree
+
+
+def _refusal(refusal: UnexpectedInput, text: str, end: int, called: str) -> tuple[int, str]:
+    at = end
+    if isinstance(refusal, UnexpectedCharacters):
+        at = refusal.pos_in_stream or 0
+    elif isinstance(refusal, UnexpectedToken) and refusal.token.type != "$END":
+        at = refusal.token.start_pos
+    if at == end and end == len(text.rstrip()):
+        what = "the end of the text"
+    else:
+        what = found(text, at, end, called)
+    accepted = refusal.interactive_parser.accepts()  # type: ignore[no-untyped-call]
+    return at, f"found {what}, expected {expected(accepted, called)}"

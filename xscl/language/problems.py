@@ -1,0 +1,44 @@
+"""What is wrong with a query, while it is being read: a place and a sentence.
+
+The steps of this room know neither the query's name nor the whole text; they leave
+`Problem`s, or raise `Unreadable` where nothing after the problem can be understood.
+`xscl.language.parse` makes `QueryError` and `QuerySyntaxError` of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+__all__ = ["Problem", "Unreadable", "enumerated", "place"]
+
+
+class Problem(NamedTuple):
+    """One sentence about the character at offset `at`."""
+
+    at: int
+    text: str
+
+
+class Unreadable(Exception):
+    """Text that is no XSCL (or nested too deeply to be read)."""
+
+    def __init__(self, at: int, text: str) -> None:
+        super().__init__(text)
+        self.problem = Problem(at, text)
+
+
+def enumerated(words: Iterable[str], last: str = "or") -> str:
+    """A list in a sentence.
+
+    >>> enumerated(["`/`", "`//`", "`;`"])
+    '`/`, `//` or `;`'
+    """
+    *front, final = words
+    return f"{', '.join(front)} {last} {final}" if front else final
+
+
+def place(text: str, at: int) -> str:
+    """An offset as people count: lines and columns from 1."""
+    line = text.count("\n", 0, at) + 1
+    return f"line {line}, column {at - text.rfind(chr(10), 0, at)}"

@@ -1,0 +1,171 @@
+"""From a text to its statements, in one pass.
+
+Strings, constructors and comments are told apart here and nowhere else (language.md,
+section 1): comments and constructors are blanked out, each character by a space and each
+line's end kept, so that what the grammar reads is a text of the same length and an offset
+means the same place throughout.  Each character is looked at once, whatever the text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from xscl.language.markup import Markup, read_markup
+from xscl.language.names import NAME, NO_XML, STRING
+from xscl.language.problems import Problem
+
+__all__ = ["Scan", "Statement", "scan"]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement: from its first character to its `;` or, without one, its last character.
+
+    `name` and `named_at` are what `-- name:` says before it.  Of a constructor after SELECT
+    only the first `<` is left in the scanned text; `markup` tells where it stands.
+    """
+
+    start: int
+    end: int
+    name: str | None
+    named_at: int | None
+    markup: Markup | None
+    problem: Problem | None
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """The text with comments and constructors blanked, and its statements in order."""
+
+    text: str
+    statements: tuple[Statement, ...]
+
+
+# A name takes its primes with it: a quote that touches a name never starts a string.
+_TOKEN = re.compile(
+    r"(?P<blank>[ \t\r\n]++)|(?P<remark>(?<![^ \t\r\n])--[^\n]*+)|(?P<comment>\(:)"
+    rf"|(?P<name>{NAME}'*+)|(?P<string>{STRING})|(?P<unclosed>['\"])|(?P<end>;)|(?P<less><)|.",
+    re.DOTALL,
+)
+_NAME_REMARK = re.compile(r"--[ \t]*name[ \t]*:[ \t]*(\S(?:.*\S)?)")
+_COMMENT_MARK = re.compile(r"\(:|:\)")
+_NO_LINE_END = re.compile(r"[^\n]")
+
+
+def scan(text: str) -> Scan:
+    """Split a text at the semicolons that end its statements."""
+    scanner = _Scanner(text)
+    scanner.run()
+    cleaned = "".join(scanner.cleaned) + text[scanner.copied :]
+    return Scan(cleaned, tuple(_without_aliens(text, cleaned, s) for s in scanner.statements))
+
+
+def _without_aliens(text: str, cleaned: str, statement: Statement) -> Statement:
+    """Refuse characters that no XML document can hold, wherever they would mean something."""
+    places = [(cleaned, statement.start, statement.end)]
+    if statement.markup is not None:
+        places.append((text, statement.markup.start, statement.markup.end))
+    if statement.name is not None and statement.named_at is not None:
+        places.append((text, statement.named_at, statement.named_at + len(statement.name)))
+    found = [f for where, start, end in places if (f := NO_XML.search(where, start, end))]
+    if not found:
+        return statement
+    alien = min(found, key=lambda f: f.start())
+    problem = Problem(alien.start(), f"found U+{ord(alien[0]):04X}, which is no character of XML")
+    return replace(statement, problem=min(problem, statement.problem or problem))
+
+
+class _Scanner:
+    """The statement being read, and those before it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.cleaned: list[str] = []
+        self.copied = 0
+        self.statements: list[Statement] = []
+        self.name: str | None = None
+        self.named_at: int | None = None
+        self.begin()
+
+    def begin(self) -> None:
+        self.start = self.end = -1
+        self.after_select = False
+        self.markup: Markup | None = None
+        self.problem: Problem | None = None
+
+    def run(self) -> None:
+        text, at = self.text, 0
+        if text.startswith("\ufeff"):
+            # A byte order mark says nothing in UTF-8.
+            at = 1
+            self.blank(0, 1)
+        while at < len(text):
+            found = _TOKEN.match(text, at)
+            assert found is not None  # the last alternative matches anything
+            kind, at = found.lastgroup, found.end()
+            match kind:
+                case "blank":
+                    pass
+                case "end":
+                    self.finish(found.start())
+                case "remark":
+                    self.remark(found.start(), at)
+                case "comment":
+                    at = self.comment(found.start())
+                case _:
+                    at = self.token(kind, found.start(), at)
+        self.finish(self.end)
+
+    def token(self, kind: str | None, start: int, end: int) -> int:
+        """Take one significant token; tell where the next one starts."""
+        if kind == "unclosed":
+            quote = self.text[start]
+            self.problem = Problem(
+                start, f"the string that begins here is not closed: {quote} is missing"
+            )
+            end = len(self.text)
+        elif kind == "less" and self.after_select:
+            self.markup = read_markup(self.text, start)
+            self.problem = self.markup.problem
+            end = self.markup.end
+            self.blank(start + 1, end)
+        self.after_select = self.start < 0 and self.text[start:end].lower() == "select"
+        if self.start < 0:
+            self.start = start
+        self.end = end
+        return end
+
+    def remark(self, start: int, end: int) -> None:
+        self.blank(start, end)
+        named = _NAME_REMARK.match(self.text, start, end)
+        if named is not None and self.start < 0:
+            self.name, self.named_at = named[1], named.start(1)
+
+    def comment(self, start: int) -> int:
+        depth = 0
+        for mark in _COMMENT_MARK.finditer(self.text, start):
+            depth += 1 if mark[0] == "(:" else -1
+            if depth == 0:
+                self.blank(start, mark.end())
+                return mark.end()
+        self.problem = Problem(start, "the comment that begins here is not closed: `:)` is missing")
+        self.blank(start, len(self.text))
+        self.start = start if self.start < 0 else self.start
+        self.end = max(self.end, start)
+        return len(self.text)
+
+    def blank(self, start: int, end: int) -> None:
+        self.cleaned += [
+            self.text[self.copied : start],
+            _NO_LINE_END.sub(" ", self.text[start:end]),
+        ]
+        self.copied = end
+
+    def finish(self, end: int) -> None:
+        if self.start >= 0:
+            self.statements.append(
+                Statement(self.start, end, self.name, self.named_at, self.markup, self.problem)
+            )
+            self.name = self.named_at = None
+        self.begin()

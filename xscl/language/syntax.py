@@ -1,0 +1,211 @@
+"""The syntax tree of XSCL: what the parser makes of a query's text.
+
+Immutable nodes.  `at` is always the offset of the node's first character in the text that
+was parsed; `QueryError` turns it into line and column.  Names are resolved (prefixes are
+replaced by their namespaces), nothing else is: paths in predicates, bindings and filters
+stand where they were written (section 6.2 of the thesis; language.md, sections 1 to 5).
+
+A *node test* is a string: `name`, `{uri}name`, `*`, `{*}name` (any namespace), each of
+these after `@` for an attribute, `.` for the node itself, `text()` for its text nodes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal as OneOf
+
+__all__ = [
+    "Binary",
+    "Block",
+    "Comparison",
+    "Condition",
+    "Element",
+    "Function",
+    "Insert",
+    "Item",
+    "Join",
+    "Literal",
+    "Name",
+    "Negative",
+    "Path",
+    "Query",
+    "Select",
+    "Source",
+    "Step",
+    "VariablePath",
+    "Window",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """One occurrence of a name: a variable (without its `$`), a stream, an alias."""
+
+    text: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A string or a number in a filter."""
+
+    value: str | float
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a path.
+
+    `axis` is how the step is reached from the one before it: `/` child (or attribute, or
+    self, as `test` says), `//` descendant.  The first step of a relative path has `/`.
+    `variable` is what `-> v` or `AS v` binds; `filters` stand in the order written.
+    """
+
+    axis: OneOf["/", "//"]
+    test: str
+    variable: Name | None
+    filters: tuple[Condition, ...]
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A relative path in a filter: `./author->x2`, `.//a/b`, `meta/@lang`, `.`."""
+
+    steps: tuple[Step, ...]
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A call of a function in a filter; only whitelisted names get here."""
+
+    name: str
+    arguments: tuple[Condition, ...]
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """`left operator right` in a filter: `or and = != < <= > >= + - * div mod`."""
+
+    operator: str
+    left: Condition
+    right: Condition
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Negative:
+    """`- operand` in a filter."""
+
+    operand: Condition
+    at: int
+
+
+Condition = Path | Literal | Function | Binary | Negative
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A query block: a stream and the path that selects from each of its documents."""
+
+    stream: Name
+    steps: tuple[Step, ...]
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class VariablePath:
+    """A variable, or a path from it: `x1`, `x1/author`, `x1//@href`."""
+
+    variable: Name
+    steps: tuple[Step, ...]
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One comparison of a join predicate: `= != < <= > >=`."""
+
+    operator: str
+    left: VariablePath
+    right: VariablePath
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A time constraint: a number of microseconds, or None for `INF` and for none given."""
+
+    length: int | None
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """`left FOLLOWED BY {predicate, window} right`, or `JOIN`."""
+
+    operator: OneOf["FOLLOWED BY", "JOIN"]
+    left: Source
+    right: Source
+    predicate: tuple[Comparison, ...]
+    window: Window
+    at: int
+
+
+Source = Block | Join
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One item of a SELECT list: `x1`, `x4/title`, `x3 AS headline` (alias a Clark name)."""
+
+    path: VariablePath
+    alias: Name | None
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """`{x3}`, `{x3/title}` or (`string`) `{string(x3)}` in an XML constructor."""
+
+    path: VariablePath
+    string: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """An element of an XML constructor.
+
+    `tag` and attribute names are Clark names; `namespaces` are the declarations written on
+    it, as (prefix or None, uri).  An attribute's value and the content are parts in order;
+    a comment or processing instruction is its markup as (`"comment"`, text) or
+    (`"pi"`, target, text).  White space between tags is gone already.
+    """
+
+    tag: str
+    namespaces: tuple[tuple[str | None, str], ...]
+    attributes: tuple[tuple[str, tuple[str | Insert, ...]], ...]
+    content: tuple[str | Insert | Element | tuple[str, ...], ...]
+
+
+Select = None | tuple[Item, ...] | Element
+"""None is `*`, or no SELECT at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One query: its name, what it selects, what it reads; `text` is where it stands."""
+
+    name: str
+    select: Select
+    source: Source
+    text: str
+    at: int
+    named_at: int | None
+    """Where `-- name:` gives the name; None where the name is `qN`."""
+
+    def renamed(self, name: str) -> Query:
+        """The same query under another name."""
+        return replace(self, name=name)

@@ -1,0 +1,69 @@
+"""A match: which documents, at which nodes, satisfy which query; its result when it is read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from lxml import etree
+
+__all__ = ["Match", "match_id"]
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """One match (section 4 of the language).
+
+    `documents`, `streams` and `nodes` have an entry for each block, in block order: the
+    document's id, its stream and the number of the block's output node.  `bindings` are the node
+    numbers of the variables that the SELECT names, `time` is the latest document's timestamp in
+    seconds, `stream` the published stream or None.  A match holds its documents; `result` is
+    built from them when it is read.
+    """
+
+    id: str
+    query: str
+    stream: str | None
+    time: float
+    documents: tuple[str, ...]
+    streams: tuple[str, ...]
+    nodes: tuple[int, ...]
+    bindings: dict[str, int]
+    _build: Callable[[], etree._Element] = field(repr=False, compare=False)
+
+    def xml(self) -> etree._Element:
+        """The result document, a new element at each call."""
+        return self._build()
+
+    @property
+    def result(self) -> str:
+        """The result document as XML text."""
+        return etree.tostring(self.xml(), encoding="unicode")
+
+    def to_dict(self) -> dict[str, object]:
+        """The JSON form of interface.md."""
+        return {
+            "id": self.id,
+            "query": self.query,
+            "stream": self.stream,
+            "time": self.time,
+            "documents": list(self.documents),
+            "streams": list(self.streams),
+            "nodes": list(self.nodes),
+            "bindings": dict(self.bindings),
+            "result": self.result,
+        }
+
+
+def match_id(
+    query: str,
+    documents: list[tuple[str, str]],
+    nodes: list[tuple[int, str | None]],
+    bindings: list[tuple[str, int, str | None]],
+) -> str:
+    """The stable id of a match: a hash of the query's name, its documents (stream, id), nodes
+    and bindings (node number and, for an attribute, its name)."""
+    content = json.dumps([query, documents, nodes, bindings], ensure_ascii=False)
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:32]
