@@ -10,6 +10,7 @@ from join_stage.processor import Batch, JoinProcessor, Outputs
 from join_stage.registry import TimeConstraint
 from join_stage.sql import to_sql
 from join_stage.term import Atom, Comparison, ConjunctiveQuery
+from join_stage.views import Relation, Views
 
 __all__ = [
     "Atom",
@@ -20,7 +21,9 @@ __all__ = [
     "JoinProcessor",
     "Outputs",
     "Plan",
+    "Relation",
     "TimeConstraint",
+    "Views",
     "plan_of",
     "to_sql",
 ]

@@ -127,9 +127,9 @@ def _columns(prefix: str, chain: Chain) -> list[tuple[str, str]]:
 
 
 def plan_of(graph: JoinGraph, sides: int) -> tuple[Plan, tuple[int, ...]]:
-    """The plan for a join graph with its output nodes kept, and the assignment of the plan's
-    nodes to the graph's."""
-    template, assignment = template_of(minor(graph))
+    """The plan for a reduced join graph with its output nodes kept, and the assignment of the
+    plan's nodes to the graph's."""
+    template, assignment = template_of(graph)
     return _plan(template, sides), assignment
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import duckdb
 import pyarrow as pa
@@ -27,7 +28,7 @@ __all__ = ["Batch", "JoinProcessor", "Outputs"]
 class Batch:
     """A batch of documents and their witnesses, as Arrow columns.
 
-    `documents`: doc, ts, stream; `witnesses`: doc, node, path, s, ts, chain; `accepts`: path,
+    `documents`: doc, ts, stream, id; `witnesses`: doc, node, path, s, ts, chain; `accepts`: path,
     spine, depths, of the paths that are new; `strings`: the new ones, as (number, value).
     Document numbers ascend and begin after those of all batches before.
     """
@@ -96,15 +97,25 @@ class JoinProcessor:
         return counts
 
     def _matches(self) -> Iterator[tuple[Plan, str]]:
-        """For each plan the FROM clause of its matches: CQ_T, then each query's constraints."""
-        for plan in self.registry.live_plans:
+        """For each plan the FROM clause of its matches: CQ_T, then each query's constraints.
+
+        Plans that the batch has nothing for are left out: an equality that no pair has met, a
+        leaf that no document of the batch has.
+        """
+        joins = self._numbers("SELECT DISTINCT j FROM pair")
+        spines = self._numbers("SELECT DISTINCT spine FROM node_w JOIN accept USING (path)")
+        together = False
+        for plan in self.registry.plans_with(joins, spines):
             constraints = "dl >= since"
             if plan.sides == 2:
                 constraints += " AND dr >= since AND dt > lo AND abs(dt) <= wl"
-                if not plan.joins:
+                if not plan.joins and not together:
                     self._together()
-            query = to_sql(plan.query(plan.outputs))
-            yield plan, f"FROM ({query}) JOIN query USING (r) WHERE {constraints}"
+                    together = True
+            yield plan, f"FROM ({_outputs_sql(plan)}) JOIN query USING (r) WHERE {constraints}"
+
+    def _numbers(self, query: str) -> set[int]:
+        return {number for (number,) in self.connection.execute(query).fetchall()}
 
     def _together(self) -> None:
         """The pairs of documents for queries without an equality: all that a window brings
@@ -132,3 +143,8 @@ class JoinProcessor:
                 f"CREATE OR REPLACE TEMP VIEW {view} AS "
                 f"SELECT spine, doc, s, {nodes} FROM {relation} JOIN accept USING (path)"
             )
+
+
+@lru_cache(maxsize=100_000)
+def _outputs_sql(plan: Plan) -> str:
+    return to_sql(plan.query(plan.outputs))

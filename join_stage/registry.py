@@ -7,6 +7,7 @@ relations before the next batch, all of them in a few statements.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -57,6 +58,8 @@ class Registry:
         self._value_joins: dict[tuple[int, int], _ValueJoin] = {}
         self._changed_joins: set[tuple[int, int]] = set()
         self._new_plans: list[Plan] = []
+        # For each plan, how many rows have a number in each of its columns.
+        self._used: dict[str, list[Counter[int]]] = {}
         self._new_rows: dict[str, list[tuple[int, ...]]] = {}
         self._new_queries: list[tuple[int, int, int, int, int]] = []
         self._next_row = 0
@@ -78,6 +81,7 @@ class Registry:
         if plan.id not in self.plans:
             self.plans[plan.id] = plan
             self._new_plans.append(plan)
+            self._used[plan.id] = [Counter() for _ in plan.columns]
         numbers = tuple(self._value_join(ls, rs, lo, wl) for ls, rs in joins)
         key = (plan.id, (*variables, *numbers, *singles))
         row = self._rows.get(key)
@@ -87,6 +91,8 @@ class Registry:
             self._keys[row] = key
             self._queries_of_row[row] = set()
             self._new_rows.setdefault(plan.id, []).append((row, *key[1]))
+            for column, number in zip(self._used[plan.id], (*numbers, *singles), strict=True):
+                column[number] += 1
         self._queries_of_row[row].add(query)
         self._row_of_query[query] = row
         self.plan_of_query[query] = plan
@@ -103,14 +109,26 @@ class Registry:
         queries = self._queries_of_row[row]
         queries.discard(query)
         if not queries:
-            del self._queries_of_row[row], self._rows[self._keys.pop(row)]
+            key = self._keys.pop(row)
+            del self._queries_of_row[row], self._rows[key]
+            for column, number in zip(
+                self._used[plan.id], key[1][-len(plan.columns) :], strict=True
+            ):
+                column[number] -= 1
+                if not column[number]:
+                    del column[number]
             self._connection.execute(f'DELETE FROM "rows_{plan.id}" WHERE r = ?', [row])
 
-    @property
-    def live_plans(self) -> list[Plan]:
-        """The plans that some query has."""
-        used = {id(plan): plan for plan in self.plan_of_query.values()}
-        return list(used.values())
+    def plans_with(self, joins: set[int], spines: set[int]) -> list[Plan]:
+        """The plans some row of which may hold for a batch that has met these value joins and
+        whose documents have these spines."""
+        return [
+            plan
+            for plan in self.plans.values()
+            if (used := self._used[plan.id])
+            and all(not used[i].keys().isdisjoint(joins) for i in range(len(plan.joins)))
+            and (plan.joins or any(not spines.isdisjoint(column.keys()) for column in used))
+        ]
 
     @property
     def bounds(self) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
     node      (doc, node, path, s, ts, chain)   R_doc and R_bin in one, as rows of paths (law 2)
     node_w    the same of the current batch     R_docW and R_binW
-    document  (doc, ts, stream)                 R_docTS
+    document  (doc, ts, stream, id)             R_docTS
     strings   (id, value, double)               interned string values; double where castable
     accept    (path, spine, depths)             what stage 1's paths stand for
     value_join(j, ls, rs, lo, wl)               equalities of spines, with the widest time bounds
@@ -33,7 +33,7 @@ CREATE TABLE node (
 CREATE TEMP TABLE node_w (
     doc INTEGER, node BIGINT, path INTEGER, s BIGINT, ts BIGINT, chain BIGINT[]
 );
-CREATE TABLE document (doc INTEGER, ts BIGINT, stream VARCHAR);
+CREATE TABLE document (doc INTEGER, ts BIGINT, stream VARCHAR, id VARCHAR);
 CREATE TABLE strings (id BIGINT, value VARCHAR, double DOUBLE);
 CREATE TABLE accept (path INTEGER, spine INTEGER, depths INTEGER[]);
 CREATE TABLE value_join (j INTEGER, ls INTEGER, rs INTEGER, lo BIGINT, wl BIGINT);

@@ -26,6 +26,7 @@ def arrow_batch(
             "doc": pa.array([document.number for document in documents], pa.int32()),
             "ts": pa.array([document.time for document in documents], pa.int64()),
             "stream": pa.array([document.stream for document in documents], pa.string()),
+            "id": pa.array([document.id for document in documents], pa.string()),
         },
         witnesses={
             "doc": pa.array(witnesses.documents, pa.int32()),

@@ -9,10 +9,10 @@ filters of the nodes they hang on, and the definitions of the nodes that stay ca
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from join_stage import Chain, Plan, TimeConstraint, plan_of
-from templates import RULES, Edge, JoinGraph, Node
+from templates import RULES, Edge, JoinGraph, Node, minor
 from xpath_stage import Definition, Spine
 from xpath_stage import Step as PatternStep
 from xscl.filters import existence, filters_of, is_number
@@ -98,7 +98,8 @@ def dissect(query: Query) -> Dissection:
         tuple(edge for edge in edges if not (edge.operator == "=" and edge.left == edge.right)),
         frozenset((*outputs, *selected.values())),
     )
-    plan, assignment = plan_of(graph, len(blocks))
+    definitions = _definitions(builder.nodes, graph)
+    plan, assignment = plan_of(_in_order(minor(graph), definitions), len(blocks))
     return Dissection(
         query=query,
         streams=tuple(block.stream.text for block in blocks),
@@ -108,7 +109,7 @@ def dissect(query: Query) -> Dissection:
         assignment=assignment,
         outputs=outputs,
         selected=selected,
-        definitions=_definitions(builder.nodes, graph),
+        definitions=definitions,
         constraint=constraint,
     )
 
@@ -228,6 +229,16 @@ def _definitions(nodes: list[PatternNode], graph: JoinGraph) -> dict[int, Defini
             )
             definitions[node.number] = (*above, step)
     return definitions
+
+
+def _in_order(graph: JoinGraph, definitions: dict[int, Definition]) -> JoinGraph:
+    """The graph with its nodes in an order that does not depend on how the query was written, so
+    that queries that say the same have the same row of R_T."""
+
+    def key(node: Node) -> tuple[int, int, str]:
+        return node.side, len(graph.chain(node.number)), repr(definitions[node.number])
+
+    return replace(graph, nodes=tuple(sorted(graph.nodes, key=key)))
 
 
 def _branch(nodes: list[PatternNode], root: PatternNode) -> Condition:

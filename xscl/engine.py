@@ -16,7 +16,7 @@ from types import TracebackType
 
 import duckdb
 
-from join_stage import JoinProcessor
+from join_stage import JoinProcessor, Views
 from xpath_stage import MalformedDocument, Strings, Witnesses, XPathEvaluator, parse
 from xscl.batches import arrow_batch
 from xscl.dissect import Dissection, dissect
@@ -204,6 +204,13 @@ class Engine:
     def reads(self, stream: str) -> bool:
         """Whether any query reads a stream."""
         return stream in self._intake.reach
+
+    def relations(self) -> Views:
+        """The thesis' relations over the engine's state (table 6.4)."""
+        with self._lock:
+            self._check_open()
+            names = {number: sub.name for number, sub in self._by_number.items()}
+            return Views(self._join, names)
 
     # Life
 

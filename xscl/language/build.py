@@ -62,24 +62,45 @@ _NO_LENGTH = re.compile(r"(?:month|mon|year|yr|y)s?", re.IGNORECASE)
 
 
 class Builder:
-    """Builds the nodes of one query; `problems` is what is wrong with it."""
+    """Builds the nodes of what was read from offset `origin` on.
 
-    def __init__(self, namespaces: Mapping[str, str]) -> None:
+    What is wrong is added to `problems`.
+    """
+
+    def __init__(self, namespaces: Mapping[str, str], problems: list[Problem], origin: int) -> None:
         self.namespaces = namespaces
-        self.problems: list[Problem] = []
+        self.problems = problems
+        self.origin = origin
 
     def note(self, at: int, text: str) -> None:
         self.problems.append(Problem(at, text))
+
+    # Places and names.
+
+    def at(self, token: Token) -> int:
+        return self.origin + (token.start_pos or 0)
+
+    def first(self, node: Node) -> int:
+        """Where a condition's first token stands (a parenthesis before it is not kept)."""
+        while not isinstance(node, Token):
+            node = node.children[0]
+        return self.at(node)
+
+    def name(self, token: Token) -> Name:
+        return Name(str(token), self.at(token))
+
+    def variable(self, token: Token) -> Name:
+        return Name(token.removeprefix("$"), self.at(token))
 
     # Sources.
 
     def source(self, node: Branch) -> Source:
         if node.data == "block":
             stream = _token(node.children[0])
-            return Block(_name(stream), self.steps(node.children[1:], 0), _at(stream))
+            return Block(self.name(stream), self.steps(node.children[1:], 0), self.at(stream))
         left, operator, brace, *constraint, right = node.children
         predicate: tuple[Comparison, ...] = ()
-        window = Window(None, _at(_token(brace)))
+        window = Window(None, self.at(_token(brace)))
         for part in map(_branch, constraint):
             if part.data == "predicate":
                 predicate = tuple(self.comparison(_branch(c)) for c in part.children)
@@ -101,20 +122,21 @@ class Builder:
         return Comparison(str(operator), first, self.side(_branch(right)), first.at)
 
     def side(self, node: Branch) -> VariablePath:
-        variable = _variable(_token(node.children[0]))
+        variable = self.variable(_token(node.children[0]))
         return VariablePath(variable, (), variable.at)
 
     def window(self, node: Branch) -> Window:
         """Microseconds, rounded down: times are whole ones, so nothing else is meant."""
         number, *units = map(_token, node.children)
-        at = _at(number)
+        at = self.at(number)
         if number.type == "INF":
             return Window(None, at)
         unit = units[0].lower() if units else "s"
         if unit not in _MICROSECONDS:
             why = " (it has no fixed length)" if _NO_LENGTH.fullmatch(unit) else ""
             self.note(
-                _at(units[0]), f"`{units[0]}` is no unit of a window{why}; the units are {_UNITS}"
+                self.at(units[0]),
+                f"`{units[0]}` is no unit of a window{why}; the units are {_UNITS}",
             )
             return Window(None, at)
         whole, _, decimals = number.partition(".")
@@ -140,8 +162,8 @@ class Builder:
 
     def step(self, axis: OneOf["/", "//"], parts: Sequence[Node], depth: int) -> Step:
         tokens = [part for part in parts if isinstance(part, Token)]
-        at = _at(tokens[0])
-        variable = _variable(tokens.pop()) if tokens[-1].type == "VARIABLE" else None
+        at = self.at(tokens[0])
+        variable = self.variable(tokens.pop()) if tokens[-1].type == "VARIABLE" else None
         test = self.test(tokens[-1])
         if tokens[0].type == "AT":
             test = "@" + test
@@ -168,7 +190,7 @@ class Builder:
         """The Clark name of `prefix:name`."""
         prefix, _, name = token.partition(":")
         if prefix not in self.namespaces:
-            self.note(_at(token), unknown_prefix(prefix))
+            self.note(self.at(token), unknown_prefix(prefix))
             return name
         return f"{{{self.namespaces[prefix]}}}{name}"
 
@@ -176,22 +198,22 @@ class Builder:
 
     def condition(self, node: Branch, depth: int) -> Condition:
         if depth > DEEPEST:
-            raise Unreadable(_first(node), f"conditions are nested more than {DEEPEST} deep")
+            raise Unreadable(self.first(node), f"conditions are nested more than {DEEPEST} deep")
         children = node.children
         match node.data:
             case "path":
-                return Path(self.steps(children, depth), _first(node))
+                return Path(self.steps(children, depth), self.first(node))
             case "string":
-                return Literal(unquoted(_token(children[0])), _first(node))
+                return Literal(unquoted(_token(children[0])), self.first(node))
             case "number":
-                return Literal(float(_token(children[0])), _first(node))
+                return Literal(float(_token(children[0])), self.first(node))
             case "negative":
-                return Negative(self.condition(_branch(children[1]), depth + 1), _first(node))
+                return Negative(self.condition(_branch(children[1]), depth + 1), self.first(node))
             case "function":
                 arguments: list[Condition] = []
                 for child in children[1:]:
                     arguments.append(self.condition(_branch(child), depth + 1))
-                return Function(str(children[0]), tuple(arguments), _first(node))
+                return Function(str(children[0]), tuple(arguments), self.first(node))
             case "condition":
                 return self.balanced("or", children, depth)
             case "conjunction":
@@ -222,18 +244,18 @@ class Builder:
             alias = None
             if len(item.children) == 2:
                 token = _token(item.children[1])
-                alias = Name(self.test(token), _at(token))
+                alias = Name(self.test(token), self.at(token))
             built.append(Item(self.variable_path(_branch(item.children[0])), alias))
         return tuple(built)
 
     def variable_path(self, node: Branch) -> VariablePath:
-        variable = _variable(_token(node.children[0]))
+        variable = self.variable(_token(node.children[0]))
         return VariablePath(variable, self.steps(node.children[1:], 0), variable.at)
 
     def insert(self, node: Branch) -> Insert:
         first = node.children[0]
         if isinstance(first, Token) and first != "string":
-            self.note(_at(first), f"`{first}()` cannot stand here; only `string()` can")
+            self.note(self.at(first), f"`{first}()` cannot stand here; only `string()` can")
         path = self.variable_path(_branch(node.children[-1]))
         return Insert(path, string=isinstance(first, Token))
 
@@ -259,23 +281,3 @@ def _branch(node: Node) -> Branch:
 def _token(node: Node) -> Token:
     assert isinstance(node, Token)
     return node
-
-
-def _at(token: Token) -> int:
-    assert token.start_pos is not None
-    return token.start_pos
-
-
-def _first(node: Node) -> int:
-    """Where a condition's first token stands (a parenthesis before it is not kept)."""
-    while not isinstance(node, Token):
-        node = node.children[0]
-    return _at(node)
-
-
-def _name(token: Token) -> Name:
-    return Name(str(token), _at(token))
-
-
-def _variable(token: Token) -> Name:
-    return Name(token.removeprefix("$"), _at(token))

@@ -121,7 +121,9 @@ class _Checking:
                 self.note(step.at, "`text()` can only stand in a filter")
             if step.variable is not None:
                 if step.test == "text()":
-                    self.note(step.variable.at, "`text()` cannot be bound; bind the element that holds it")
+                    self.note(
+                        step.variable.at, "`text()` cannot be bound; bind the element that holds it"
+                    )
                 self.bind(step.variable, against)
             self.filters(step, against)
 

@@ -143,7 +143,12 @@ class _Reading:
         return written
 
     def read(self) -> Element:
-        parser = etree.XMLPullParser(events=("start-ns", "start", "comment", "pi"), no_network=True)
+        parser = etree.XMLPullParser(
+            # What is left to complain about is the marks themselves, as in `xml:id="{x}"`.
+            events=("start-ns", "start"),
+            no_network=True,
+            recover=True,
+        )
         parser.feed(_wrapped(self.xml, self.known))
         wrapper = parser.close()
         pending: list[tuple[str | None, str]] = []

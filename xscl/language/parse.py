@@ -12,7 +12,6 @@ from functools import cache
 from importlib.resources import files
 
 from lark import Lark, Token, Tree, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
-from lark.utils import TextSlice
 
 from xscl.language.build import Builder
 from xscl.language.constructor import construct
@@ -44,10 +43,13 @@ def parse_declaration(text: str, statement: Statement) -> tuple[str, str]:
     if prefix in RESERVED or uri in RESERVED.values():
         if RESERVED.get(prefix) != uri or prefix == "xmlns":
             raise Unreadable(
-                prefix.start_pos or 0, "`xml` and `xmlns` and their namespaces belong together"
+                statement.start + (prefix.start_pos or 0),
+                "`xml` and `xmlns` and their namespaces belong together",
             )
     elif not uri:
-        raise Unreadable(string.start_pos or 0, "found an empty string, expected a namespace's URI")
+        raise Unreadable(
+            statement.start + (string.start_pos or 0), "found an empty string, expected a URI"
+        )
     return str(prefix), uri
 
 
@@ -60,7 +62,7 @@ def parse_query(
     """
     _readable(statement)
     start, end = statement.start, statement.end
-    builder = Builder(namespaces)
+    builder = Builder(namespaces, [], start)
     if not _SELECTING.match(text, start, end):
         select, source = None, _tree(text, start, end, "source")
     else:
@@ -92,7 +94,8 @@ def _select(
         return None
 
     def insert(start: int, end: int) -> Insert:
-        return builder.insert(_tree(original, start, end, "insert", "`}`"))
+        inner = Builder(builder.namespaces, builder.problems, start)
+        return inner.insert(_tree(original, start, end, "insert", "`}`"))
 
     assert statement.markup is not None
     element, problems = construct(original, statement.markup, builder.namespaces, insert)
@@ -110,22 +113,28 @@ def _grammar() -> Lark:
 
 
 def _tree(text: str, start: int, end: int, rule: str, called: str = "`;`") -> Tree[Token]:
-    """Apply one rule to a stretch of the text; `called` is what follows that stretch."""
+    """Apply one rule to a stretch of the text; `called` is what follows that stretch.
+
+    The tree's places count from the start of the stretch (lark would count the lines before
+    it anew for each one).
+    """
     try:
-        tree = _grammar().parse(TextSlice(text, start, end), start=rule)
+        tree = _grammar().parse(text[start:end], start=rule)
     except UnexpectedInput as refusal:
-        raise Unreadable(*_refusal(refusal, text, end, called)) from None
+        raise Unreadable(*_refusal(refusal, text, start, end, called)) from None
     assert isinstance(tree, Tree)
     return tree
 
 
-def _refusal(refusal: UnexpectedInput, text: str, end: int, called: str) -> tuple[int, str]:
+def _refusal(
+    refusal: UnexpectedInput, text: str, start: int, end: int, called: str
+) -> tuple[int, str]:
     at = end
     if isinstance(refusal, UnexpectedCharacters):
-        at = refusal.pos_in_stream or 0
+        at = start + (refusal.pos_in_stream or 0)
     elif isinstance(refusal, UnexpectedToken) and refusal.token.type != "$END":
-        at = refusal.token.start_pos
-    if at == end and end == len(text.rstrip()):
+        at = start + (refusal.token.start_pos or 0)
+    if at == end and not text[end:].strip():
         what = "the end of the text"
     else:
         what = found(text, at, end, called)

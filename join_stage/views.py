@@ -1,0 +1,171 @@
+"""The thesis' relations as views over ours: R_T, R_doc, R_bin, R_docW, R_binW, R_outT.
+
+Table 6.4 shows them for the running example.  Ours hold rows of paths and of spines, shared by
+all queries (law 2); these views spell them out by variable, for people and for tests.  They say
+what is in the state at the moment, R_docW, R_binW and R_outT what the current batch brought.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from join_stage.plan import Chain, Plan
+from join_stage.processor import JoinProcessor
+from join_stage.relations import FOREVER
+from join_stage.sql import to_sql
+from templates import template_of
+
+__all__ = ["Relation", "Views"]
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """Column names and rows, in order."""
+
+    columns: tuple[str, ...]
+    rows: list[tuple[object, ...]]
+
+
+class Views:
+    """Views over the relations of a join processor.
+
+    `queries` gives the queries' names by their numbers.
+    """
+
+    def __init__(self, processor: JoinProcessor, queries: dict[int, str]) -> None:
+        self._processor = processor
+        self._connection = processor.connection
+        processor.registry.flush()
+        names = {"variable": processor.registry.variables, "query_name": queries}
+        for relation, name_of in names.items():
+            table = pa.table(
+                {"number": pa.array(name_of, pa.int64()), "name": pa.array(name_of.values(), pa.string())}
+            )
+            self._connection.register("incoming", table)
+            self._connection.execute(f"CREATE OR REPLACE TEMP TABLE {relation} AS FROM incoming")
+            self._connection.unregister("incoming")
+
+    @property
+    def templates(self) -> list[str]:
+        """The ids of the templates that queries have."""
+        plans = self._processor.registry.plans.values()
+        return list(dict.fromkeys(plan.template.id for plan in plans))
+
+    def r_t(self, template: str) -> Relation:
+        """R_T of a template: qid, var1, var2, …, wl (seconds, None without end)."""
+        parts, width = [], 0
+        for plan, nodes in self._plans(template):
+            width = len(nodes)
+            names = ", ".join(f"x{i}.name" for i in range(width))
+            joins = " ".join(
+                f"JOIN variable x{i} ON x{i}.number = t.v{node}" for i, node in enumerate(nodes)
+            )
+            parts.append(
+                f"SELECT n.name, {names}, {_WINDOW} FROM query q JOIN query_name n ON n.number = q.q "
+                f'JOIN "rows_{plan.id}" t USING (r) {joins}'
+            )
+        columns = ("qid", *(f"var{i + 1}" for i in range(width)), "wl")
+        return self._relation(columns, parts)
+
+    def r_out(self, template: str) -> Relation:
+        """R_outT of a template: qid, docid1, node1, node2, …, wl, for the current batch."""
+        parts, width = [], 0
+        for plan, nodes in self._plans(template):
+            width = len(nodes)
+            if plan.sides == 1:
+                continue
+            query = to_sql(plan.query(nodes))
+            names = ", ".join(f"o.n{node} & 4294967295" for node in nodes)
+            parts.append(
+                f"SELECT n.name, d.id, {names}, {_WINDOW} FROM ({query}) o "
+                f"JOIN query q USING (r) JOIN query_name n ON n.number = q.q "
+                f"JOIN document d ON d.doc = o.dl "
+                f"WHERE o.dl >= since AND o.dr >= since AND dt > lo AND abs(dt) <= wl"
+            )
+        columns = ("qid", "docid1", *(f"node{i + 1}" for i in range(width)), "wl")
+        return self._relation(columns, parts)
+
+    def r_doc(self) -> Relation:
+        """R_doc: docid, node, strVal (None where the node's string joins nothing)."""
+        return self._relation(("docid", "node", "strVal"), self._nodes("bound"))
+
+    def r_doc_w(self) -> Relation:
+        """R_docW: as R_doc, of the current batch."""
+        return self._relation(("docid", "node", "strVal"), self._nodes("bound_w"))
+
+    def r_bin(self) -> Relation:
+        """R_bin: docid, var1, var2, node1, node2, for each edge of a minor."""
+        columns = ("docid", "var1", "var2", "node1", "node2")
+        return self._relation(columns, list(self._edges("bound")))
+
+    def r_bin_w(self) -> Relation:
+        """R_binW: as R_bin, of the current batch."""
+        columns = ("docid", "var1", "var2", "node1", "node2")
+        return self._relation(columns, list(self._edges("bound_w")))
+
+    def _plans(self, template: str) -> Iterator[tuple[Plan, tuple[int, ...]]]:
+        """The plans of a template, with the nodes of theirs that are its meta-variables."""
+        for plan in self._processor.registry.plans.values():
+            if plan.template.id == template:
+                yield plan, template_of(plan.minor)[1]
+
+    def _chains(self) -> Iterator[tuple[Chain, list[int], str]]:
+        """Each chain of each plan, the positions of its nodes in the minor, and a query for the
+        spines that stand for it, with the variables of its nodes as v{node}."""
+        for plan in self._processor.registry.plans.values():
+            minor = {node.number for node in plan.minor.nodes}
+            sources = [
+                (chain, f'SELECT v.{side}s AS spine, t.* FROM "rows_{plan.id}" t '
+                        f"JOIN value_join v ON v.j = t.j{i}")
+                for i, pair in enumerate(plan.joins)
+                for chain, side in zip(pair, "lr", strict=True)
+            ]
+            sources += [
+                (chain, f'SELECT t.s{i} AS spine, t.* FROM "rows_{plan.id}" t')
+                for i, chain in enumerate(plan.singles)
+            ]
+            for chain, source in sources:
+                positions = [i for i, node in enumerate(chain.nodes) if node in minor]
+                if positions:
+                    yield chain, positions, source
+
+    def _edges(self, bound: str) -> Iterator[str]:
+        for chain, positions, source in self._chains():
+            for above, below in zip(positions, positions[1:], strict=False):
+                a, b = chain.nodes[above], chain.nodes[below]
+                yield (
+                    f"SELECT DISTINCT d.id, x.name, y.name, w.n{above} & 4294967295, "
+                    f"w.n{below} & 4294967295 FROM {bound} w JOIN document d USING (doc) "
+                    f"JOIN ({source}) s USING (spine) JOIN variable x ON x.number = s.v{a} "
+                    f"JOIN variable y ON y.number = s.v{b}"
+                )
+
+    def _nodes(self, bound: str) -> list[str]:
+        bindings = []
+        for chain, positions, source in self._chains():
+            for position in positions:
+                leaf = position == len(chain.nodes) - 1
+                string = "w.s" if leaf and chain.value else "NULL::BIGINT"
+                bindings.append(
+                    f"SELECT w.doc, w.n{position} AS node, {string} AS s FROM {bound} w "
+                    f"JOIN ({source}) USING (spine)"
+                )
+        if not bindings:
+            return []
+        return [
+            "SELECT d.id, node & 4294967295, max(value) "
+            f"FROM ({' UNION ALL '.join(bindings)}) JOIN document d USING (doc) "
+            "LEFT JOIN strings t ON t.id = s GROUP BY d.id, node"
+        ]
+
+    def _relation(self, columns: tuple[str, ...], parts: list[str]) -> Relation:
+        if not parts:
+            return Relation(columns, [])
+        rows = self._connection.execute(" UNION ".join(parts) + " ORDER BY ALL").fetchall()
+        return Relation(columns, rows)
+
+
+_WINDOW = f"CASE WHEN q.wl < {FOREVER} THEN q.wl / 1e6 END"
