@@ -63,7 +63,7 @@ class Plan:
 
     def query(self, nodes: tuple[int, ...]) -> ConjunctiveQuery:
         """CQ_T with these nodes of the template in its head, after (r, dl, dr, dt)."""
-        head = ("r", "dl", "dr", "dt") if self.sides == 2 else ("r", "dl")
+        head: tuple[str, ...] = ("r", "dl", "dr", "dt") if self.sides == 2 else ("r", "dl")
         body: list[Atom] = []
         strings: dict[int, str] = {}
         for index, (left, right) in enumerate(self.joins):
@@ -110,7 +110,11 @@ class Plan:
             for string in (left, right):
                 if string not in looked_up:
                     looked_up.add(string)
-                    columns = (("id", string), ("value", f"{string}_text"), ("double", f"{string}_double"))
+                    columns = (
+                        ("id", string),
+                        ("value", f"{string}_text"),
+                        ("double", f"{string}_double"),
+                    )
                     body.append(Atom("strings", columns))
             comparisons.append(
                 Comparison(

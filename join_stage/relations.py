@@ -41,7 +41,7 @@ CREATE TABLE query (q INTEGER, r INTEGER, lo BIGINT, wl BIGINT, since INTEGER);
 """
 
 _DOUBLE = re.compile(
-    r"[ \t\r\n]*(?:([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[Ee][+-]?[0-9]+)?)|([+-]?)INF|(NaN))[ \t\r\n]*"
+    r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[Ee][+-]?[0-9]+)?)|([+-]?)INF|(NaN)"
 )
 
 
@@ -51,7 +51,7 @@ def double_of(value: str) -> float | None:
     >>> double_of(" 7.50 "), double_of("-INF"), double_of("7 days")
     (7.5, -inf, None)
     """
-    found = _DOUBLE.fullmatch(value)
+    found = _DOUBLE.fullmatch(value.strip(" \t\r\n"))
     if found is None:
         return None
     number, sign, nan = found.groups()

@@ -21,59 +21,76 @@ __all__ = ["to_sql"]
 
 def to_sql(query: ConjunctiveQuery, dialect: str = "duckdb") -> str:
     """The SQL text of a query: its columns are the head's variables, its rows are distinct."""
-    return _select(query).sql(dialect=dialect, identify=True)
+    return _final(query).sql(dialect=dialect, identify=True)
 
 
-def _select(query: ConjunctiveQuery) -> exp.Select:
-    steps: list[tuple[str, exp.Select]] = []
+def _final(query: ConjunctiveQuery) -> exp.Select:
+    """The last step: what the atoms leave, joined with R_T."""
     bound: list[str] = []
     pending = list(query.comparisons)
-    for index, atom in enumerate(query.body):
-        later = _asked_for(query, query.body[index + 1 :], pending)
-        others = later | set(bound) | {v for c in pending for v in c.variables}
-        before = f"step_{index - 1}" if index else None
-        shared = [v for v in atom.variables if v in bound]
-        projected = _projection(atom, [v for v in atom.variables if v in others])
-        projected = _reduced(projected, atom, query.rows.relation, query.rows.arguments)
-        source = f"step_{index}"
-        if before is None:
-            joined = exp.select().from_(projected.subquery("a"))
-            origin = dict.fromkeys(atom.variables, "a")
-        else:
-            projected = _reduced(projected, atom, before, [(v, v) for v in shared])
-            joined = exp.select().from_(exp.to_table(before).as_("b"))
-            joined = _join(joined, projected.subquery("a"), [("a", v, "b", v) for v in shared])
-            origin = dict.fromkeys(bound, "b") | {
-                v: "a" for v in atom.variables if v not in bound
-            }
-        now = [c for c in pending if c.variables <= origin.keys()]
-        pending = [c for c in pending if c not in now]
-        keep = _asked_for(query, query.body[index + 1 :], pending)
-        bound = [v for v in origin if v in keep]
-        for comparison in now:
-            joined = joined.where(_condition(comparison, origin))
-        pruned = [(c, v) for c, v in query.rows.arguments if v in bound]
-        if len(pruned) > 1 and before is not None and index + 1 < len(query.body):
-            columns = [(c, exp.column(v, origin[v])) for c, v in pruned]
-            joined = joined.where(_exists(query.rows.relation, columns))
-        joined = joined.select(*(exp.column(v, origin[v]) for v in bound)).distinct()
-        steps.append((source, joined))
-    last = exp.to_table(steps[-1][0]).as_("b")
-    shared = [(c, v) for c, v in query.rows.arguments if v in bound]
-    final = exp.select().from_(last)
-    final = _join(final, exp.to_table(query.rows.relation).as_("t"), [("t", c, "b", v) for c, v in shared])
-    columns = {v: exp.column(c, "t") for c, v in query.rows.arguments}
-    columns.update({v: exp.column(v, "b") for v in bound})
+    steps = []
+    for index in range(len(query.body)):
+        step, bound, pending = _step(query, index, bound, pending)
+        steps.append(step)
+    columns = {v: exp.column(v, "b") for v in bound}
+    on = [(c, v) for c, v in query.rows.arguments if v in bound]
+    final = exp.select().from_(exp.to_table(_name(len(steps) - 1), alias="b"))
+    final = _join(final, exp.to_table(query.rows.relation, alias="t"), "t", on)
+    for column, variable in query.rows.arguments:
+        first = columns.setdefault(variable, exp.column(column, "t"))
+        if variable not in bound and first.name != column:
+            final = final.where(exp.EQ(this=first, expression=exp.column(column, "t")))
+    for comparison in pending:
+        final = final.where(_condition(comparison, columns))
     final = final.select(*(columns[v].as_(v) for v in query.head))
-    if not set(bound) <= {*query.head, *query.rows.variables}:
+    # A variable of R_T that is not in the head is no cause of duplicates if `r` determines it.
+    determined = set(query.rows.variables) if "r" in query.head else set()
+    if not columns.keys() <= {*query.head, *determined}:
         final = final.distinct()
-    for name, select in steps:
-        final = final.with_(name, as_=select, materialized=True)
+    for index, step in enumerate(steps):
+        final = final.with_(_name(index), as_=step, materialized=True)
     return final
 
 
+def _name(index: int) -> str:
+    return f"step_{index}"
+
+
+def _step(
+    query: ConjunctiveQuery, index: int, bound: Sequence[str], pending: Sequence[Comparison]
+) -> tuple[exp.Select, list[str], list[Comparison]]:
+    """One atom joined to the steps before it.
+
+    `bound` are the variables that these leave, `pending` the comparisons not made yet; returns
+    both anew.
+    """
+    atom, later = query.body[index], query.body[index + 1 :]
+    asked = _asked_for(query, later, pending).union(bound)
+    shared = [v for v in atom.variables if v in bound]
+    projected = _projection(atom, [v for v in atom.variables if v in asked])
+    projected = _reduced(projected, atom, query.rows.relation, query.rows.arguments)
+    columns = {v: exp.column(v, "a") for v in atom.variables}
+    columns.update((v, exp.column(v, "b")) for v in bound)
+    if index:
+        before = _name(index - 1)
+        projected = _reduced(projected, atom, before, [(v, v) for v in shared])
+        select = exp.select().from_(exp.to_table(before, alias="b"))
+        select = _join(select, projected.subquery("a"), "a", [(v, v) for v in shared])
+    else:
+        select = exp.select().from_(projected.subquery("a"))
+    now = [c for c in pending if c.variables <= columns.keys()]
+    pending = [c for c in pending if c not in now]
+    left = [v for v in columns if v in _asked_for(query, later, pending)]
+    for comparison in now:
+        select = select.where(_condition(comparison, columns))
+    known = [(c, columns[v]) for c, v in query.rows.arguments if v in left]
+    if index and later and len(known) > 1:
+        select = select.where(_exists(query.rows.relation, known))
+    return _distinct(select, [columns[v] for v in left]), left, pending
+
+
 def _asked_for(
-    query: ConjunctiveQuery, later: Sequence[Atom], pending: Iterable[Comparison]
+    query: ConjunctiveQuery, later: Iterable[Atom], pending: Iterable[Comparison]
 ) -> set[str]:
     """The variables that the head, R_T, later atoms and open comparisons mention."""
     return {
@@ -87,18 +104,23 @@ def _asked_for(
 def _projection(atom: Atom, variables: Sequence[str]) -> exp.Select:
     """The distinct values of an atom's variables; a column said twice must agree with itself."""
     columns: dict[str, str] = {}
-    select = exp.select().from_(exp.to_table(atom.relation).as_("x"))
+    select = exp.select().from_(exp.to_table(atom.relation, alias="x"))
     for column, variable in atom.arguments:
         first = columns.setdefault(variable, column)
         if first != column:
             select = select.where(
                 exp.EQ(this=exp.column(first, "x"), expression=exp.column(column, "x"))
             )
-    return select.select(*(exp.column(columns[v], "x").as_(v) for v in variables)).distinct()
+    return _distinct(select, [exp.column(columns[v], "x").as_(v) for v in variables])
+
+
+def _distinct(select: exp.Select, columns: Sequence[exp.Column | exp.Alias]) -> exp.Select:
+    """Distinct rows; of no column at all it is one row, if anything holds."""
+    return select.select(*(columns or [exp.Literal.number(1).as_("holds")])).distinct()
 
 
 def _reduced(
-    projection: exp.Select, atom: Atom, relation: str, columns: Sequence[tuple[str, str]]
+    projection: exp.Select, atom: Atom, relation: str, columns: Iterable[tuple[str, str]]
 ) -> exp.Select:
     """An atom's projection, restricted to what a relation with some of its variables holds."""
     of_variable = {variable: column for column, variable in atom.arguments}
@@ -106,45 +128,47 @@ def _reduced(
     return projection.where(_exists(relation, shared)) if shared else projection
 
 
-def _exists(relation: str, columns: Sequence[tuple[str, exp.Expression]]) -> exp.Expression:
+def _exists(relation: str, columns: Iterable[tuple[str, exp.Column]]) -> exp.Exists:
     """A semi-join: whether the relation has a row with these values in these columns."""
-    inner = exp.select(exp.Literal.number(1)).from_(exp.to_table(relation).as_("t"))
+    inner = exp.select(exp.Literal.number(1)).from_(exp.to_table(relation, alias="t"))
     for column, value in columns:
         inner = inner.where(exp.EQ(this=exp.column(column, "t"), expression=value))
     return exp.Exists(this=inner)
 
 
 def _join(
-    select: exp.Select, other: exp.Expression, on: Sequence[tuple[str, str, str, str]]
+    select: exp.Select,
+    other: exp.Subquery | exp.Alias | exp.Table,
+    alias: str,
+    on: Sequence[tuple[str, str]],
 ) -> exp.Select:
+    """Joins what came before, as `b`, on columns of the other's and variables of its own."""
     if not on:
         return select.join(other, join_type="cross")
-    return select.join(
-        other,
-        on=exp.and_(
-            *(
-                exp.EQ(this=exp.column(column, table), expression=exp.column(other_column, second))
-                for table, column, second, other_column in on
-            )
-        ),
+    equal = (
+        exp.EQ(this=exp.column(column, alias), expression=exp.column(variable, "b"))
+        for column, variable in on
     )
+    return select.join(other, on=exp.and_(*equal))
 
 
 _OPERATORS = {"=": exp.EQ, "!=": exp.NEQ, "<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE}
 
 
-def _condition(comparison: Comparison, origin: dict[str, str]) -> exp.Expression:
+def _condition(comparison: Comparison, columns: dict[str, exp.Column]) -> exp.Binary | exp.Case:
     """Section 3 of the language: by number where both are doubles, NaN never in order, else by
     codepoint (the order of UTF-8 bytes)."""
     operator = _OPERATORS[comparison.operator]
-    left = [exp.column(v, origin[v]) for v in comparison.left]
-    right = [exp.column(v, origin[v]) for v in comparison.right]
-    if len(left) == 1:
-        return operator(this=left[0], expression=right[0])
-    numbers = operator(this=left[1].copy(), expression=right[1].copy())
-    ordered = exp.and_(
-        exp.not_(exp.IsNan(this=left[1].copy())), exp.not_(exp.IsNan(this=right[1].copy())), numbers
-    )
-    doubles = exp.and_(*(exp.not_(exp.Is(this=n.copy(), expression=exp.null())) for n in (left[1], right[1])))
-    texts = operator(this=left[0], expression=right[0])
-    return exp.Case().when(doubles, ordered).else_(texts)
+
+    def compared(index: int) -> exp.Binary:
+        sides = (comparison.left[index], comparison.right[index])
+        left, right = (columns[variable].copy() for variable in sides)
+        return operator(this=left, expression=right)
+
+    if len(comparison.left) == 1:
+        return compared(0)
+    doubles = [columns[v] for v in (comparison.left[1], comparison.right[1])]
+    castable = (exp.not_(exp.Is(this=double.copy(), expression=exp.null())) for double in doubles)
+    numbers = (exp.not_(exp.IsNan(this=double.copy())) for double in doubles)
+    ordered = exp.and_(*numbers, compared(1))
+    return exp.Case().when(exp.and_(*castable), ordered).else_(compared(0))

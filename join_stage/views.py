@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import pyarrow as pa
 
@@ -42,7 +43,10 @@ class Views:
         names = {"variable": processor.registry.variables, "query_name": queries}
         for relation, name_of in names.items():
             table = pa.table(
-                {"number": pa.array(name_of, pa.int64()), "name": pa.array(name_of.values(), pa.string())}
+                {
+                    "number": pa.array(name_of, pa.int64()),
+                    "name": pa.array(name_of.values(), pa.string()),
+                }
             )
             self._connection.register("incoming", table)
             self._connection.execute(f"CREATE OR REPLACE TEMP TABLE {relation} AS FROM incoming")
@@ -64,7 +68,8 @@ class Views:
                 f"JOIN variable x{i} ON x{i}.number = t.v{node}" for i, node in enumerate(nodes)
             )
             parts.append(
-                f"SELECT n.name, {names}, {_WINDOW} FROM query q JOIN query_name n ON n.number = q.q "
+                f"SELECT n.name, {names}, {_WINDOW} "
+                f"FROM query q JOIN query_name n ON n.number = q.q "
                 f'JOIN "rows_{plan.id}" t USING (r) {joins}'
             )
         columns = ("qid", *(f"var{i + 1}" for i in range(width)), "wl")
@@ -118,8 +123,11 @@ class Views:
         for plan in self._processor.registry.plans.values():
             minor = {node.number for node in plan.minor.nodes}
             sources = [
-                (chain, f'SELECT v.{side}s AS spine, t.* FROM "rows_{plan.id}" t '
-                        f"JOIN value_join v ON v.j = t.j{i}")
+                (
+                    chain,
+                    f'SELECT v.{side}s AS spine, t.* FROM "rows_{plan.id}" t '
+                    f"JOIN value_join v ON v.j = t.j{i}",
+                )
                 for i, pair in enumerate(plan.joins)
                 for chain, side in zip(pair, "lr", strict=True)
             ]
@@ -134,7 +142,7 @@ class Views:
 
     def _edges(self, bound: str) -> Iterator[str]:
         for chain, positions, source in self._chains():
-            for above, below in zip(positions, positions[1:], strict=False):
+            for above, below in pairwise(positions):
                 a, b = chain.nodes[above], chain.nodes[below]
                 yield (
                     f"SELECT DISTINCT d.id, x.name, y.name, w.n{above} & 4294967295, "

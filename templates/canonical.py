@@ -50,12 +50,28 @@ _templates: dict[Form, Template] = {}
 @lru_cache(maxsize=100_000)
 def _template_of_shape(shape: JoinGraph) -> tuple[Template, tuple[int, ...]]:
     """As `template_of`, for a graph whose nodes are 0, 1, …: queries of one shape ask once."""
-    form = _canonical_form(shape, ())
+    form, order = _canonical_form(shape, ())
     template = _templates.get(form)
     if template is None:
         template_id = hashlib.sha256(repr(form).encode()).hexdigest()[:12]
-        template = _templates[form] = Template(template_id, shape)
+        graph = _renumbered(shape, _meta_variables(shape, order))
+        template = _templates[form] = Template(template_id, graph)
     return template, _first_isomorphism(template.graph, shape)
+
+
+def _meta_variables(graph: JoinGraph, order: Sequence[int]) -> list[int]:
+    """The nodes in the order of var1, var2, …: left to right, from the roots down, the right
+    ones after their partners on the left; what is alike, in canonical order."""
+    numbers: dict[int, int] = {}
+
+    def key(node: Node) -> tuple[int, list[int], int]:
+        partners = sorted(numbers[e.left] for e in graph.value_joins if e.right == node.number)
+        return len(graph.chain(node.number)), partners, order.index(node.number)
+
+    for side in (0, 1):
+        for node in sorted((node for node in graph.nodes if node.side == side), key=key):
+            numbers[node.number] = len(numbers)
+    return list(numbers)
 
 
 def _first_isomorphism(template: JoinGraph, graph: JoinGraph) -> tuple[int, ...]:
@@ -66,21 +82,22 @@ def _first_isomorphism(template: JoinGraph, graph: JoinGraph) -> tuple[int, ...]
     """
     chosen: list[int] = []
     for index in range(len(template.nodes)):
-        wanted = _canonical_form(template, tuple(range(index + 1)))
+        wanted, _ = _canonical_form(template, tuple(range(index + 1)))
         chosen.append(
             next(
                 node.number
                 for node in graph.nodes
                 if node.number not in chosen
-                and _canonical_form(graph, (*chosen, node.number)) == wanted
+                and _canonical_form(graph, (*chosen, node.number))[0] == wanted
             )
         )
     return tuple(chosen)
 
 
 @lru_cache(maxsize=100_000)
-def _canonical_form(graph: JoinGraph, singled_out: Sequence[int]) -> Form:
-    """A value that is equal for isomorphic graphs only, and for all of them.
+def _canonical_form(graph: JoinGraph, singled_out: Sequence[int]) -> tuple[Form, tuple[int, ...]]:
+    """A value that is equal for isomorphic graphs only, and for all of them; and the graph's
+    nodes (which must be 0, 1, …) in canonical order.
 
     Tree edges join nodes whose depth, part of the colour, tells which is the parent; a value
     join is an edge between the sides; every other comparison is a path over two nodes of its
@@ -101,26 +118,32 @@ def _canonical_form(graph: JoinGraph, singled_out: Sequence[int]) -> Form:
         else:
             source = len(colours)
             # Both ends of a symmetric comparison look alike.
-            ends = ("of", "of") if edge.operator in ("=", "!=") else ("from", "to")
-            colours += [f"{edge.operator} {end}" for end in ends]
+            roles = ("of", "of") if edge.operator in ("=", "!=") else ("from", "to")
+            colours += [f"{edge.operator} {end}" for end in roles]
             edges += [(edge.left, source), (source, source + 1), (source + 1, edge.right)]
     palette = sorted(set(colours))
-    drawn = igraph.Graph(n=len(colours), edges=edges, vertex_attrs={"colour": colours})
+    drawn = igraph.Graph(n=len(colours), edges=edges)
+    drawn.vs["vertex"] = range(len(colours))
     # What a permutation means has changed between versions of igraph; applied by igraph itself
     # it always means the same.
     canonical = drawn.permute_vertices(
         drawn.canonical_permutation(color=[palette.index(colour) for colour in colours])
     )
-    return tuple(canonical.vs["colour"]), tuple(sorted(canonical.get_edgelist()))
+    order = canonical.vs["vertex"]
+    ends = sorted((min(edge), max(edge)) for edge in canonical.get_edgelist())
+    form = tuple(colours[vertex] for vertex in order), tuple(ends)
+    return form, tuple(vertex for vertex in order if vertex < len(graph.nodes))
 
 
 def _renumbered(graph: JoinGraph, numbers: Sequence[int]) -> JoinGraph:
+    """The graph with node `numbers[i]` as i; parents must stand before their children."""
     index = {number: i for i, number in enumerate(numbers)}
+    nodes = (
+        Node(index[n.number], n.side, None if n.parent is None else index[n.parent])
+        for n in graph.nodes
+    )
     return JoinGraph(
-        tuple(
-            Node(index[n.number], n.side, None if n.parent is None else index[n.parent])
-            for n in graph.nodes
-        ),
+        tuple(sorted(nodes)),
         tuple(Edge(e.operator, index[e.left], index[e.right]) for e in graph.edges),
         frozenset(index[number] for number in graph.kept),
     )

@@ -64,9 +64,7 @@ class Automaton:
     def reads_attributes(self, active: Iterable[int], waiting: Iterable[int]) -> bool:
         """Whether any state is reached by an attribute of a node with these states."""
         return any(
-            test.startswith("@")
-            for tests in self._tests_from(active, waiting)
-            for test in tests
+            test.startswith("@") for tests in self._tests_from(active, waiting) for test in tests
         )
 
     def reached(

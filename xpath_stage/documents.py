@@ -7,6 +7,8 @@ element's number plus, for an attribute, `ATTRIBUTE` times the number of its int
 
 from __future__ import annotations
 
+from typing import cast
+
 from lxml import etree
 
 __all__ = ["ATTRIBUTE", "MalformedDocument", "parse", "string_value"]
@@ -14,12 +16,16 @@ __all__ = ["ATTRIBUTE", "MalformedDocument", "parse", "string_value"]
 ATTRIBUTE = 1 << 32
 """The weight of an attribute name's number in a node code."""
 
-string_value = etree.XPath("string()", smart_strings=False)
-"""The XPath string value of an element: all text below it, without comments and the like."""
+_string = etree.XPath("string()", smart_strings=False)
 
 # Entities that the document itself defines are replaced, within libxml2's bound on their
 # growth; nothing is ever read from elsewhere.
 _OPTIONS = {"resolve_entities": "internal", "no_network": True, "huge_tree": False}
+
+
+def string_value(element: etree._Element) -> str:
+    """The XPath string value of an element: all text below it, without comments and the like."""
+    return cast(str, _string(element)) if len(element) else element.text or ""
 
 
 class MalformedDocument(ValueError):

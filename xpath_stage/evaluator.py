@@ -7,7 +7,9 @@ thesis' R_docW and R_binW in one: (document, node, path, string value, nodes fro
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import cast
 
 from lxml import etree
 
@@ -78,6 +80,7 @@ class XPathEvaluator:
         """Appends the witnesses of one document, whose number is `document`, to a batch's."""
         table = self.paths
         transitions, wanted, attributes = table.transitions, table.wanted, table.attributes
+        intern = self.strings.intern
         tests = FilterTests()
         # The open elements: their paths, their numbers, and how many nodes each has to come.
         open_paths = [table.root(stream)]
@@ -101,7 +104,7 @@ class XPathEvaluator:
                 to.documents.append(document)
                 to.nodes.append(node)
                 to.paths.append(path)
-                to.strings.append(self._string(element, children) if value else None)
+                to.strings.append(intern(string_value(element)) if value else None)
                 to.chains += open_nodes
                 to.chains.append(node)
                 to.ends.append(len(to.chains))
@@ -112,9 +115,6 @@ class XPathEvaluator:
                 open_nodes.append(node)
                 to_come.append(children)
             node += 1
-
-    def _string(self, element: etree._Element, children: int) -> int:
-        return self.strings.intern(string_value(element) if children else element.text or "")
 
     def _attributes(
         self,
@@ -127,7 +127,7 @@ class XPathEvaluator:
         to: Witnesses,
     ) -> None:
         table = self.paths
-        for name, text in element.items():
+        for name, text in cast(Iterable[tuple[str, str]], element.items()):
             path = table.transitions[parent]["@" + name]
             if path < 0:
                 path = self._choose(parent, path, tests, element, name)

@@ -8,6 +8,7 @@ them.
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any, cast
 
 from lxml import etree
 
@@ -43,8 +44,9 @@ def _select(
     attribute: str | None,
 ) -> frozenset[object]:
     if parent is None:
-        return frozenset(_positions(filter, "/")(element.getroottree()))
-    found = _positions(filter, "")(parent)
+        return frozenset(cast(list[object], _positions(filter, "/")(element.getroottree())))
+    # A path yields a list of nodes; attributes come as strings that know their name.
+    found = cast(list[Any], _positions(filter, "")(parent))
     if attribute is None:
         return frozenset(found)
     return frozenset(value.attrname for value in found)

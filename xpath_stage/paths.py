@@ -120,7 +120,10 @@ class PathTable:
         if path is None:
             opened = [state for state in active if self._automaton.waits(state)]
             path = self._new(
-                parent, self._depths[parent] + 1, active, waiting.union(opened) if opened else waiting
+                parent,
+                self._depths[parent] + 1,
+                active,
+                waiting.union(opened) if opened else waiting,
             )
             self._interned[key] = path
             self._accept(path)
@@ -132,9 +135,7 @@ class PathTable:
         parent = transitions.path
         if parent == DEAD:
             return DEAD
-        free, filtered = self._automaton.reached(
-            self._active[parent], self._waiting[parent], name
-        )
+        free, filtered = self._automaton.reached(self._active[parent], self._waiting[parent], name)
         if filtered:
             choice = Choice(free, filtered)
             number = self._choice_ids.get(choice)
@@ -152,9 +153,7 @@ class PathTable:
         transitions[name] = target
         return target
 
-    def _new(
-        self, parent: int, depth: int, active: frozenset[int], waiting: frozenset[int]
-    ) -> int:
+    def _new(self, parent: int, depth: int, active: frozenset[int], waiting: frozenset[int]) -> int:
         path = len(self.transitions)
         self.transitions.append(_Transitions(self, path))
         self.attributes.append(self._automaton.reads_attributes(active, waiting))

@@ -1,8 +1,8 @@
 """XSCL: standing queries that join documents with each other, by value, as they stream by.
 
-    engine = xscl.Engine()
-    engine.load(text_of_a_query_file)
-    for match in engine.run(envelopes): ...
+engine = xscl.Engine()
+engine.load(text_of_a_query_file)
+for match in engine.run(envelopes): ...
 """
 
 from xscl._shadow import refuse_shadowing_packages

@@ -78,8 +78,9 @@ def dissect(query: Query) -> Dissection:
     """Takes a well-formed query of one or two blocks apart."""
     source = query.source
     if isinstance(source, Join):
-        assert isinstance(source.left, Block) and isinstance(source.right, Block)
-        blocks = (source.left, source.right)
+        assert isinstance(source.left, Block)
+        assert isinstance(source.right, Block)
+        blocks: tuple[Block, ...] = (source.left, source.right)
         constraint = TimeConstraint(source.operator == "FOLLOWED BY", source.window.length)
     else:
         blocks = (source,)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import TracebackType
 
 import duckdb
+from lxml import etree
 
 from join_stage import JoinProcessor, Views
 from xpath_stage import MalformedDocument, Strings, Witnesses, XPathEvaluator, parse
@@ -23,7 +24,7 @@ from xscl.dissect import Dissection, dissect
 from xscl.document import Document
 from xscl.errors import DocumentError, QueryError, StateError, XSCLError
 from xscl.intake import Intake, Skipped
-from xscl.language import parse as parse_queries
+from xscl.language import parse_from
 from xscl.language.syntax import Query
 from xscl.match import Match
 from xscl.subscription import Subscription
@@ -69,7 +70,7 @@ class Engine:
         self._by_name: dict[str, Subscription] = {}
         self._by_number: dict[int, Subscription] = {}
         self._variables: dict[tuple[object, ...], int] = {}
-        self._queries_seen = 0
+        self._next_query = 1
         self._closed = False
 
     # Queries
@@ -87,7 +88,7 @@ class Engine:
         """
         with self._lock:
             self._check_open()
-            queries, errors = parse_queries(text, first=self._queries_seen + 1)
+            queries, errors, following = parse_from(text, self._next_query)
             if not errors and len(queries) != 1:
                 problem = f"expected one query, found {len(queries)}; `load` takes several"
                 at = queries[1].at if queries else 0
@@ -98,7 +99,7 @@ class Engine:
             if name is not None:
                 query = query.renamed(name)
             self._check_name(query)
-            self._queries_seen += 1
+            self._next_query = following
             return self._subscribe(query, on_match)
 
     def load(
@@ -111,7 +112,9 @@ class Engine:
         """
         subscriptions, errors = self.load_good(text, on_match)
         if errors:
-            raise ExceptionGroup(f"{len(errors)} bad queries" if errors[1:] else "bad query", errors)
+            raise ExceptionGroup(
+                f"{len(errors)} bad queries" if errors[1:] else "bad query", errors
+            )
         return subscriptions
 
     def load_good(
@@ -120,7 +123,7 @@ class Engine:
         """As `load`, but returns the errors beside the subscriptions."""
         with self._lock:
             self._check_open()
-            queries, errors = parse_queries(text, first=self._queries_seen + 1)
+            queries, errors, self._next_query = parse_from(text, self._next_query)
             subscriptions = []
             for query in queries:
                 try:
@@ -129,7 +132,6 @@ class Engine:
                     errors.append(error)
                 else:
                     subscriptions.append(self._subscribe(query, on_match))
-            self._queries_seen += len(queries) + len({error.query for error in errors})
             return subscriptions, sorted(errors, key=lambda error: (error.line, error.column))
 
     @property
@@ -143,7 +145,9 @@ class Engine:
         with self._lock:
             subscription = self._by_name.get(name)
             if subscription is None:
-                raise StateError(f"no query is named {name!r}; there are: {', '.join(self._by_name)}")
+                raise StateError(
+                    f"no query is named {name!r}; there are: {', '.join(self._by_name)}"
+                )
             self._cancel(subscription)
 
     # Documents
@@ -181,7 +185,7 @@ class Engine:
     def count(self, envelopes: Iterable[Envelope], *, batch: int = 1000) -> Counter[str]:
         """Publishes documents in batches and counts the matches of each query, without building
         any; callbacks are not called."""
-        counts = Counter({name: 0 for name in self._by_name})
+        counts = Counter(dict.fromkeys(self._by_name, 0))
         for some in _batches(envelopes, batch):
             with self._lock:
                 self._check_open()
@@ -251,9 +255,7 @@ class Engine:
             at=_name_place(query),
         )
 
-    def _subscribe(
-        self, query: Query, on_match: Callable[[Match], object] | None
-    ) -> Subscription:
+    def _subscribe(self, query: Query, on_match: Callable[[Match], object] | None) -> Subscription:
         parts = dissect(query)
         number = max(self._by_number, default=-1) + 1
         subscription = Subscription(number, parts, on_match, self._cancel)
@@ -372,13 +374,11 @@ class Engine:
         return [match for _, match in found]
 
 
-def _parsed(document: Document):  # type: ignore[no-untyped-def]
+def _parsed(document: Document) -> etree._Element:
     try:
         return parse(document.body)
     except MalformedDocument as error:
-        raise DocumentError(
-            str(error), stream=document.stream, document=document.id
-        ) from error
+        raise DocumentError(str(error), stream=document.stream, document=document.id) from error
 
 
 def _batches(envelopes: Iterable[Envelope], size: int) -> Iterator[list[Envelope]]:

@@ -76,10 +76,8 @@ class _Writer:
         return text
 
     def step(self, step: Step) -> str:
-        if step.test == "." and step.filters:
-            test = "self::node()"
-        else:
-            test = self.test(step.test)
+        # XPath's `.` takes no filters.
+        test = "self::node()" if step.test == "." and step.filters else self.test(step.test)
         return test + "".join(f"[{self.condition(condition)}]" for condition in step.filters)
 
     def test(self, test: str) -> str:
@@ -168,7 +166,7 @@ def _quoted(text: str) -> str:
         return f"'{text}'"
     if '"' not in text:
         return f'"{text}"'
-    parts = ", \"'\", ".join(f"'{part}'" for part in text.split("'"))
+    parts = ', "\'", '.join(f"'{part}'" for part in text.split("'"))
     return f"concat({parts})"
 
 

@@ -97,7 +97,9 @@ class Intake:
             return False
         # A clock that is wrong by more than a day must not make all others late.
         if document.time <= self._last_arrival + _DAY:
-            self._latest = document.time if self._latest is None else max(self._latest, document.time)
+            self._latest = (
+                document.time if self._latest is None else max(self._latest, document.time)
+            )
         self.next_number += 1
         if document.stream in self.reach:
             self._ids[key] = document.number

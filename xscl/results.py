@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any, cast
 
 from lxml import etree
 
@@ -81,7 +82,7 @@ def _nodes(path: VariablePath, variables: Mapping[str, BoundNode]) -> list[_Node
     if start.attribute is not None:
         return []
     found = []
-    for value in _compiled(path.steps)(start.element):
+    for value in cast(list[Any], _compiled(path.steps)(start.element)):
         if isinstance(value, etree._Element):
             found.append(_Node(value, None))
         else:
@@ -112,7 +113,9 @@ def _string(insert: Insert, variables: Mapping[str, BoundNode]) -> str:
 
 
 def _element(constructor: Element, variables: Mapping[str, BoundNode]) -> etree._Element:
-    element = etree.Element(constructor.tag, nsmap=dict(constructor.namespaces) or None)
+    # `xmlns=""` undoes a default namespace; where there is none, lxml must not hear of it.
+    namespaces = {prefix: uri for prefix, uri in constructor.namespaces if uri}
+    element = etree.Element(constructor.tag, nsmap=namespaces or None)  # type: ignore[arg-type]
     for name, parts in constructor.attributes:
         texts = (part if isinstance(part, str) else _string(part, variables) for part in parts)
         element.set(name, "".join(texts))

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from join_stage import TimeConstraint
+from xpath_stage import ATTRIBUTE
 from xscl.dissect import Dissection
 from xscl.document import Document
 from xscl.language.syntax import Query
 from xscl.match import Match, match_id
 from xscl.results import BoundNode, build
 from xscl.times import to_seconds
-from xpath_stage import ATTRIBUTE
 
 __all__ = ["Subscription"]
 
@@ -99,5 +99,5 @@ class Subscription:
             return
         try:
             self.on_match(match)
-        except Exception:  # noqa: BLE001 - a subscriber's code may raise anything
+        except Exception:
             log.exception("the callback of query %r raised on match %s", self.name, match.id)

@@ -12,16 +12,17 @@ The language is that of chapter 6 of the thesis (section 6.2).
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from xscl.errors import QueryError, QuerySyntaxError
 from xscl.language.check import check
 from xscl.language.names import PREDECLARED
 from xscl.language.parse import is_declaration, parse_declaration, parse_query
 from xscl.language.problems import Unreadable, place
-from xscl.language.scan import scan
+from xscl.language.scan import Statement, scan
 from xscl.language.syntax import Query
 
-__all__ = ["parse"]
+__all__ = ["parse", "parse_from"]
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -29,11 +30,18 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 def parse(text: str, *, first: int = 1) -> tuple[list[Query], list[QueryError]]:
     """All good queries of a text, and all errors of the others, both in the text's order.
 
-    A query without a name is `qN`, where the text's first query (good or bad) has N = first.
-
     >>> queries, errors = parse("S//a->x; S//b->y[")
     >>> [query.name for query in queries], [error.query for error in errors]
     (['q1'], ['q2'])
+    """
+    queries, errors, _ = parse_from(text, first)
+    return queries, errors
+
+
+def parse_from(text: str, first: int) -> tuple[list[Query], list[QueryError], int]:
+    """As `parse`, with the number that the next query has.
+
+    A query without a name is `qN`, where the text's first query (good or bad) has N = first.
     """
     scanned = scan(text)
     text = _LONE_SURROGATE.sub("\ufffd", text)  # refused below, but the errors must be printable
@@ -42,6 +50,7 @@ def parse(text: str, *, first: int = 1) -> tuple[list[Query], list[QueryError]]:
     queries: list[Query] = []
     errors: list[QueryError] = []
     number = first - 1
+    heading: Statement | None = None
     for statement in scanned.statements:
         if is_declaration(scanned.text, statement):
             try:
@@ -51,7 +60,13 @@ def parse(text: str, *, first: int = 1) -> tuple[list[Query], list[QueryError]]:
                 errors.append(QuerySyntaxError(problem, query="DECLARE", text=text, at=at))
             else:
                 namespaces[prefix] = uri
+            if statement.name is not None:
+                heading = statement
             continue
+        if heading is not None and statement.name is None:
+            # `-- name:` stands before the declarations that a query needs, too.
+            statement = replace(statement, name=heading.name, named_at=heading.named_at)
+        heading = None
         number += 1
         name = _LONE_SURROGATE.sub("\ufffd", statement.name or f"q{number}")
         before = len(errors)
@@ -70,4 +85,4 @@ def parse(text: str, *, first: int = 1) -> tuple[list[Query], list[QueryError]]:
             errors.append(QueryError(problem, query=name, text=text, at=at))
         if len(errors) == before:
             queries.append(query)
-    return queries, errors
+    return queries, errors, number + 1

@@ -1,11 +1,11 @@
 """From the text of an XML constructor to an `Element`.
 
 lxml judges whether it is well-formed, on a copy in which each `{expression}` is as many
-spaces (in an attribute, letters), so that lxml's line and column are the query's own.  It is built from a second copy
-whose expressions are numbered marks, and from which boundary white space is gone: XQuery
-3.1, section 3.9.1.4, drops white space between tags and expressions unless a character
-reference or a CDATA section wrote it.  (The thesis publishes with XQuery's constructors,
-section 6.2; language.md, section 5.)
+spaces (in an attribute, letters), so that lxml's line and column are the query's own.  It is
+built from a second copy whose expressions are numbered marks, and from which boundary white
+space is gone: XQuery 3.1, section 3.9.1.4, drops white space between tags and expressions
+unless a character reference or a CDATA section wrote it.  (The thesis publishes with
+XQuery's constructors, section 6.2; language.md, section 5.)
 """
 
 from __future__ import annotations

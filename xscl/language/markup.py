@@ -166,8 +166,12 @@ class _Reader:
         expected, _ = self.open[-1]
         if name != expected:
             self.note(at, f"found `</{name}>`, expected `</{expected}>`")
-        names = [opened for opened, _ in self.open]
-        del self.open[len(names) - 1 - names[::-1].index(name) if name in names else -1 :]
+            names = [opened for opened, _ in self.open[-DEEPEST:]]
+            # A misspelt end tag closes the last element, a forgotten one those around it too.
+            closed = names[::-1].index(name) + 1 if name in names else 1
+            del self.open[-closed:]
+        else:
+            self.open.pop()
 
     def expression(self, kind: Kind) -> None:
         start = self.at

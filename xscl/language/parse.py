@@ -24,9 +24,9 @@ from xscl.language.syntax import Insert, Query, Select
 __all__ = ["is_declaration", "parse_declaration", "parse_query"]
 
 # What follows the name of a stream: then SELECT or DECLARE is that name.
-_STREAM = r"[ \t\r\n]*+(?:/|$|(?i:FOLLOWED[ \t\r\n]++BY|JOIN)[ \t\r\n]*+\{)"
-_DECLARATION = re.compile(rf"(?i:DECLARE){END_OF_WORD}(?!{_STREAM})")
-_SELECTING = re.compile(rf"(?i:SELECT){END_OF_WORD}(?!{_STREAM})")
+_STREAM = r"[ \t\r\n]*+(?:/|$|(?ai:FOLLOWED[ \t\r\n]++BY|JOIN)[ \t\r\n]*+\{)"
+_DECLARATION = re.compile(rf"(?ai:DECLARE){END_OF_WORD}(?!{_STREAM})")
+_SELECTING = re.compile(rf"(?ai:SELECT){END_OF_WORD}(?!{_STREAM})")
 
 
 def is_declaration(text: str, statement: Statement) -> bool:
@@ -38,7 +38,8 @@ def parse_declaration(text: str, statement: Statement) -> tuple[str, str]:
     """The prefix and the namespace of a DECLARE in a scanned text."""
     _readable(statement)
     prefix, string = _tree(text, statement.start, statement.end, "declaration").children
-    assert isinstance(prefix, Token) and isinstance(string, Token)
+    assert isinstance(prefix, Token)
+    assert isinstance(string, Token)
     uri = unquoted(string)
     if prefix in RESERVED or uri in RESERVED.values():
         if RESERVED.get(prefix) != uri or prefix == "xmlns":

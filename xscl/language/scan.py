@@ -73,7 +73,7 @@ def _without_aliens(text: str, cleaned: str, statement: Statement) -> Statement:
         return statement
     alien = min(found, key=lambda f: f.start())
     problem = Problem(alien.start(), f"found U+{ord(alien[0]):04X}, which is no character of XML")
-    return replace(statement, problem=min(problem, statement.problem or problem))
+    return replace(statement, problem=problem)
 
 
 class _Scanner:

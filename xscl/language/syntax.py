@@ -7,6 +7,7 @@ stand where they were written (section 6.2 of the thesis; language.md, sections 
 
 A *node test* is a string: `name`, `{uri}name`, `*`, `{*}name` (any namespace), each of
 these after `@` for an attribute, `.` for the node itself, `text()` for its text nodes.
+A quoted name that would read as one of these is written `{}name`: `{}@type`, `{}*`.
 """
 
 from __future__ import annotations
@@ -71,7 +72,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A relative path in a filter: `./author->x2`, `.//a/b`, `meta/@lang`, `.`."""
+    """A relative path in a filter: `./author->x2`, `.//a/b`, `meta/@lang`, `.`.
+
+    A `.` that was written is a step of its own: `./a` has two steps, `a` has one.
+    """
 
     steps: tuple[Step, ...]
     at: int
@@ -88,7 +92,11 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """`left operator right` in a filter: `or and = != < <= > >= + - * div mod`."""
+    """`left operator right` in a filter: `or and = != < <= > >= + - * div mod`.
+
+    A chain of `or` or of `and` is balanced (`(a or b) or (c or d)`), so that no number of
+    alternatives makes a deep tree; all other operators associate to the left.
+    """
 
     operator: str
     left: Condition

@@ -1,0 +1,128 @@
+"""From a join graph to the plan of its template: what is joined, what is read on its own."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from join_stage import Chain, Plan, TimeConstraint, plan_of
+from templates import JoinGraph, minor, template_of
+from tests.templates.graphs import graph, join_graphs, relabellings
+
+
+def planned(original: JoinGraph, sides: int = 2) -> tuple[Plan, tuple[int, ...]]:
+    """The plan of a graph's minor."""
+    return plan_of(minor(original), sides)
+
+
+BOOKS = [(0, None), (0, 0), (0, 0), (1, None), (1, 3), (1, 3)]
+JOINS = [(1, "=", 4), (2, "=", 5)]
+
+
+def named(chain: Chain, assignment: tuple[int, ...]) -> tuple[int, tuple[int, ...], bool]:
+    """A chain in the nodes of the graph that was planned."""
+    return chain.side, tuple(assignment[node] for node in chain.nodes), chain.value
+
+
+def test_the_queries_of_table_6_2() -> None:
+    plan, assignment = planned(graph(BOOKS, JOINS, kept=[0, 3]))
+    joins = {tuple(named(chain, assignment) for chain in pair) for pair in plan.joins}
+    assert joins == {
+        ((0, (0, 1), True), (1, (3, 4), True)),
+        ((0, (0, 2), True), (1, (3, 5), True)),
+    }
+    assert plan.singles == ()
+    assert {assignment[node] for node in plan.outputs} == {0, 3}
+    assert (plan.columns, plan.depth, plan.sides) == (("j0", "j1"), 2, 2)
+    assert plan.template == template_of(graph(BOOKS, JOINS))[0]
+
+
+def test_output_nodes_do_not_change_the_template() -> None:
+    """The thesis' template is that of the minor; what a query puts out is its plan's."""
+    one, _ = planned(graph(BOOKS, JOINS, kept=[0, 3]))
+    other, _ = planned(graph([*BOOKS, (0, 0)], JOINS, kept=[0, 3, 6]))
+    assert one.id != other.id
+    assert one.template == other.template
+
+
+def test_what_no_value_join_reaches_is_read_on_its_own() -> None:
+    """x1(x2, x3) and y1(y2, y3): x2 = y2, x3 < y3, and y3 is put out."""
+    edges = [(1, "=", 4), (2, "<", 5)]
+    plan, assignment = planned(graph(BOOKS, edges, kept=[0, 3, 5]))
+    assert {named(chain, assignment) for chain in plan.singles} == {
+        (0, (0, 2), True),
+        (1, (3, 5), True),
+    }
+    assert plan.columns == ("j0", "s0", "s1")
+
+
+def test_a_filter_query_has_one_side() -> None:
+    plan, assignment = planned(graph([(0, None), (0, 0), (0, 0)], [], kept=[0, 2]), 1)
+    assert [named(chain, assignment) for chain in plan.singles] == [(0, (0, 2), False)]
+    assert plan.joins == ()
+    assert plan.query(plan.outputs).head[:2] == ("r", "dl")
+
+
+def test_an_equality_within_a_block_compares_numbers_of_strings() -> None:
+    plan, _ = planned(graph(BOOKS, [(1, "=", 2), (1, "=", 4)], kept=[0, 3]))
+    query = plan.query(plan.outputs)
+    assert [comparison.operator for comparison in query.comparisons] == ["="]
+    assert [atom.relation for atom in query.body] == ["pair", "bound"]
+
+
+def test_an_order_asks_for_each_string_once() -> None:
+    """x2 and y2 are equal, so one of the three."""
+    edges = [(1, "=", 4), (2, "<", 5), (2, "<=", 4), (1, "<", 5)]
+    plan, _ = planned(graph(BOOKS, edges, kept=[0, 3]))
+    relations = [atom.relation for atom in plan.query(plan.outputs).body]
+    assert relations.count("strings") == 3
+
+
+def test_no_equality_takes_all_pairs_in_time() -> None:
+    plan, _ = planned(graph([(0, None), (1, None)], [(0, "<", 1)], kept=[0, 1]))
+    assert plan.query(plan.outputs).body[0].relation == "together"
+
+
+@given(st.data())
+def test_equal_shapes_have_one_plan(data: st.DataObject) -> None:
+    original = data.draw(join_graphs(largest=3))
+    assume(original.needed)
+    other = data.draw(relabellings(original))
+    assert planned(original)[0] is planned(other)[0]
+
+
+@given(join_graphs(largest=4))
+def test_every_node_of_the_minor_is_read_by_some_chain(original: JoinGraph) -> None:
+    assume(original.needed)
+    plan, assignment = planned(original)
+    chains = [chain for pair in plan.joins for chain in pair] + list(plan.singles)
+    reduced = minor(original)
+    assert {assignment[n] for chain in chains for n in chain.nodes} == {
+        node.number for node in reduced.nodes
+    }
+    for chain in chains:
+        _, nodes, value = named(chain, assignment)
+        assert nodes == reduced.chain(nodes[-1])
+        compared = {n for edge in reduced.edges for n in (edge.left, edge.right)}
+        assert value == (nodes[-1] in compared)
+    assert plan.minor == minor(JoinGraph(plan.graph.nodes, plan.graph.edges))
+    assert plan.depth == max(len(chain.nodes) for chain in chains)
+
+
+@pytest.mark.parametrize(
+    ("after", "window", "inside", "outside"),
+    [
+        (True, 10, [1, 10], [-10, -1, 0, 11]),
+        (False, 10, [-10, 0, 10], [-11, 11]),
+        (True, None, [1, 10**17], [0, -1]),
+        (False, None, [-(10**17), 0, 10**17], []),
+        (False, 0, [0], [1, -1]),
+    ],
+)
+def test_time_constraints(
+    after: bool, window: int | None, inside: list[int], outside: list[int]
+) -> None:
+    low, widest = TimeConstraint(after, window).bounds
+    assert all(low < dt and abs(dt) <= widest for dt in inside)
+    assert not any(low < dt and abs(dt) <= widest for dt in outside)

@@ -1,0 +1,183 @@
+"""Random documents and spines, and what libxml2's XPath says to them, one step at a time."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+from hypothesis import strategies as st
+from lxml import etree
+
+from xpath_stage import ATTRIBUTE, Filter, Spine, Step, Strings, Witnesses, XPathEvaluator, parse
+
+URI = "urn:u"
+PREFIXES = (("p", URI),)
+NAMES = ["a", "a", "b", "b", "c", "p:a"]
+TESTS = ["a", "a", "b", "b", "c", "*", f"{{{URI}}}a", "{*}a"]
+ATTRIBUTES = ["@k", "@k", "@m", "@*", f"@{{{URI}}}k", "@{*}k"]
+CONDITIONS = [
+    "b",
+    "not(b)",
+    "@k",
+    "@k = '1'",
+    ". = '1'",
+    ". != ''",
+    ".//b",
+    ".//@m",
+    "p:a",
+    "count(*) = 1",
+    "b[2]",
+    "b = c",
+    "@k = b",
+    "string-length(.) > 1",
+    "text() and not(@k)",
+    "self::node()[@m] or *[@k]",
+]
+POSITIONS = ["1", "2", "last()", "last() - 1", "b", "@k", ". = '1'", ". != '1'"]
+ON_ATTRIBUTES = [". = '1'", ". != ''", "number(.) >= 1", "string-length(.) = 0", "not(. = '2')"]
+ATTRIBUTE_POSITIONS = ["1", "last()", ". = '1'"]
+
+_text = st.sampled_from(["", "", "1", "2", "1 ", "x", "\n", "a&b", "é"])
+_attributes = st.dictionaries(
+    st.sampled_from(["k", "m", "p:k"]), st.sampled_from(["1", "2", "", "x<"]), max_size=2
+)
+_noise = st.sampled_from(["<!--a-->", "<?a b?>", "<![CDATA[1]]>", "<![CDATA[<a/>]]>", "&#49;"])
+
+
+def _element(name: str, attributes: dict[str, str], content: list[str]) -> str:
+    written = "".join(f" {n}={quoteattr(v)}" for n, v in attributes.items())
+    return f'<{name} xmlns:p="{URI}"{written}>{"".join(content)}</{name}>'
+
+
+def _elements(children: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    content = st.lists(children | children | _text.map(escape) | _noise, max_size=5)
+    return st.builds(_element, st.sampled_from(NAMES), _attributes, content)
+
+
+documents = st.recursive(
+    st.builds(_element, st.sampled_from(NAMES), _attributes, _text.map(escape).map(lambda t: [t])),
+    _elements,
+    max_leaves=12,
+).map(lambda root: f"<!--before--><?before it?>{root}<!--after-->")
+"""Elements with repeated names, some in a namespace; attributes, text, and what is no node."""
+
+
+def spelled(test: str) -> str:
+    """A node test as XPath 1.0."""
+    attribute, name = ("@", test[1:]) if test.startswith("@") else ("", test)
+    if name.startswith("{*}"):
+        return f"{attribute}*[local-name() = '{name[3:]}']"
+    if name.startswith("{"):
+        return f"{attribute}p:{name.rpartition('}')[2]}"
+    return attribute + name
+
+
+@st.composite
+def steps(draw: st.DrawFn, *, last: bool) -> Step:
+    """A step; only the last one may be an attribute's."""
+    attribute = last and draw(st.integers(0, 3)) == 0
+    test = draw(st.sampled_from(ATTRIBUTES if attribute else TESTS))
+    filters = []
+    if draw(st.integers(0, 3)) == 0:
+        positions = draw(
+            st.lists(
+                st.sampled_from(ATTRIBUTE_POSITIONS if attribute else POSITIONS),
+                min_size=1,
+                max_size=2,
+            )
+        )
+        expression = spelled(test) + "".join(f"[{position}]" for position in positions)
+        filters.append(Filter(expression, PREFIXES, positional=True))
+    conditions = st.sampled_from(ON_ATTRIBUTES if attribute else CONDITIONS)
+    if draw(st.integers(0, 2)) == 0:
+        filters += [Filter(text, PREFIXES) for text in draw(st.lists(conditions, max_size=2))]
+    return Step(draw(st.sampled_from(["child", "descendant", "descendant"])), test, tuple(filters))
+
+
+@st.composite
+def spines(draw: st.DrawFn, stream: str = "S") -> Spine:
+    """One to four steps, any of them marked beside the last one."""
+    length = draw(st.integers(1, 4))
+    path = tuple(draw(steps(last=index == length - 1)) for index in range(length))
+    marks = draw(st.sets(st.integers(0, length - 1))) | {length - 1}
+    return Spine(stream, path, tuple(sorted(marks)), draw(st.booleans()))
+
+
+Node = tuple[int, str | None]
+
+
+class Oracle:
+    """Evaluates a spine step by step, as nested `for` loops would."""
+
+    def __init__(self, text: str) -> None:
+        self.tree = etree.ElementTree(etree.fromstring(text))
+        self.numbers = {e: i for i, e in enumerate(self.tree.getroot().iter(etree.Element))}
+
+    def tuples(self, spine: Spine) -> dict[tuple[Node, ...], str]:
+        """The marked nodes of each way through the steps, with the leaf's string value."""
+        found: dict[tuple[Node, ...], str] = {}
+
+        def walk(context: Any, index: int, marked: tuple[Node, ...]) -> None:
+            if index == len(spine.steps):
+                text = context if isinstance(context, str) else context.xpath("string()")
+                found[marked] = str(text)
+                return
+            for node in self._step(context, spine.steps[index]):
+                here = (self.node(node),) if index in spine.marks else ()
+                walk(node, index + 1, (*marked, *here))
+
+        walk(None, 0, ())
+        return found
+
+    def _step(self, context: Any, step: Step) -> list[Any]:
+        expression = spelled(step.test)
+        for filter in step.filters:
+            expression = filter.expression if filter.positional else expression
+        expression += "".join(f"[{f.expression}]" for f in step.filters if not f.positional)
+        if context is None:
+            axis = "/" if step.axis == "child" else "//"
+            return list(self.tree.xpath(axis + expression, namespaces=dict(PREFIXES)))
+        axis = "" if step.axis == "child" else ".//"
+        return list(context.xpath(axis + expression, namespaces=dict(PREFIXES)))
+
+    def node(self, found: Any) -> Node:
+        attribute = getattr(found, "attrname", None)
+        element = found if attribute is None else found.getparent()
+        return self.numbers[element], attribute
+
+
+class Stage:
+    """An evaluator, and what all of its accepts make of a batch's witnesses."""
+
+    def __init__(self) -> None:
+        self.strings = Strings()
+        self.evaluator = XPathEvaluator(self.strings)
+        self._accepts: dict[tuple[int, int], list[tuple[int, ...]]] = {}
+
+    def tuples(self, spines: list[Spine], text: str) -> list[list[tuple[tuple[Node, ...], Any]]]:
+        """For each spine the marked nodes and the leaf's string value, as often as found."""
+        numbers = [self.evaluator.register(spine) for spine in spines]
+        batch = Witnesses()
+        self.evaluator.evaluate("S", parse(text), 7, batch)
+        for accept in self.evaluator.take_accepts():
+            self._accepts.setdefault((accept.path, accept.spine), []).append(accept.depths)
+        values = {number: value for value, number in self.strings.numbers.items()}
+        assert set(batch.documents) <= {7}
+        rows = list(
+            zip(batch.paths, batch.strings, pairwise([0, *batch.ends]), batch.nodes, strict=True)
+        )
+        found = []
+        for number in numbers:
+            mine = []
+            for path, string, (start, end), node in rows:
+                chain = batch.chains[start:end]
+                assert chain[-1] == node
+                for depths in self._accepts.get((path, number), ()):
+                    marked = tuple(self._node(chain[depth]) for depth in depths)
+                    mine.append((marked, None if string is None else values[string]))
+            found.append(mine)
+        return found
+
+    def _node(self, code: int) -> Node:
+        return code % ATTRIBUTE, self.evaluator.attribute_name(code)

@@ -1,0 +1,142 @@
+"""Documents as they come: what is read, and with which words the others are refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from xpath_stage import MalformedDocument, Strings, parse, string_value
+
+
+def nested(depth: int) -> str:
+    return "<a>" * depth + "x" + "</a>" * depth
+
+
+@pytest.mark.parametrize(
+    ("document", "reason"),
+    [
+        pytest.param("", r"it is empty; expected an XML element", id="empty"),
+        pytest.param(b"", r"it is empty; expected an XML element", id="no bytes"),
+        pytest.param(" \n ", r"it is empty; expected an XML element", id="blank"),
+        pytest.param("\ufeff", r"it is empty; expected an XML element", id="a BOM alone"),
+        pytest.param("<a><b></a>", r"line 1, column \d+: .*b.*a", id="unclosed inside"),
+        pytest.param("<a>\n<b>", r"line 2, column \d+: .*end.*", id="unclosed at the end"),
+        pytest.param("hello", r"line 1, column 1: .*", id="no element"),
+        pytest.param("<a/><b/>", r"line 1, column 5: .*", id="two elements"),
+        pytest.param("<a>&nbsp;</a>", r"line 1, column \d+: .*nbsp.*", id="unknown entity"),
+        pytest.param("<p:a/>", r"line 1, column \d+: .*p.*", id="unknown prefix"),
+        pytest.param("<a k='1' k='2'/>", r"line 1, column \d+: .*k.*", id="attribute twice"),
+        pytest.param("<a>\x00</a>", r"line 1, column \d+: .*", id="a zero character"),
+        pytest.param("<a>\ud800</a>", r"character 3 is a lone surrogate", id="surrogate"),
+        pytest.param("<a>\udfff", r"character 3 is a lone surrogate", id="surrogate, unclosed"),
+        pytest.param(nested(300), r".*it is deeper than 256 elements", id="300 levels"),
+        pytest.param("<a>é</a>".encode("latin-1"), r"line 1, column \d+: .*", id="latin-1 bytes"),
+        pytest.param(
+            "<?xml version='1.0' encoding='ascii'?><a>é</a>".encode(),
+            r"line 1, column \d+: .*",
+            id="bytes that declare another encoding",
+        ),
+        pytest.param(
+            b"<?xml version='1.0' encoding='klingon'?><a/>",
+            r"line 1, column \d+: .*klingon.*",
+            id="unknown encoding",
+        ),
+    ],
+)
+def test_what_is_no_document(document: str | bytes, reason: str) -> None:
+    with pytest.raises(MalformedDocument, match=f"^{reason}$"):
+        parse(document)
+
+
+def test_as_deep_as_it_may_be() -> None:
+    assert string_value(parse(nested(256))) == "x"
+    with pytest.raises(MalformedDocument, match="deeper than 256"):
+        parse(nested(257))
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        "<a>é</a>",
+        "\ufeff<a>é</a>",
+        "<?xml version='1.0' encoding='latin-1'?><a>é</a>",
+        "<?xml version='1.0' encoding='utf-16'?><a>é</a>",
+        "<?xml version='1.0' encoding='klingon'?><a>é</a>",
+        "<a>é</a>".encode(),
+        "\ufeff<a>é</a>".encode(),
+        "<a>é</a>".encode("utf-16"),
+        "<?xml version='1.0' encoding='utf-8'?><a>é</a>".encode("utf-16"),
+        "<?xml version='1.0' encoding='iso-8859-1'?><a>é</a>".encode("latin-1"),
+    ],
+)
+def test_encodings(document: str | bytes) -> None:
+    """Text is Unicode whatever it declares; bytes are what they declare."""
+    assert string_value(parse(document)) == "é"
+
+
+def test_entities_of_the_document_itself() -> None:
+    root = parse('<!DOCTYPE a [<!ENTITY e "x<b>y</b>">]><a>&e;&e;</a>')
+    assert string_value(root) == "xyxy"
+    assert [element.tag for element in root.iter("*")] == ["a", "b", "b"]
+
+
+def test_entities_that_multiply_are_refused() -> None:
+    """A billion laughs."""
+    entities = "".join(f'<!ENTITY e{level} "{f"&e{level - 1};" * 10}">' for level in range(1, 10))
+    bomb = f'<!DOCTYPE a [<!ENTITY e0 "lol">{entities}]><a>&e9;</a>'
+    with pytest.raises(MalformedDocument, match="line 1, column"):
+        parse(bomb)
+
+
+def test_entities_that_hold_themselves_are_refused() -> None:
+    with pytest.raises(MalformedDocument, match="line 1, column"):
+        parse('<!DOCTYPE a [<!ENTITY e "&f;"><!ENTITY f "&e;">]><a>&e;</a>')
+
+
+EXTERNAL = [
+    '<!DOCTYPE a [<!ENTITY e SYSTEM "{url}">]><a>&e;</a>',
+    '<!DOCTYPE a [<!ENTITY e PUBLIC "x" "{url}">]><a>&e;</a>',
+    '<!DOCTYPE a [<!ENTITY % p SYSTEM "{url}">%p;]><a>x</a>',
+    '<!DOCTYPE a SYSTEM "{url}"><a>&e;</a>',
+    '<a xmlns:xi="http://www.w3.org/2001/XInclude"><xi:include href="{url}" parse="text"/></a>',
+]
+
+
+@pytest.mark.parametrize("by_url", [True, False])
+@pytest.mark.parametrize("number", range(len(EXTERNAL)))
+def test_nothing_is_read_from_elsewhere(number: int, by_url: bool, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text('<!ENTITY e "SECRET">' if number in (2, 3) else "SECRET")
+    document = EXTERNAL[number].format(url=secret.as_uri() if by_url else secret)
+    try:
+        root = parse(document)
+    except MalformedDocument as refused:
+        assert "SECRET" not in str(refused)
+    else:
+        assert "SECRET" not in string_value(root)
+
+
+@given(st.text() | st.binary())
+def test_whatever_comes_is_read_or_refused(document: str | bytes) -> None:
+    try:
+        root = parse(document)
+    except MalformedDocument as refused:
+        assert str(refused)
+    else:
+        assert root.tag
+
+
+def test_strings_are_numbered_once_and_never_again() -> None:
+    strings = Strings()
+    one, two = strings.intern("x"), strings.intern("y")
+    assert strings.intern("x") == one != two
+    assert strings.take() == [(one, "x"), (two, "y")]
+    assert strings.take() == []
+    strings.forget(["x"])
+    assert len(strings) == 1
+    again = strings.intern("x")
+    assert again not in (one, two)
+    assert strings.take() == [(again, "x")]

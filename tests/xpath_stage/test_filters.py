@@ -1,0 +1,96 @@
+"""Filters on nodes: what holds is what XPath says of the element or attribute."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from lxml import etree
+
+from tests.xpath_stage.drawing import (
+    ATTRIBUTE_POSITIONS,
+    CONDITIONS,
+    ON_ATTRIBUTES,
+    POSITIONS,
+    PREFIXES,
+    URI,
+    documents,
+)
+from xpath_stage import Filter, parse
+from xpath_stage.filters import FilterTests
+
+
+@given(documents)
+@settings(max_examples=60, deadline=None)
+def test_conditions_hold_where_xpath_selects(text: str) -> None:
+    root = parse(text)
+    tests = FilterTests()
+    for condition in CONDITIONS:
+        holding = root.getroottree().xpath(f"//*[{condition}]", namespaces=dict(PREFIXES))
+        for element in root.iter("*"):
+            held = tests.holds(Filter(condition, PREFIXES), element, None)
+            assert held == (element in holding), condition
+
+
+@given(documents)
+@settings(max_examples=60, deadline=None)
+def test_conditions_hold_at_attributes(text: str) -> None:
+    root = parse(text)
+    tests = FilterTests()
+    for condition in ON_ATTRIBUTES:
+        for element in root.iter("*"):
+            holding = {a.attrname for a in element.xpath(f"@*[{condition}]")}
+            for name in element.keys():  # noqa: SIM118 - an element is no dict
+                assert tests.holds(Filter(condition), element, name) == (name in holding)
+
+
+@given(documents)
+@settings(max_examples=60, deadline=None)
+def test_positions_count_among_siblings(text: str) -> None:
+    root = parse(text)
+    tests = FilterTests()
+    for step in ("a", "*", "p:a", "b[@k]"):
+        for position in POSITIONS:
+            expression = f"{step}[{position}]"
+            filter = Filter(expression, PREFIXES, positional=True)
+            selected = root.getroottree().xpath(f"//{expression}", namespaces=dict(PREFIXES))
+            for element in root.iter("*"):
+                assert tests.holds(filter, element, None) == (element in selected), expression
+
+
+@given(documents)
+@settings(max_examples=60, deadline=None)
+def test_positions_count_among_attributes(text: str) -> None:
+    root = parse(text)
+    tests = FilterTests()
+    for position in ATTRIBUTE_POSITIONS:
+        expression = f"@*[{position}]"
+        filter = Filter(expression, positional=True)
+        for element in root.iter("*"):
+            selected = {a.attrname for a in element.xpath(expression)}
+            for name in element.keys():  # noqa: SIM118 - an element is no dict
+                assert tests.holds(filter, element, name) == (name in selected)
+
+
+def test_prefixes_are_those_of_the_filter_not_of_the_document() -> None:
+    root = parse(f'<a xmlns:q="{URI}"><q:a/></a>')
+    assert FilterTests().holds(Filter("p:a", PREFIXES), root, None)
+    assert not FilterTests().holds(Filter("p:a", (("p", "urn:v"),)), root, None)
+
+
+def test_an_attribute_in_a_namespace() -> None:
+    root = parse(f'<a xmlns:q="{URI}" q:k="1" k="2"/>')
+    one = Filter(". = '1'")
+    assert FilterTests().holds(one, root, f"{{{URI}}}k")
+    assert not FilterTests().holds(one, root, "k")
+
+
+def test_the_root_is_the_first_of_the_document() -> None:
+    root = parse("<!--x--><a/>")
+    for expression, holds in [("a[1]", True), ("*[last()]", True), ("a[2]", False)]:
+        filter = Filter(expression, positional=True)
+        assert FilterTests().holds(filter, root, None) == holds
+
+
+def test_a_filter_that_is_no_xpath_says_so() -> None:
+    with pytest.raises(etree.XPathError):
+        FilterTests().holds(Filter("b["), parse("<a/>"), None)

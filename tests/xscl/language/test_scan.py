@@ -1,0 +1,108 @@
+"""Statements, comments and names of queries (language.md, section 1)."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from xscl.language.scan import scan
+
+
+def statements(text: str) -> list[str]:
+    scanned = scan(text)
+    return [scanned.text[s.start : s.end].rstrip() for s in scanned.statements]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "S//a -- x ; y\n;(: a (: b ; :) -- c :) T",
+        "SELECT <a>;\n<!-- ; -->\n</a> FROM S -- x",
+        "\ufeffS//a; -- x",
+        "S//é[. = '\U0001f600'] (: \U0001f600 :); T",
+    ],
+)
+def test_blanking_moves_nothing(text: str) -> None:
+    cleaned = scan(text).text
+    assert len(cleaned) == len(text)
+    assert [i for i, c in enumerate(cleaned) if c == "\n"] == [
+        i for i, c in enumerate(text) if c == "\n"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("S;T", ["S", "T"]),
+        ("S//a;\n;; ;T;", ["S//a", "T"]),
+        ("", []),
+        (" -- only a comment\n(: and ; another :)", []),
+        ("S//a[. = 'x;y' or . = \"a;'b\"]; T", ["S//a[. = 'x;y' or . = \"a;'b\"]", "T"]),
+        ("S//a[. = 'it''s;']; T", ["S//a[. = 'it''s;']", "T"]),
+        ("S//a--b->x -- c", ["S//a--b->x"]),
+        ("-- c\nS", ["S"]),
+        ("S//a->x' ; T//b->y''; U", ["S//a->x'", "T//b->y''", "U"]),
+        ("S//a[x='v;']; T", ["S//a[x='v;']", "T"]),
+        ("S//a[. = '-- (:']; T", ["S//a[. = '-- (:']", "T"]),
+    ],
+)
+def test_statements(text: str, expected: list[str]) -> None:
+    assert statements(text) == expected
+
+
+def test_a_constructor_is_text_to_the_scanner() -> None:
+    text = (
+        "SELECT <t a=\"-- ;{x[. = '};']}\">-- ; (: {{ <b>';</b> {x} <![CDATA[</t>;]]></t> FROM S; T"
+    )
+    assert [" ".join(s.split()) for s in statements(text)] == ["SELECT < FROM S", "T"]
+    [first, _] = scan(text).statements
+    assert first.markup is not None
+    assert text[first.markup.start : first.markup.end].startswith("<t a=")
+    assert text[first.markup.start : first.markup.end].endswith("]]></t>")
+
+
+def test_a_less_than_sign_is_no_constructor() -> None:
+    assert statements("S//select[select < 5]; T") == ["S//select[select < 5]", "T"]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("-- name: one\nS; S; --  name : t w o \nS", ["one", None, "t w o"]),
+        ("-- name: one\n-- name: two\n(: x :) S", ["two"]),
+        ("S -- name: not before the query\n; S", [None, None]),
+        ("-- name:\nS", [None]),
+        ("-- name: one\n;;S", ["one"]),
+        ("-- name: one\r\nS", ["one"]),
+        ("(: -- name: no :) S", [None]),
+    ],
+)
+def test_names(text: str, names: list[str | None]) -> None:
+    assert [s.name for s in scan(text).statements] == names
+
+
+def test_a_name_has_a_place() -> None:
+    text = "\n -- name:  one\nS"
+    [statement] = scan(text).statements
+    assert statement.named_at == text.index("one")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "S//a;\n" * 100_000,
+        "S//a[. = '" + "''" * 400_000,
+        "(: " * 300_000,
+        "SELECT <a>" + "<b>" * 200_000,
+        "SELECT <a>" + "{" * 500_001,
+        "SELECT " + "<a>" * 100_000 + "</b>" * 100_000,
+        " " * 1_000_000,
+        "a-" * 400_000 + ">",
+    ],
+    ids=["statements", "quotes", "comments", "tags", "braces", "end tags", "blanks", "hyphens"],
+)
+def test_the_time_is_linear(text: str) -> None:
+    start = time.process_time()
+    scan(text)
+    assert time.process_time() - start < 10

@@ -1,0 +1,103 @@
+"""What a run tells on standard error: progress, what was skipped and why, the closing summary."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import Progress, TextColumn, TimeElapsedColumn
+
+from xscl.engine import Engine
+from xscl.errors import DocumentError
+
+__all__ = ["Report"]
+
+_SHOWN = 20
+
+
+class Report:
+    """Counts documents and matches; shows progress where standard error is a terminal."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._task = self._progress.add_task("reading …", total=None)
+        self._started = time.perf_counter()
+        self.malformed = 0
+        self.read = 0
+        self.matches = 0
+        self._unread: Counter[str] = Counter()
+
+    def skip(self, error: DocumentError) -> None:
+        """Reports a document that cannot be read; the first ones one by one."""
+        self.malformed += 1
+        if self.malformed <= _SHOWN:
+            self._console.print(f"skipped: {error}", markup=False, highlight=False, soft_wrap=True)
+        elif self.malformed == _SHOWN + 1:
+            self._console.print("skipped: more documents, which are only counted", highlight=False)
+
+    def watch(
+        self, engine: Engine, envelopes: Iterable[dict[str, object]]
+    ) -> Iterator[dict[str, object]]:
+        """Passes envelopes on, counting them and those whose stream no query reads."""
+        for envelope in envelopes:
+            self.read += 1
+            stream = envelope.get("stream", "S")
+            if isinstance(stream, str) and not engine.reads(stream):
+                self._unread[stream] += 1
+            yield envelope
+
+    def found(self, matches: int) -> None:
+        """Adds matches, and shows how far the run is."""
+        self.matches += matches
+        self._progress.update(
+            self._task, description=f"{self.read:,} documents, {self.matches:,} matches"
+        )
+
+    def close(self, engine: Engine, streams: Iterable[str]) -> int:
+        """Prints the closing summary; returns how many documents were skipped."""
+        seconds = time.perf_counter() - self._started
+        self._progress.stop()
+        known = ", ".join(sorted(streams)) or "none"
+        for stream, count in self._unread.items():
+            self._say(
+                f"note: no query reads stream {stream!r} ({count:,} documents); "
+                f"the queries read: {known}"
+            )
+        reasons = {
+            "malformed": self.malformed,
+            "duplicate": engine.skipped.duplicate,
+            "late": engine.skipped.late,
+        }
+        skipped = sum(reasons.values())
+        why = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items() if count)
+        rate = engine.documents / seconds if seconds else 0
+        self._say(
+            f"{engine.documents:,} documents, {skipped:,} skipped{f' ({why})' if why else ''}, "
+            f"{self.matches:,} matches, {rate:,.0f} docs/s"
+        )
+        return skipped
+
+    def __enter__(self) -> Report:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._progress.stop()
+
+    def _say(self, text: str) -> None:
+        self._console.print(text, markup=False, highlight=False, soft_wrap=True)

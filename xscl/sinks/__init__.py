@@ -1,0 +1,1 @@
+"""Where matches go: JSON Lines, counts, and a readable form for a terminal."""
