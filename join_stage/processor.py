@@ -104,32 +104,44 @@ class JoinProcessor:
         """
         joins = self._numbers("SELECT DISTINCT j FROM pair")
         spines = self._numbers("SELECT DISTINCT spine FROM node_w JOIN accept USING (path)")
-        together = False
         for plan in self.registry.plans_with(joins, spines):
             constraints = "dl >= since"
             if plan.sides == 2:
                 constraints += " AND dr >= since AND dt > lo AND abs(dt) <= wl"
-                if not plan.joins and not together:
-                    self._together()
-                    together = True
+                if not plan.joins:
+                    self._together(plan)
             yield plan, f"FROM ({_outputs_sql(plan)}) JOIN query USING (r) WHERE {constraints}"
 
     def _numbers(self, query: str) -> set[int]:
         return {number for (number,) in self.connection.execute(query).fetchall()}
 
-    def _together(self) -> None:
-        """The pairs of documents for queries without an equality: all that a window brings
-        together, of which one is in the batch."""
+    def _together(self, plan: Plan) -> None:
+        """The pairs of documents for a plan without an equality: all that its queries' windows
+        bring together and that have nodes for it on either side, one of them in the batch."""
+        rows = f'"rows_{plan.id}"'
+        having = [
+            f"(SELECT DISTINCT doc, ts FROM bound JOIN document USING (doc) WHERE spine IN "
+            f"({' UNION '.join(self._spines(plan, side))}))"
+            for side in (0, 1)
+        ]
         self.connection.execute(
             f"""
             CREATE OR REPLACE TEMP TABLE together AS
+            WITH widest AS (SELECT min(lo) AS lo, max(wl) AS wl FROM query JOIN {rows} USING (r))
             SELECT l.doc AS dl, r.doc AS dr, r.ts - l.ts AS dt
-            FROM document l JOIN document r
-              ON l.doc <> r.doc AND (l.doc >= {self._first} OR r.doc >= {self._first})
-            WHERE r.ts - l.ts > (SELECT min(lo) FROM query)
-              AND abs(r.ts - l.ts) <= (SELECT max(wl) FROM query)
+            FROM widest, {having[0]} l, {having[1]} r
+            WHERE l.doc <> r.doc AND (l.doc >= {self._first} OR r.doc >= {self._first})
+              AND r.ts - l.ts > lo AND abs(r.ts - l.ts) <= wl
             """
         )
+
+    @staticmethod
+    def _spines(plan: Plan, side: int) -> list[str]:
+        return [
+            f'SELECT s{i} FROM "rows_{plan.id}"'
+            for i, chain in enumerate(plan.singles)
+            if chain.side == side
+        ]
 
     def _views(self) -> None:
         """`bound` and `bound_w`: rows of paths as rows of spines with their marked nodes."""

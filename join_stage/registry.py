@@ -49,7 +49,6 @@ class Registry:
         self._connection = connection
         self.plans: dict[str, Plan] = {}
         self.plan_of_query: dict[int, Plan] = {}
-        self.constraints: dict[int, TimeConstraint] = {}
         self.variables: dict[int, str] = {}
         self._rows: dict[tuple[str, tuple[int, ...]], int] = {}
         self._keys: dict[int, tuple[str, tuple[int, ...]]] = {}
@@ -96,7 +95,6 @@ class Registry:
         self._queries_of_row[row].add(query)
         self._row_of_query[query] = row
         self.plan_of_query[query] = plan
-        self.constraints[query] = constraint
         self._new_queries.append((query, row, lo, wl, since))
 
     def remove(self, query: int) -> None:
@@ -104,7 +102,6 @@ class Registry:
         self.flush()
         row = self._row_of_query.pop(query)
         plan = self.plan_of_query.pop(query)
-        del self.constraints[query]
         self._connection.execute("DELETE FROM query WHERE q = ?", [query])
         queries = self._queries_of_row[row]
         queries.discard(query)

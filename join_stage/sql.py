@@ -114,7 +114,7 @@ def _projection(atom: Atom, variables: Sequence[str]) -> exp.Select:
     return _distinct(select, [exp.column(columns[v], "x").as_(v) for v in variables])
 
 
-def _distinct(select: exp.Select, columns: Sequence[exp.Column | exp.Alias]) -> exp.Select:
+def _distinct(select: exp.Select, columns: Sequence[exp.Expr]) -> exp.Select:
     """Distinct rows; of no column at all it is one row, if anything holds."""
     return select.select(*(columns or [exp.Literal.number(1).as_("holds")])).distinct()
 

@@ -13,9 +13,7 @@ from __future__ import annotations
 
 import duckdb
 
-__all__ = ["PAIR_COLUMNS", "join_values"]
-
-PAIR_COLUMNS = "j, dl, dr, dt, s"
+__all__ = ["join_values"]
 
 _PAIR = """
 CREATE OR REPLACE TEMP TABLE pair AS

@@ -51,7 +51,6 @@ class XPathEvaluator:
         self.paths = PathTable(self.automaton)
         self._spine_numbers: dict[Spine, int] = {}
         self._attribute_numbers: dict[str, int] = {}
-        self._accepts_taken = 0
 
     def register(self, spine: Spine) -> int:
         """The number of a spine; documents evaluated from now on are matched against it."""
@@ -62,15 +61,9 @@ class XPathEvaluator:
             self.paths.add_spine(number, spine)
         return number
 
-    def reads(self, stream: str) -> bool:
-        """Whether any spine is about this stream."""
-        return self.automaton.root(stream) is not None
-
     def take_accepts(self) -> list[Accept]:
         """What the paths interned since the last call accept."""
-        new = self.paths.accepts[self._accepts_taken :]
-        self._accepts_taken = len(self.paths.accepts)
-        return new
+        return self.paths.take_accepts()
 
     def attribute_name(self, node: int) -> str | None:
         """The Clark name of an attribute's node code, None for an element's."""

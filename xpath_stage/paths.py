@@ -75,7 +75,7 @@ class PathTable:
         self.attributes: list[bool] = []
         self.wanted: list[bool | None] = []
         self.choices: list[Choice] = []
-        self.accepts: list[Accept] = []
+        self._accepts: list[Accept] = []
         self._parents: list[int] = []
         self._depths: list[int] = []
         self._active: list[frozenset[int]] = []
@@ -96,6 +96,11 @@ class PathTable:
         self._interned.clear()
         self._choice_ids.clear()
         self._roots.clear()
+
+    def take_accepts(self) -> list[Accept]:
+        """What the paths interned since the last call accept."""
+        accepts, self._accepts = self._accepts, []
+        return accepts
 
     def root(self, stream: str) -> int:
         """The path of a stream's document nodes (depth -1)."""
@@ -169,7 +174,7 @@ class PathTable:
             for number, spine, states in self._spines.get(state, ()):
                 self.wanted[path] = bool(self.wanted[path]) or spine.value
                 for depths in sorted(self._derivations(path, spine, states)):
-                    self.accepts.append(Accept(path, number, depths))
+                    self._accepts.append(Accept(path, number, depths))
 
     def _derivations(
         self, path: int, spine: Spine, states: tuple[int, ...]

@@ -23,6 +23,7 @@ from xscl.batches import arrow_batch
 from xscl.dissect import Dissection, dissect
 from xscl.document import Document
 from xscl.errors import DocumentError, QueryError, StateError, XSCLError
+from xscl.explain import as_text
 from xscl.intake import Intake, Skipped
 from xscl.language import parse_from
 from xscl.language.syntax import Query
@@ -143,12 +144,7 @@ class Engine:
     def cancel(self, name: str) -> None:
         """Cancels the query of a name; raises StateError if there is none."""
         with self._lock:
-            subscription = self._by_name.get(name)
-            if subscription is None:
-                raise StateError(
-                    f"no query is named {name!r}; there are: {', '.join(self._by_name)}"
-                )
-            self._cancel(subscription)
+            self._cancel(self._named(name))
 
     # Documents
 
@@ -209,6 +205,12 @@ class Engine:
         """Whether any query reads a stream."""
         return stream in self._intake.reach
 
+    def explain(self, name: str) -> str:
+        """What became of the query of a name: the text of `xscl explain`."""
+        with self._lock:
+            parts = [subscription.dissection for subscription in self._by_number.values()]
+            return as_text(self._named(name).dissection, parts)
+
     def relations(self) -> Views:
         """The thesis' relations over the engine's state (table 6.4)."""
         with self._lock:
@@ -241,6 +243,12 @@ class Engine:
     def _check_open(self) -> None:
         if self._closed:
             raise StateError("the engine is closed; make a new one")
+
+    def _named(self, name: str) -> Subscription:
+        if name not in self._by_name:
+            known = ", ".join(self._by_name) or "none"
+            raise StateError(f"no query is named {name!r}; there are: {known}")
+        return self._by_name[name]
 
     def _check_name(self, query: Query) -> None:
         taken = self._by_name.get(query.name)

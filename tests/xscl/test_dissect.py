@@ -77,7 +77,9 @@ def test_the_queries_of_table_6_2_have_one_template() -> None:
         pytest.param("S//a[b][c = '1']", {("S", "//a[b][c = '1']", (0,), False)}, id="filters"),
         pytest.param("S//a[b->x]", {("S", "//a[./b]", (0,), False)}, id="bound for nothing"),
         pytest.param(
-            "S//a[b->x[@k]/c->y]", {("S", "//a[./b[@k][./c]]", (0,), False)}, id="a branch of branches"
+            "S//a[b->x[@k]/c->y]",
+            {("S", "//a[./b[@k][./c]]", (0,), False)},
+            id="a branch of branches",
         ),
         pytest.param(
             "SELECT x FROM S//a[b->x[c]][d->y]",
@@ -142,9 +144,7 @@ def test_a_number_beside_a_binding_is_no_position() -> None:
 
 
 def test_variables_of_one_definition_have_one_definition_and_two_nodes() -> None:
-    parts = dissected(
-        "SELECT x, y FROM S//a[b->x][b->y] JOIN {x = z AND y = w} S//c[d->z][e->w]"
-    )
+    parts = dissected("SELECT x, y FROM S//a[b->x][b->y] JOIN {x = z AND y = w} S//c[d->z][e->w]")
     assert parts.selected["x"] != parts.selected["y"]
     assert parts.definitions[parts.selected["x"]] == parts.definitions[parts.selected["y"]]
 

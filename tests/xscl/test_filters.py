@@ -53,7 +53,9 @@ values = st.deferred(
         st.builds("count({})".format, paths),
         st.builds("number({})".format, paths),
         st.builds("string-length({})".format, texts),
-        st.builds("({} {} {})".format, values, st.sampled_from(["+", "-", "*", "div", "mod"]), values),
+        st.builds(
+            "({} {} {})".format, values, st.sampled_from(["+", "-", "*", "div", "mod"]), values
+        ),
         st.builds("{} {} {}".format, numbers, st.sampled_from(["+", "-", "div"]), numbers),
         st.builds("- {}".format, numbers),
     )
@@ -75,7 +77,9 @@ conditions = st.recursive(
     max_leaves=4,
 )
 filters = st.lists(
-    st.one_of(conditions, conditions, st.sampled_from(["1", "2", "last()", "last() - 1", "count(b)"])),
+    st.one_of(
+        conditions, conditions, st.sampled_from(["1", "2", "last()", "last() - 1", "count(b)"])
+    ),
     min_size=1,
     max_size=3,
 )
@@ -130,7 +134,7 @@ def test_conditions_as_xpath(condition: str, expression: str) -> None:
 
 
 def test_equal_conditions_are_one_filter_however_written() -> None:
-    one, other = step("//a[b='x'][@k]"), step("//a[ @k ][ b = \"x\" ]")
+    one, other = step("//a[b='x'][@k]"), step('//a[ @k ][ b = "x" ]')
     assert filters_of(one, one.filters) == filters_of(other, other.filters)
 
 

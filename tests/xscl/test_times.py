@@ -52,7 +52,19 @@ def test_durations(text: str, microseconds: int | None) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "days", "7 months", "1 year", "-1 s", "1 2", "7 d ays", "1e3 s", "seven days", "7 dayss", "1.2.3"],
+    [
+        "",
+        "days",
+        "7 months",
+        "1 year",
+        "-1 s",
+        "1 2",
+        "7 d ays",
+        "1e3 s",
+        "seven days",
+        "7 dayss",
+        "1.2.3",
+    ],
 )
 def test_what_is_no_duration(text: str) -> None:
     with pytest.raises(ValueError, match="is no duration; write for example"):

@@ -27,13 +27,13 @@ def read_events(source: str, on_error: Callable[[DocumentError], object]) -> Ite
     name = "stdin" if source == "-" else source
     with _open(source) as lines:
         offset = 0
-        for number, line in enumerate(lines, 1):
+        for number, line in enumerate(_lines(lines, name, on_error), 1):
             start, offset = offset, offset + len(line)
             if not line.strip():
                 continue
             try:
                 envelope = json.loads(line)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 on_error(_bad_line(name, number, f"it is no JSON: {error}"))
                 continue
             if not isinstance(envelope, dict):
@@ -80,6 +80,16 @@ def _open(source: str) -> IO[bytes]:
     if Path(source).suffix == ".gz":
         return gzip.open(source, "rb")  # type: ignore[return-value]
     return open(source, "rb")
+
+
+def _lines(
+    file: IO[bytes], name: str, on_error: Callable[[DocumentError], object]
+) -> Iterator[bytes]:
+    """The lines of a file, as far as they can be decompressed."""
+    try:
+        yield from file
+    except EOFError:
+        on_error(DocumentError("the compressed file ends early", stream="?", document=name))
 
 
 def _bad_line(name: str, number: int, problem: str) -> DocumentError:
