@@ -29,14 +29,14 @@ class Batch:
     """A batch of documents and their witnesses, as Arrow columns.
 
     `documents`: doc, ts, stream, id; `witnesses`: doc, node, path, s, ts, chain; `accepts`: path,
-    spine, depths, of the paths that are new; `strings`: the new ones, as (number, value).
+    spine, depths, of the paths that are new; `strings`: id, value and double of the new ones.
     Document numbers ascend and begin after those of all batches before.
     """
 
     documents: dict[str, pa.Array]
     witnesses: dict[str, pa.Array]
     accepts: dict[str, pa.Array]
-    strings: list[tuple[int, str]]
+    strings: dict[str, pa.Array]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +66,8 @@ class JoinProcessor:
         self._views()
         if len(batch.accepts["path"]):
             relations.insert(self.connection, "accept", batch.accepts)
-        self.state.add_strings(batch.strings)
         self._first = batch.documents["doc"][0].as_py()
-        self.state.begin(batch.witnesses, batch.documents)
+        self.state.begin(batch.witnesses, batch.documents, batch.strings)
         times = batch.documents["ts"].to_pylist()
         in_order = self._latest is None or min(times) >= self._latest
         # Within the batch, the other order of a pair is found as ΔL ⋈ ΔR all the same.
@@ -78,22 +77,25 @@ class JoinProcessor:
             self.connection, bounds=bounds, depth=depth, first=self._first, in_order=in_order
         )
 
-    def outputs(self) -> Iterator[Outputs]:
-        """The matches that the current batch completes."""
+    def outputs(self, *, but_alone: bool = False) -> Iterator[Outputs]:
+        """The matches that the current batch completes; `but_alone`: those of disjuncts only."""
         for plan, matches in self._matches():
             columns = ["q", *(("dl", "dr") if plan.sides == 2 else ("dl",))]
             columns += [f"n{node}" for node in plan.outputs]
             names = ", ".join(f'"{column}"' for column in columns)
+            if but_alone:
+                matches += " AND NOT alone"
             rows = self.connection.execute(f"SELECT {names} {matches}").fetchall()
             if rows:
                 yield Outputs(plan, rows)
 
     def counts(self) -> dict[int, int]:
-        """The number of matches that the current batch completes, by query."""
+        """The number of matches that the current batch completes, by query, of those queries
+        that are alone."""
         counts: dict[int, int] = {}
         for _, matches in self._matches():
-            found = self.connection.execute(f"SELECT q, count(*) {matches} GROUP BY q").fetchall()
-            counts.update(found)
+            counted = f"SELECT q, count(*) {matches} AND alone GROUP BY q"
+            counts.update(self.connection.execute(counted).fetchall())
         return counts
 
     def _matches(self) -> Iterator[tuple[Plan, str]]:

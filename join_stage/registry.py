@@ -60,7 +60,7 @@ class Registry:
         # For each plan, how many rows have a number in each of its columns.
         self._used: dict[str, list[Counter[int]]] = {}
         self._new_rows: dict[str, list[tuple[int, ...]]] = {}
-        self._new_queries: list[tuple[int, int, int, int, int]] = []
+        self._new_queries: list[tuple[int, int, int, int, int, int]] = []
         self._next_row = 0
 
     def add(
@@ -73,9 +73,11 @@ class Registry:
         variables: Sequence[int],
         constraint: TimeConstraint,
         since: int,
+        alone: bool = True,
     ) -> None:
         """Adds a query: its spines in the order of the plan's joins and singles, the variables
-        of the plan's nodes, its time constraint, and the first document it sees."""
+        of the plan's nodes, its time constraint, the first document it sees, and whether no
+        other query can have the same matches."""
         lo, wl = constraint.bounds
         if plan.id not in self.plans:
             self.plans[plan.id] = plan
@@ -95,7 +97,7 @@ class Registry:
         self._queries_of_row[row].add(query)
         self._row_of_query[query] = row
         self.plan_of_query[query] = plan
-        self._new_queries.append((query, row, lo, wl, since))
+        self._new_queries.append((query, row, lo, wl, since, int(alone)))
 
     def remove(self, query: int) -> None:
         """Removes a query, and its row if no other query has it."""
@@ -151,7 +153,7 @@ class Registry:
             insert(self._connection, f"rows_{plan_id}", _columns(names, rows))
         self._new_rows.clear()
         if self._new_queries:
-            names = ["q", "r", "lo", "wl", "since"]
+            names = ["q", "r", "lo", "wl", "since", "alone"]
             insert(self._connection, "query", _columns(names, self._new_queries))
             self._new_queries.clear()
         if self._changed_joins:

@@ -7,21 +7,21 @@
     accept    (path, spine, depths)             what stage 1's paths stand for
     value_join(j, ls, rs, lo, wl)               equalities of spines, with the widest time bounds
     rows_T    (r, v0…, j0…, s0…)                distinct rows of R_T, one table for each plan T
-    query     (q, r, lo, wl, since)             the queries of each row: R_T with qid and wl
+    query     (q, r, lo, wl, since, alone)      the queries of each row: R_T with qid and wl
 
 Times are integer microseconds.  `lo` and `wl` bound dt = t(right) - t(left): dt > lo and
-|dt| <= wl; `since` is the first document that a query sees.
+|dt| <= wl; `since` is the first document that a query sees; a query that is not `alone` is one
+of several disjuncts, whose matches may be the same.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import duckdb
 import pyarrow as pa
 
-__all__ = ["FOREVER", "JoinState", "create", "double_of", "insert"]
+__all__ = ["FOREVER", "JoinState", "create", "insert"]
 
 FOREVER = 2**62
 """A window without end, in microseconds."""
@@ -37,27 +37,10 @@ CREATE TABLE document (doc INTEGER, ts BIGINT, stream VARCHAR, id VARCHAR);
 CREATE TABLE strings (id BIGINT, value VARCHAR, double DOUBLE);
 CREATE TABLE accept (path INTEGER, spine INTEGER, depths INTEGER[]);
 CREATE TABLE value_join (j INTEGER, ls INTEGER, rs INTEGER, lo BIGINT, wl BIGINT);
-CREATE TABLE query (q INTEGER, r INTEGER, lo BIGINT, wl BIGINT, since INTEGER);
+CREATE TABLE query (
+    q INTEGER, r INTEGER, lo BIGINT, wl BIGINT, since INTEGER, alone BOOLEAN
+);
 """
-
-_DOUBLE = re.compile(
-    r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[Ee][+-]?[0-9]+)?)|([+-]?)INF|(NaN)"
-)
-
-
-def double_of(value: str) -> float | None:
-    """A string cast as `xs:double`, None where it is not castable.
-
-    >>> double_of(" 7.50 "), double_of("-INF"), double_of("7 days")
-    (7.5, -inf, None)
-    """
-    found = _DOUBLE.fullmatch(value.strip(" \t\r\n"))
-    if found is None:
-        return None
-    number, sign, nan = found.groups()
-    if number is not None:
-        return float(number)
-    return float("nan") if nan else float(f"{sign or ''}inf")
 
 
 def create(connection: duckdb.DuckDBPyConnection) -> None:
@@ -82,28 +65,24 @@ class JoinState:
         self._connection = connection
         self._forgotten_rows = 0
 
-    def begin(self, witnesses: dict[str, pa.Array], documents: dict[str, pa.Array]) -> None:
+    def begin(
+        self,
+        witnesses: dict[str, pa.Array],
+        documents: dict[str, pa.Array],
+        strings: dict[str, pa.Array],
+    ) -> None:
         """Makes a batch the current one and adds it to the state.
 
-        `witnesses` has the columns of `node`, `documents` those of `document`.
+        The columns are those of `node`, `document` and `strings`.
         """
         connection = self._connection
         connection.execute("DELETE FROM node_w")
+        if len(strings["id"]):
+            insert(connection, "strings", strings)
         insert(connection, "document", documents)
         if len(witnesses["doc"]):
             insert(connection, "node_w", witnesses)
             connection.execute("INSERT INTO node FROM node_w")
-
-    def add_strings(self, added: Sequence[tuple[int, str]]) -> None:
-        """Adds interned strings: (number, value)."""
-        if added:
-            values = [value for _, value in added]
-            columns = {
-                "id": pa.array([number for number, _ in added], pa.int64()),
-                "value": pa.array(values, pa.string()),
-                "double": pa.array([double_of(value) for value in values], pa.float64()),
-            }
-            insert(self._connection, "strings", columns)
 
     def forget(self, documents: Sequence[int]) -> list[str]:
         """Drops documents, and returns the strings that nothing holds any more; these are looked

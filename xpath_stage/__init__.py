@@ -1,19 +1,32 @@
 """Stage 1: documents in, witnesses of all registered tree patterns out (section 6.3).
 
 `patterns` says what can be asked for, `automaton` shares it, `paths` runs the automaton once
-per path, `filters` tests nodes, `evaluator` walks a document; `documents` parses.
+per path, `filters` tests nodes (`functions` has what XPath 1.0 has not), `evaluator` walks a
+document within the bounds of `work`; `values` are functions on strings, `documents` and
+`json_documents` parse.
 """
 
 from xpath_stage.documents import ATTRIBUTE, MalformedDocument, parse, string_value
 from xpath_stage.evaluator import Witnesses, XPathEvaluator
+from xpath_stage.functions import compared
+from xpath_stage.json_documents import (
+    decode_name,
+    encode_name,
+    json_tree,
+    json_values,
+    number_text,
+)
 from xpath_stage.paths import Accept
 from xpath_stage.patterns import Definition, Filter, Spine, Step
 from xpath_stage.strings import Strings
+from xpath_stage.values import apply, double_of
+from xpath_stage.work import ExcessiveDocument
 
 __all__ = [
     "ATTRIBUTE",
     "Accept",
     "Definition",
+    "ExcessiveDocument",
     "Filter",
     "MalformedDocument",
     "Spine",
@@ -21,6 +34,14 @@ __all__ = [
     "Strings",
     "Witnesses",
     "XPathEvaluator",
+    "apply",
+    "compared",
+    "decode_name",
+    "double_of",
+    "encode_name",
+    "json_tree",
+    "json_values",
+    "number_text",
     "parse",
     "string_value",
 ]

@@ -16,9 +16,11 @@ from lxml import etree
 from xpath_stage.automaton import Automaton
 from xpath_stage.documents import ATTRIBUTE, string_value
 from xpath_stage.filters import FilterTests
-from xpath_stage.paths import DEAD, SKIP, Accept, PathTable
+from xpath_stage.paths import DEAD, SKIP, Accept, LeafPath, PathTable
 from xpath_stage.patterns import Filter, Spine
 from xpath_stage.strings import Strings
+from xpath_stage.values import apply
+from xpath_stage.work import ExcessiveDocument, Work
 
 __all__ = ["Witnesses", "XPathEvaluator"]
 
@@ -27,9 +29,10 @@ __all__ = ["Witnesses", "XPathEvaluator"]
 class Witnesses:
     """The witnesses of a batch of documents, one row for each node of an accepting path.
 
-    Columns of equal length: `documents` (numbers), `nodes` (codes), `paths`, `strings` (number
-    of the string value, None where no spine asks for it) and `chains`, the codes of the nodes
-    from the root to the row's own, one after the other: row i's end at `ends[i]`.
+    Columns of equal length: `documents` (numbers), `nodes` (codes), `paths` (numbers of leaf
+    paths), `strings` (number of the string value, None where no spine asks for it) and `chains`,
+    the codes of the nodes from the root to the row's own, one after the other: row i's end at
+    `ends[i]`.
     """
 
     documents: list[int] = field(default_factory=list)
@@ -38,6 +41,12 @@ class Witnesses:
     strings: list[int | None] = field(default_factory=list)
     chains: list[int] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
+
+    def cut(self, rows: int, chains: int) -> None:
+        """Drops all rows but the first ones, whose chains have so many nodes."""
+        for column in (self.documents, self.nodes, self.paths, self.strings, self.ends):
+            del column[rows:]
+        del self.chains[chains:]
 
 
 class XPathEvaluator:
@@ -70,11 +79,22 @@ class XPathEvaluator:
         return self.attribute_names[node // ATTRIBUTE] or None
 
     def evaluate(self, stream: str, root: etree._Element, document: int, to: Witnesses) -> None:
-        """Appends the witnesses of one document, whose number is `document`, to a batch's."""
+        """Appends the witnesses of one document, whose number is `document`, to a batch's.
+
+        Raises ExcessiveDocument for one that causes too much work; nothing is appended then.
+        """
+        before = len(to.documents), len(to.chains)
+        try:
+            self._walk(stream, root, document, to)
+        except ExcessiveDocument:
+            to.cut(*before)
+            raise
+
+    def _walk(self, stream: str, root: etree._Element, document: int, to: Witnesses) -> None:
         table = self.paths
-        transitions, wanted, attributes = table.transitions, table.wanted, table.attributes
-        intern = self.strings.intern
-        tests = FilterTests()
+        transitions, leaves, attributes = table.transitions, table.leaves, table.attributes
+        work = Work()
+        tests = FilterTests(work)
         # The open elements: their paths, their numbers, and how many nodes each has to come.
         open_paths = [table.root(stream)]
         open_nodes: list[int] = []
@@ -92,22 +112,35 @@ class XPathEvaluator:
                     continue
                 path = self._choose(open_paths[-1], path, tests, element, None)
             children = len(element)
-            value = wanted[path]
-            if value is not None:
+            for leaf in leaves[path]:
                 to.documents.append(document)
                 to.nodes.append(node)
-                to.paths.append(path)
-                to.strings.append(intern(string_value(element)) if value else None)
+                to.paths.append(leaf.number)
+                to.strings.append(self._value(leaf, element, None, work))
                 to.chains += open_nodes
                 to.chains.append(node)
                 to.ends.append(len(to.chains))
             if attributes[path]:
-                self._attributes(element, path, open_nodes, node, document, tests, to)
+                self._attributes(element, path, open_nodes, node, document, tests, work, to)
             if children:
                 open_paths.append(path)
                 open_nodes.append(node)
                 to_come.append(children)
             node += 1
+
+    def _value(
+        self, leaf: LeafPath, element: etree._Element, attribute: str | None, work: Work
+    ) -> int | None:
+        """The number of the string value of an element, or of an attribute whose value is given,
+        under the leaf's functions."""
+        if leaf.functions is None:
+            return None
+        value: str | None = string_value(element) if attribute is None else attribute
+        assert value is not None
+        work.take_string(value)
+        if leaf.functions:
+            value = apply(leaf.functions, value)
+        return self.strings.unequal() if value is None else self.strings.intern(value)
 
     def _attributes(
         self,
@@ -117,6 +150,7 @@ class XPathEvaluator:
         node: int,
         document: int,
         tests: FilterTests,
+        work: Work,
         to: Witnesses,
     ) -> None:
         table = self.paths
@@ -124,18 +158,16 @@ class XPathEvaluator:
             path = table.transitions[parent]["@" + name]
             if path < 0:
                 path = self._choose(parent, path, tests, element, name)
-            value = table.wanted[path]
-            if value is None:
-                continue
-            code = node + ATTRIBUTE * self._attribute_number(name)
-            to.documents.append(document)
-            to.nodes.append(code)
-            to.paths.append(path)
-            to.strings.append(self.strings.intern(text) if value else None)
-            to.chains += open_nodes
-            to.chains.append(node)
-            to.chains.append(code)
-            to.ends.append(len(to.chains))
+            for leaf in table.leaves[path]:
+                code = node + ATTRIBUTE * self._attribute_number(name)
+                to.documents.append(document)
+                to.nodes.append(code)
+                to.paths.append(leaf.number)
+                to.strings.append(self._value(leaf, element, text, work))
+                to.chains += open_nodes
+                to.chains.append(node)
+                to.chains.append(code)
+                to.ends.append(len(to.chains))
 
     def _choose(
         self,

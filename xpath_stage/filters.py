@@ -12,7 +12,9 @@ from typing import Any, cast
 
 from lxml import etree
 
+from xpath_stage.functions import EXTENSIONS
 from xpath_stage.patterns import Filter
+from xpath_stage.work import Work
 
 __all__ = ["FilterTests"]
 
@@ -20,9 +22,10 @@ __all__ = ["FilterTests"]
 class FilterTests:
     """The filters of one document's nodes, with the positional ones remembered by parent."""
 
-    __slots__ = ("_selected",)
+    __slots__ = ("_selected", "_work")
 
-    def __init__(self) -> None:
+    def __init__(self, work: Work) -> None:
+        self._work = work
         self._selected: dict[tuple[Filter, etree._Element | None], frozenset[object]] = {}
 
     def holds(self, filter: Filter, element: etree._Element, attribute: str | None) -> bool:
@@ -32,8 +35,10 @@ class FilterTests:
             key = (filter, context)
             selected = self._selected.get(key)
             if selected is None:
+                self._work.evaluate(filter, element if context is None else context)
                 selected = self._selected[key] = _select(filter, element, context, attribute)
             return (element if attribute is None else attribute) in selected
+        self._work.evaluate(filter, element)
         return bool(_condition(filter, attribute)(element))
 
 
@@ -54,7 +59,8 @@ def _select(
 
 @lru_cache(maxsize=100_000)
 def _positions(filter: Filter, prefix: str) -> etree.XPath:
-    return etree.XPath(prefix + filter.expression, namespaces=dict(filter.namespaces))
+    namespaces = dict(filter.namespaces)
+    return etree.XPath(prefix + filter.expression, namespaces=namespaces, extensions=EXTENSIONS)
 
 
 @lru_cache(maxsize=100_000)
@@ -68,4 +74,6 @@ def _condition(filter: Filter, attribute: str | None) -> etree.XPath:
             namespaces["the-attribute"] = uri[1:]
             name = f"the-attribute:{local}"
         expression = f"boolean(@{name}[{filter.expression}])"
-    return etree.XPath(expression, namespaces=namespaces, smart_strings=False)
+    return etree.XPath(
+        expression, namespaces=namespaces, extensions=EXTENSIONS, smart_strings=False
+    )

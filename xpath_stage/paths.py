@@ -15,8 +15,11 @@ from dataclasses import dataclass
 
 from xpath_stage.automaton import Automaton
 from xpath_stage.patterns import Filter, Spine
+from xpath_stage.work import ExcessiveDocument
 
-__all__ = ["Accept", "Choice", "PathTable"]
+__all__ = ["Accept", "Choice", "LeafPath", "PathTable"]
+
+_DERIVATIONS = 100_000
 
 DEAD = 0
 """The path of all nodes at and below which no pattern can match."""
@@ -27,11 +30,20 @@ SKIP = -1
 
 @dataclass(frozen=True, slots=True)
 class Accept:
-    """A path can be the leaf of a spine, with its marked nodes at these depths (root: 0)."""
+    """A leaf path can be the leaf of a spine, its marked nodes at these depths (root: 0)."""
 
     path: int
     spine: int
     depths: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LeafPath:
+    """What a node of a path leaves a row for: a number, and the functions under which its string
+    value is asked for (None: not at all).  A path has one for each such list of functions."""
+
+    number: int
+    functions: tuple[str, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +75,8 @@ class PathTable:
     """Paths of all documents seen since the last pattern was added.
 
     Attributes, each a list indexed by path: `transitions` (by the Clark name of an element, or
-    `@` and that of an attribute), `attributes` (whether any attribute matters here), `wanted`
-    (None: no spine has its leaf here; else whether its string value is asked for).
+    `@` and that of an attribute), `attributes` (whether any attribute matters here), `leaves`
+    (the leaf paths of spines that have their leaf here).
     """
 
     def __init__(self, automaton: Automaton) -> None:
@@ -73,9 +85,10 @@ class PathTable:
         self._names_limit = 100_000
         self.transitions: list[_Transitions] = []
         self.attributes: list[bool] = []
-        self.wanted: list[bool | None] = []
+        self.leaves: list[tuple[LeafPath, ...]] = []
         self.choices: list[Choice] = []
         self._accepts: list[Accept] = []
+        self._leaf_paths = 0
         self._parents: list[int] = []
         self._depths: list[int] = []
         self._active: list[frozenset[int]] = []
@@ -130,8 +143,8 @@ class PathTable:
                 active,
                 waiting.union(opened) if opened else waiting,
             )
-            self._interned[key] = path
             self._accept(path)
+            self._interned[key] = path
         return path
 
     def _transition(self, transitions: _Transitions, name: object) -> int:
@@ -162,7 +175,7 @@ class PathTable:
         path = len(self.transitions)
         self.transitions.append(_Transitions(self, path))
         self.attributes.append(self._automaton.reads_attributes(active, waiting))
-        self.wanted.append(None)
+        self.leaves.append(())
         self._parents.append(parent)
         self._depths.append(depth)
         self._active.append(active)
@@ -170,11 +183,20 @@ class PathTable:
         return path
 
     def _accept(self, path: int) -> None:
-        for state in self._active[path]:
-            for number, spine, states in self._spines.get(state, ()):
-                self.wanted[path] = bool(self.wanted[path]) or spine.value
-                for depths in sorted(self._derivations(path, spine, states)):
-                    self._accepts.append(Accept(path, number, depths))
+        leaves: dict[tuple[str, ...] | None, LeafPath] = {}
+        ending = [entry for state in self._active[path] for entry in self._spines.get(state, ())]
+        # A spine that asks for no value is content with a leaf that has one.
+        for number, spine, states in sorted(ending, key=lambda entry: entry[1].value is None):
+            functions = spine.value
+            if functions is None and leaves:
+                functions = next(iter(leaves))
+            leaf = leaves.get(functions)
+            if leaf is None:
+                leaf = leaves[functions] = LeafPath(self._leaf_paths, functions)
+                self._leaf_paths += 1
+            for depths in sorted(self._derivations(path, spine, states)):
+                self._accepts.append(Accept(leaf.number, number, depths))
+        self.leaves[path] = tuple(leaves.values())
 
     def _derivations(
         self, path: int, spine: Spine, states: tuple[int, ...]
@@ -186,9 +208,9 @@ class PathTable:
         """
         partial: dict[int, set[tuple[int, ...]]] = {path: {()}}
         for index in range(len(states) - 1, -1, -1):
-            if index in spine.marks:
+            if marked := spine.marks.count(index):
                 partial = {
-                    at: {(self._depths[at], *depths) for depths in tails}
+                    at: {(*(self._depths[at],) * marked, *depths) for depths in tails}
                     for at, tails in partial.items()
                 }
             before: dict[int, set[tuple[int, ...]]] = {}
@@ -200,6 +222,11 @@ class PathTable:
                     if wanted:
                         before.setdefault(ancestor, set()).update(tails)
             partial = before
+            if sum(map(len, partial.values())) > _DERIVATIONS:
+                raise ExcessiveDocument(
+                    f"one of its nodes matches a pattern in more than {_DERIVATIONS:,} ways; "
+                    "use fewer `//` in a row"
+                )
         return set().union(*partial.values())
 
     def _above(self, path: int, axis: str) -> Iterator[int]:

@@ -22,12 +22,15 @@ class Filter:
 
     `expression` is a condition whose context is the node; where `positional`, it is a whole
     step (`a[b][2]`) whose context is the node's parent, and the node must be among its result.
-    `namespaces` are the (prefix, uri) pairs that the expression uses.
+    `namespaces` are the (prefix, uri) pairs that the expression uses.  What it may cost: so many
+    `searches` (`//`) stand one within another in it, and in `pairs` two paths are compared.
     """
 
     expression: str
     namespaces: tuple[tuple[str, str], ...] = ()
     positional: bool = False
+    searches: int = 0
+    pairs: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +53,18 @@ Definition = tuple[Step, ...]
 class Spine:
     """A definition in a stream, and which of its steps' nodes are asked for.
 
-    `marks` are ascending indices into `steps`, the last one the leaf's; `value` tells whether
-    the leaf's string value is asked for, too.
+    `marks` are indices into `steps` in order, the last one the leaf's (an index said twice is one
+    node under two names).  `value` is None if the
+    leaf's string value is not asked for, else the functions (`values.FUNCTIONS`) to be applied to
+    it, in order: () asks for the string value itself.
     """
 
     stream: str
     steps: Definition
     marks: tuple[int, ...]
-    value: bool
+    value: tuple[str, ...] | None
 
     def __post_init__(self) -> None:
-        ascending = all(a < b for a, b in zip(self.marks, self.marks[1:], strict=False))
-        if not self.marks or not ascending or self.marks[-1] != len(self.steps) - 1:
+        in_order = list(self.marks) == sorted(self.marks)
+        if not self.marks or not in_order or self.marks[-1] != len(self.steps) - 1:
             raise ValueError(f"marks {self.marks} do not end at step {len(self.steps) - 1}")

@@ -31,6 +31,11 @@ class Strings:
             self.added.append((number, value))
         return number
 
+    def unequal(self) -> int:
+        """A number that no string has: of a value that equals nothing."""
+        self._next += 1
+        return self._next - 1
+
     def take(self) -> list[tuple[int, str]]:
         """The strings added since the last call, with their numbers."""
         added, self.added = self.added, []

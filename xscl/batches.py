@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from join_stage import Batch
-from xpath_stage import Accept, Witnesses
+from xpath_stage import Accept, Witnesses, double_of
 from xscl.document import Document
 
 __all__ = ["arrow_batch"]
@@ -17,7 +17,7 @@ def arrow_batch(
     documents: Sequence[Document],
     witnesses: Witnesses,
     accepts: Sequence[Accept],
-    strings: list[tuple[int, str]],
+    strings: Sequence[tuple[int, str]],
 ) -> Batch:
     """The batch of some documents, whose numbers ascend."""
     times = {document.number: document.time for document in documents}
@@ -43,5 +43,9 @@ def arrow_batch(
             "spine": pa.array([accept.spine for accept in accepts], pa.int32()),
             "depths": pa.array([accept.depths for accept in accepts], pa.list_(pa.int32())),
         },
-        strings=strings,
+        strings={
+            "id": pa.array([number for number, _ in strings], pa.int64()),
+            "value": pa.array([value for _, value in strings], pa.string()),
+            "double": pa.array([double_of(value) for _, value in strings], pa.float64()),
+        },
     )

@@ -15,7 +15,7 @@ from join_stage import Chain, Plan, TimeConstraint, plan_of
 from templates import RULES, Edge, JoinGraph, Node, minor
 from xpath_stage import Definition, Spine
 from xpath_stage import Step as PatternStep
-from xscl.filters import existence, filters_of, is_number
+from xscl.filters import compared_with, existence, filters_of, is_number, tag_test
 from xscl.language.syntax import (
     Binary,
     Block,
@@ -25,17 +25,27 @@ from xscl.language.syntax import (
     Insert,
     Item,
     Join,
+    JSONArray,
+    JSONObject,
+    JSONValue,
     Path,
     Query,
+    Select,
     Step,
+    VariablePath,
 )
+from xscl.normal_form import Conjunct, ConstantTest, Operand, disjuncts
 
-__all__ = ["Dissection", "PatternNode", "dissect"]
+__all__ = ["Dissection", "Part", "PatternNode", "dissect"]
 
 
 @dataclass(slots=True)
 class PatternNode:
-    """A step of a block as a node of its tree pattern, and the variables bound to it."""
+    """A step of a block as a node of its tree pattern, and the variables bound to it.
+
+    With `functions` the node's string value is compared under them; the step may then be `.`, a
+    node of its own for what is the same node of the document.
+    """
 
     number: int
     block: int
@@ -43,19 +53,19 @@ class PatternNode:
     step: Step
     conditions: list[Condition] = field(default_factory=list)
     variables: list[str] = field(default_factory=list)
+    functions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Dissection:
-    """A query in parts.
+class Part:
+    """One disjunct of a query, in parts: tree patterns, join graph, plan.
 
     `patterns` are the nodes of all blocks; `graph` is the join graph over them, its output nodes
     kept; `plan` evaluates it, `assignment[i]` being the pattern node of the plan's node i.
     `outputs` are the blocks' output nodes, `selected` the nodes of the variables that the SELECT
-    names.  `definitions` are those of the nodes that are left, with their streams.
+    names.  `definitions` are those of the nodes that are left.
     """
 
-    query: Query
     streams: tuple[str, ...]
     patterns: tuple[PatternNode, ...]
     graph: JoinGraph
@@ -64,14 +74,25 @@ class Dissection:
     outputs: tuple[int, ...]
     selected: dict[str, int]
     definitions: dict[int, Definition]
-    constraint: TimeConstraint
 
     def spine(self, chain: Chain) -> Spine:
         """What stage 1 must find for a chain of the plan."""
         nodes = [self.assignment[node] for node in chain.nodes]
         marks = tuple(len(self.definitions[node]) - 1 for node in nodes)
-        stream = self.streams[self.patterns[nodes[0]].block]
-        return Spine(stream, self.definitions[nodes[-1]], marks, chain.value)
+        leaf = self.patterns[nodes[-1]]
+        value = leaf.functions if chain.value else None
+        return Spine(self.streams[leaf.block], self.definitions[leaf.number], marks, value)
+
+
+@dataclass(frozen=True, slots=True)
+class Dissection:
+    """A query in parts, one for each disjunct of its predicate; none if it can never match."""
+
+    query: Query
+    streams: tuple[str, ...]
+    constraint: TimeConstraint
+    variables: tuple[str, ...]
+    parts: tuple[Part, ...]
 
 
 def dissect(query: Query) -> Dissection:
@@ -82,27 +103,43 @@ def dissect(query: Query) -> Dissection:
         assert isinstance(source.right, Block)
         blocks: tuple[Block, ...] = (source.left, source.right)
         constraint = TimeConstraint(source.operator == "FOLLOWED BY", source.window.length)
+        found = disjuncts(source.predicate)
     else:
         blocks = (source,)
         constraint = TimeConstraint(False, None)
+        found = [()]
+    bound = _Patterns()
+    for index, block in enumerate(blocks):
+        bound.block(index, block)
+    return Dissection(
+        query=query,
+        streams=tuple(block.stream.text for block in blocks),
+        constraint=constraint,
+        variables=tuple(bound.variables),
+        parts=tuple(_part(query, blocks, conjuncts) for conjuncts in found),
+    )
+
+
+def _part(query: Query, blocks: tuple[Block, ...], conjuncts: tuple[Conjunct, ...]) -> Part:
     builder = _Patterns()
     outputs = tuple(builder.block(index, block) for index, block in enumerate(blocks))
     selected = {name: builder.variables[name] for name in selected_variables(query)}
     edges = []
-    if isinstance(source, Join):
-        for comparison in source.predicate:
-            left = builder.variables[comparison.left.variable.text]
-            right = builder.variables[comparison.right.variable.text]
-            edges.append(Edge(comparison.operator, left, right))
+    for conjunct in conjuncts:
+        if isinstance(conjunct, ConstantTest):
+            builder.test(conjunct)
+        else:
+            left, right = builder.operand(conjunct.left), builder.operand(conjunct.right)
+            if not (conjunct.operator == "=" and left == right):
+                edges.append(Edge(conjunct.operator, left, right))
     graph = JoinGraph(
         tuple(Node(node.number, node.block, node.parent) for node in builder.nodes),
-        tuple(edge for edge in edges if not (edge.operator == "=" and edge.left == edge.right)),
+        tuple(edges),
         frozenset((*outputs, *selected.values())),
     )
     definitions = _definitions(builder.nodes, graph)
-    plan, assignment = plan_of(_in_order(minor(graph), definitions), len(blocks))
-    return Dissection(
-        query=query,
+    plan, assignment = plan_of(_in_order(minor(graph), definitions, builder.nodes), len(blocks))
+    return Part(
         streams=tuple(block.stream.text for block in blocks),
         patterns=tuple(builder.nodes),
         graph=graph,
@@ -111,33 +148,35 @@ def dissect(query: Query) -> Dissection:
         outputs=outputs,
         selected=selected,
         definitions=definitions,
-        constraint=constraint,
     )
 
 
 def selected_variables(query: Query) -> tuple[str, ...]:
     """The variables that a query's SELECT names, in order, each once."""
+    return tuple(dict.fromkeys(_selected(query.select)))
 
-    def inserts(element: Element) -> Iterator[str]:
-        for _, parts in element.attributes:
-            yield from (part.path.variable.text for part in parts if isinstance(part, Insert))
-        for part in element.content:
-            if isinstance(part, Insert):
-                yield part.path.variable.text
-            elif isinstance(part, Element):
-                yield from inserts(part)
 
-    match query.select:
-        case None:
-            return ()
+def _selected(select: Select | JSONValue | Insert | Item | str | tuple[str, ...]) -> Iterator[str]:
+    match select:
+        case VariablePath():
+            yield select.variable.text
+        case Insert() | Item():
+            yield select.path.variable.text
         case Element():
-            return tuple(dict.fromkeys(inserts(query.select)))
-        case items:
-            return tuple(dict.fromkeys(_variable(item) for item in items))
-
-
-def _variable(item: Item) -> str:
-    return item.path.variable.text
+            for parts in (*(value for _, value in select.attributes), select.content):
+                for part in parts:
+                    yield from _selected(part)
+        case JSONObject():
+            for _, member in select.members:
+                yield from _selected(member)
+        case JSONArray():
+            for member in select.items:
+                yield from _selected(member)
+        case tuple():
+            for item in select:
+                yield from _selected(item)
+        case _:
+            pass
 
 
 class _Patterns:
@@ -153,6 +192,34 @@ class _Patterns:
         steps = block.steps or (Step("/", "*", None, (), block.at),)
         return self._path(index, None, steps)
 
+    def operand(self, operand: Operand) -> int:
+        """The node of a side of a comparison: a variable's, or one of its own for this occurrence
+        of a path or of functions."""
+        at = self.variables[operand.variable]
+        block = self.nodes[at].block
+        if operand.steps:
+            at = self._path(block, at, operand.steps)
+        elif operand.functions:
+            at = self._new(block, at, Step("/", ".", None, (), operand.at)).number
+        self.nodes[at].functions = operand.functions
+        return at
+
+    def test(self, test: ConstantTest) -> None:
+        """Pushes a comparison with a constant into the block, as a filter of the node."""
+        operand = test.operand
+        at = self.variables[operand.variable]
+        if operand.steps:
+            at = self._path(self.nodes[at].block, at, operand.steps)
+        if test.constant is not None:
+            self.nodes[at].conditions.append(
+                compared_with(operand.functions, test.operator, test.constant, operand.at)
+            )
+
+    def _new(self, block: int, parent: int | None, step: Step) -> PatternNode:
+        node = PatternNode(len(self.nodes), block, parent, step)
+        self.nodes.append(node)
+        return node
+
     def _path(self, block: int, parent: int | None, steps: tuple[Step, ...]) -> int:
         at = parent
         for step in steps:
@@ -160,8 +227,7 @@ class _Patterns:
                 # The node itself: what the step says of it, its node says.
                 node = self.nodes[at]
             else:
-                node = PatternNode(len(self.nodes), block, at, step)
-                self.nodes.append(node)
+                node = self._new(block, at, step)
             if step.variable is not None:
                 node.variables.append(step.variable.text)
                 self.variables[step.variable.text] = node.number
@@ -222,22 +288,29 @@ def _definitions(nodes: list[PatternNode], graph: JoinGraph) -> dict[int, Defini
     for node in nodes:
         if node.number in left:
             above = () if node.parent is None else definitions[node.parent]
+            if node.step.test == ".":
+                definitions[node.number] = above
+                continue
             conditions = [*node.conditions, *branches.get(node.number, ())]
             step = PatternStep(
                 "child" if node.step.axis == "/" else "descendant",
-                node.step.test,
+                tag_test(node.step.test),
                 filters_of(node.step, conditions),
             )
             definitions[node.number] = (*above, step)
     return definitions
 
 
-def _in_order(graph: JoinGraph, definitions: dict[int, Definition]) -> JoinGraph:
+def _in_order(
+    graph: JoinGraph, definitions: dict[int, Definition], nodes: list[PatternNode]
+) -> JoinGraph:
     """The graph with its nodes in an order that does not depend on how the query was written, so
     that queries that say the same have the same row of R_T."""
 
-    def key(node: Node) -> tuple[int, int, str]:
-        return node.side, len(graph.chain(node.number)), repr(definitions[node.number])
+    def key(node: Node) -> tuple[int, int, str, tuple[str, ...]]:
+        depth = len(graph.chain(node.number))
+        functions = nodes[node.number].functions
+        return node.side, depth, repr(definitions[node.number]), functions
 
     return replace(graph, nodes=tuple(sorted(graph.nodes, key=key)))
 

@@ -7,27 +7,59 @@ from functools import lru_cache
 
 from lxml import etree
 
-from xpath_stage import parse
+from xpath_stage import MalformedDocument, json_tree, json_values, parse
+from xscl.errors import DocumentError
 
-__all__ = ["Document", "elements"]
+__all__ = ["Document", "Nodes", "nodes", "parsed"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Document:
-    """A document of a stream; `time` in microseconds, `body` as it was published."""
+    """A document of a stream; `time` in microseconds.
+
+    `body` is as it was published: text or bytes of XML or, where `json`, a JSON value.
+    """
 
     number: int
     stream: str
     id: str
     time: int
-    body: str | bytes
+    body: object
+    json: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Nodes:
+    """The elements of a document by node number, the numbers of the elements, and of a JSON
+    document the original values."""
+
+    elements: tuple[etree._Element, ...]
+    numbers: dict[etree._Element, int]
+    values: tuple[object, ...] | None
+
+
+def parsed(document: Document) -> etree._Element:
+    """The root element of a document; raises DocumentError if it cannot be read."""
+    try:
+        return _root(document)
+    except MalformedDocument as error:
+        raise DocumentError(str(error), stream=document.stream, document=document.id) from error
 
 
 @lru_cache(maxsize=256)
-def elements(document: Document) -> tuple[etree._Element, ...]:
-    """The elements of a document by node number.
+def nodes(document: Document) -> Nodes:
+    """The nodes of a document.
 
     Parsed anew: the state holds texts, not trees.  Matches of one document tend to be read
     together, so the last trees are kept.
     """
-    return tuple(parse(document.body).iter("*"))
+    elements = tuple(_root(document).iter("*"))
+    numbers = {element: number for number, element in enumerate(elements)}
+    return Nodes(elements, numbers, tuple(json_values(document.body)) if document.json else None)
+
+
+def _root(document: Document) -> etree._Element:
+    if document.json:
+        return json_tree(document.body)
+    assert isinstance(document.body, str | bytes)
+    return parse(document.body)

@@ -17,18 +17,18 @@ from types import TracebackType
 import duckdb
 from lxml import etree
 
-from join_stage import JoinProcessor, Views
-from xpath_stage import MalformedDocument, Strings, Witnesses, XPathEvaluator, parse
+from join_stage import Chain, JoinProcessor, Views
+from xpath_stage import ExcessiveDocument, Strings, Witnesses, XPathEvaluator
 from xscl.batches import arrow_batch
-from xscl.dissect import Dissection, dissect
-from xscl.document import Document
+from xscl.dissect import Dissection, Part, dissect
+from xscl.document import Document, parsed
 from xscl.errors import DocumentError, QueryError, StateError, XSCLError
 from xscl.explain import as_text
 from xscl.intake import Intake, Skipped
 from xscl.language import parse_from
 from xscl.language.syntax import Query
 from xscl.match import Match
-from xscl.subscription import Subscription
+from xscl.subscription import Row, Subscription
 from xscl.times import duration
 
 __all__ = ["Engine"]
@@ -69,7 +69,9 @@ class Engine:
         self._intake = Intake(_lateness(lateness))
         self._on_skip = on_skip or (lambda error: log.warning("skipped: %s", error))
         self._by_name: dict[str, Subscription] = {}
+        # By the numbers of their parts in the join stage.
         self._by_number: dict[int, Subscription] = {}
+        self._next_number = 0
         self._variables: dict[tuple[object, ...], int] = {}
         self._next_query = 1
         self._closed = False
@@ -139,7 +141,7 @@ class Engine:
     def subscriptions(self) -> list[Subscription]:
         """The queries, in order of subscription."""
         with self._lock:
-            return list(self._by_number.values())
+            return list(self._by_name.values())
 
     def cancel(self, name: str) -> None:
         """Cancels the query of a name; raises StateError if there is none."""
@@ -151,17 +153,19 @@ class Engine:
     def publish(
         self,
         stream: str,
-        document: str | bytes,
+        document: object,
         *,
         id: str | None = None,
         timestamp: float | str | None = None,
     ) -> list[Match]:
-        """Publishes one document; returns the matches that it completes.
+        """Publishes one document, XML as text or bytes or JSON as a dict or list; returns the
+        matches that it completes.
 
         Raises DocumentError if it cannot be read.  A late or duplicate document is counted and
         has no matches.
         """
-        envelope = {"stream": stream, "xml": document, "id": id, "timestamp": timestamp}
+        kind = "xml" if isinstance(document, str | bytes) else "json"
+        envelope = {"stream": stream, kind: document, "id": id, "timestamp": timestamp}
         with self._lock:
             self._check_open()
             return self._deliver(self._publish([envelope], self._raise))
@@ -188,6 +192,8 @@ class Engine:
                 if self._take_in(some, self._report):
                     for number, matches in self._join.counts().items():
                         counts[self._by_number[number].name] += matches
+                    # Disjuncts of one query may agree on a match.
+                    counts.update(sub.name for sub, _ in self._rows(but_alone=True))
                 self._forget()
         return counts
 
@@ -208,8 +214,8 @@ class Engine:
     def explain(self, name: str) -> str:
         """What became of the query of a name: the text of `xscl explain`."""
         with self._lock:
-            parts = [subscription.dissection for subscription in self._by_number.values()]
-            return as_text(self._named(name).dissection, parts)
+            all_of_them = [subscription.dissection for subscription in self._by_name.values()]
+            return as_text(self._named(name).dissection, all_of_them)
 
     def relations(self) -> Views:
         """The thesis' relations over the engine's state (table 6.4)."""
@@ -264,53 +270,66 @@ class Engine:
         )
 
     def _subscribe(self, query: Query, on_match: Callable[[Match], object] | None) -> Subscription:
-        parts = dissect(query)
-        number = max(self._by_number, default=-1) + 1
-        subscription = Subscription(number, parts, on_match, self._cancel)
-        plan = parts.plan
-        spine = self._xpath.register
-        self._join.registry.add(
-            number,
-            plan,
-            joins=[(spine(parts.spine(a)), spine(parts.spine(b))) for a, b in plan.joins],
-            singles=[spine(parts.spine(chain)) for chain in plan.singles],
-            variables=[self._variable(parts, node) for node in parts.assignment],
-            constraint=parts.constraint,
-            since=self._intake.next_number,
-        )
-        self._by_name[query.name] = self._by_number[number] = subscription
+        dissection = dissect(query)
+        parts = dissection.parts
+        numbers = tuple(range(self._next_number, self._next_number + len(parts)))
+        self._next_number += len(parts)
+        subscription = Subscription(dissection, numbers, on_match, self._cancel)
+        for number, part in zip(numbers, parts, strict=True):
+            self._register(number, part, dissection)
+            self._by_number[number] = subscription
+        self._by_name[query.name] = subscription
         self._set_reach()
         return subscription
 
-    def _variable(self, parts: Dissection, node: int) -> int:
+    def _register(self, number: int, part: Part, dissection: Dissection) -> None:
+        def spine(chain: Chain) -> int:
+            return self._xpath.register(part.spine(chain))
+
+        self._join.registry.add(
+            number,
+            part.plan,
+            joins=[(spine(left), spine(right)) for left, right in part.plan.joins],
+            singles=[spine(chain) for chain in part.plan.singles],
+            variables=[self._variable(dissection.query.name, part, n) for n in part.assignment],
+            constraint=dissection.constraint,
+            since=self._intake.next_number,
+            alone=len(dissection.parts) == 1,
+        )
+
+    def _variable(self, query: str, part: Part, node: int) -> int:
         """The number of a variable: one definition, one variable, whatever its names (law 4).
 
         It goes by the first name given to it, made unique by its query's where need be.
         """
-        pattern = parts.patterns[node]
-        definition = (parts.streams[pattern.block], parts.definitions[node])
+        pattern = part.patterns[node]
+        stream = part.streams[pattern.block]
+        definition = (stream, part.definitions[node], pattern.functions)
         number = self._variables.get(definition)
         if number is None:
             number = self._variables[definition] = len(self._variables)
             name = pattern.variables[0] if pattern.variables else f"_{node}"
             names = self._join.registry.variables
             if name in names.values():
-                name = f"{parts.query.name}.{name}"
+                name = f"{query}.{name}"
             names[number] = name
         return number
 
     def _cancel(self, subscription: Subscription) -> None:
         with self._lock:
             if self._by_name.get(subscription.name) is subscription and not self._closed:
-                del self._by_name[subscription.name], self._by_number[subscription.number]
-                self._join.registry.remove(subscription.number)
+                del self._by_name[subscription.name]
+                for number in subscription.numbers:
+                    del self._by_number[number]
+                    self._join.registry.remove(number)
                 self._set_reach()
+                self._forget()
 
     def _set_reach(self) -> None:
         """How long each stream's documents stay in reach of some query."""
         reach: dict[str, int | None] = {}
-        for subscription in self._by_number.values():
-            constraint = subscription.constraint
+        for subscription in self._by_name.values():
+            constraint = subscription.dissection.constraint
             streams = subscription.dissection.streams
             for block, stream in enumerate(streams):
                 # The right document of FOLLOWED BY only waits for earlier ones.
@@ -324,33 +343,46 @@ class Engine:
         raise error
 
     def _report(self, error: DocumentError) -> None:
-        self._on_skip(error)
+        try:
+            self._on_skip(error)
+        except Exception:
+            # A user's code may raise anything; the other documents are unaffected.
+            log.exception("on_skip raised on: %s", error)
 
     def _take_in(
         self, envelopes: Iterable[Envelope], on_error: Callable[[DocumentError], None]
     ) -> bool:
-        """Brings a batch into the join stage; False if nothing of it can match anything."""
+        """Brings a batch into the join stage; False if nothing of it can match anything.
+
+        The batch is read whole before anything of it counts: a source that fails halfway has
+        published nothing.
+        """
         intake = self._intake
         documents: list[Document] = []
         witnesses = Witnesses()
-        for envelope in envelopes:
+        for envelope in list(envelopes):
             try:
                 document = intake.read(envelope)
-                root = _parsed(document)
+                root = parsed(document)
+                if intake.admit(document) and document.stream in intake.reach:
+                    self._evaluate(document, root, witnesses)
+                    documents.append(document)
             except DocumentError as error:
                 intake.skipped.malformed += 1
                 on_error(error)
-                continue
-            if not intake.admit(document):
-                continue
-            if document.stream in intake.reach:
-                documents.append(document)
-                self._xpath.evaluate(document.stream, root, document.number, witnesses)
         if not documents:
             return False
         accepts = self._xpath.take_accepts()
         self._join.begin(arrow_batch(documents, witnesses, accepts, self._strings.take()))
         return True
+
+    def _evaluate(self, document: Document, root: etree._Element, witnesses: Witnesses) -> None:
+        """Stage 1; a document that causes too much work is as if it had never come."""
+        try:
+            self._xpath.evaluate(document.stream, root, document.number, witnesses)
+        except ExcessiveDocument as error:
+            self._intake.expel(document)
+            raise DocumentError(str(error), stream=document.stream, document=document.id) from error
 
     def _publish(
         self, envelopes: Iterable[Envelope], on_error: Callable[[DocumentError], None]
@@ -358,18 +390,27 @@ class Engine:
         if not self._take_in(envelopes, on_error):
             return []
         held = self._intake.held
-        found: list[tuple[tuple[int, ...], Subscription, Match]] = []
-        for outputs in self._join.outputs():
-            sides = outputs.plan.sides
-            for number, *row in outputs.rows:
-                subscription = self._by_number[number]
-                documents = [held[document] for document in row[:sides]]
-                match = subscription.match(documents, row[sides:], self._xpath.attribute_name)
-                # In order of the completing documents, then of the queries.
-                found.append(((max(row[:sides]), number, *row), subscription, match))
+        found = [
+            (sub, sub.match(row, [held[n] for n in row.documents], self._xpath.attribute_name))
+            for sub, row in self._rows()
+        ]
         self._forget()
-        found.sort(key=lambda entry: entry[0])
-        return [(subscription, match) for _, subscription, match in found]
+        return found
+
+    def _rows(self, *, but_alone: bool = False) -> Iterator[tuple[Subscription, Row]]:
+        """The matches that the batch completes, in order of the completing documents, then of
+        the queries; a match of several disjuncts once."""
+        found: dict[tuple[Subscription, Row], int] = {}
+        for outputs in self._join.outputs(but_alone=but_alone):
+            for number, *values in outputs.rows:
+                subscription = self._by_number[number]
+                entry = (subscription, subscription.row(number, values))
+                found.setdefault(entry, subscription.numbers[0])
+
+        def order(entry: tuple[Subscription, Row]) -> tuple[int, int, Row]:
+            return max(entry[1].documents), found[entry], entry[1]
+
+        yield from sorted(found, key=order)
 
     def _forget(self) -> None:
         gone = self._intake.forget()
@@ -380,13 +421,6 @@ class Engine:
         for subscription, match in found:
             subscription.deliver(match)
         return [match for _, match in found]
-
-
-def _parsed(document: Document) -> etree._Element:
-    try:
-        return parse(document.body)
-    except MalformedDocument as error:
-        raise DocumentError(str(error), stream=document.stream, document=document.id) from error
 
 
 def _batches(envelopes: Iterable[Envelope], size: int) -> Iterator[list[Envelope]]:

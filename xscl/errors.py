@@ -12,7 +12,17 @@ query file come as an `ExceptionGroup` whose members they are.
 
 from __future__ import annotations
 
-__all__ = ["DocumentError", "QueryError", "QuerySyntaxError", "StateError", "XSCLError"]
+from bisect import bisect_right
+from functools import lru_cache
+
+__all__ = [
+    "DocumentError",
+    "QueryError",
+    "QuerySyntaxError",
+    "StateError",
+    "XSCLError",
+    "line_and_column",
+]
 
 
 class XSCLError(Exception):
@@ -27,15 +37,18 @@ class QueryError(XSCLError):
     """
 
     def __init__(self, problem: str, *, query: str, text: str, at: int) -> None:
-        at = min(max(at, 0), len(text))
-        start = text.rfind("\n", 0, at) + 1
-        end = text.find("\n", at)
         self.query = query
         self.problem = problem
-        self.line = text.count("\n", 0, at) + 1
-        self.column = at - start + 1
-        self.source = text[start : end if end >= 0 else len(text)].rstrip("\r")
+        self.line, self.column = line_and_column(text, at)
+        self._text = text
         super().__init__(problem)
+
+    @property
+    def source(self) -> str:
+        """The line with the problem (cut out when asked for: it may be the text's only one)."""
+        starts = _line_starts(self._text)
+        end = starts[self.line] - 1 if self.line < len(starts) else len(self._text)
+        return self._text[starts[self.line - 1] : end].rstrip("\r")
 
     def __str__(self) -> str:
         line, caret = _excerpt(self.source, self.column)
@@ -61,6 +74,27 @@ class DocumentError(XSCLError):
 
 class StateError(XSCLError):
     """The engine's state does not allow what was asked (it is closed, a name is taken)."""
+
+
+def line_and_column(text: str, at: int) -> tuple[int, int]:
+    """An offset as people count: lines and columns from 1.
+
+    >>> line_and_column("S//a;\\nS//b[", 11)
+    (2, 6)
+    """
+    starts = _line_starts(text)
+    at = min(max(at, 0), len(text))
+    line = bisect_right(starts, at)
+    return line, at - starts[line - 1] + 1
+
+
+# A text may have as many errors as lines: they are counted once, not once an error.
+@lru_cache(maxsize=2)
+def _line_starts(text: str) -> list[int]:
+    starts = [0]
+    while end := text.find("\n", starts[-1]) + 1:
+        starts.append(end)
+    return starts
 
 
 def _excerpt(source: str, column: int, width: int = 100) -> tuple[str, str]:

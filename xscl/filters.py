@@ -7,13 +7,12 @@ are one filter however they were written.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-from xpath_stage import Filter
+from xpath_stage import Filter, encode_name
 from xscl.language.syntax import Binary, Condition, Function, Literal, Negative, Path, Step
 
-__all__ = ["existence", "filters_of", "is_number", "path_expression"]
+__all__ = ["compared_with", "existence", "filters_of", "is_number", "path_expression", "tag_test"]
 
 _LOOSENESS = {
     "or": 1,
@@ -30,8 +29,8 @@ _LOOSENESS = {
     "div": 6,
     "mod": 6,
 }
+_IN_XPATH_1 = {"exists": "boolean", "empty": "not"}
 _NUMERIC = {"count", "last", "number", "string-length"}
-_NCNAME = re.compile(r"[^\W\d][\w.\-]*")
 
 
 class _Writer:
@@ -54,7 +53,7 @@ class _Writer:
                 return _number(float(value))
             case Function():
                 arguments = ", ".join(self.condition(a) for a in condition.arguments)
-                return f"{condition.name}({arguments})"
+                return f"{_IN_XPATH_1.get(condition.name, condition.name)}({arguments})"
             case Negative():
                 return f"-{self.condition(condition.operand, 7)}"
             case Binary():
@@ -83,15 +82,13 @@ class _Writer:
     def test(self, test: str) -> str:
         if test in (".", "text()"):
             return test
+        test = tag_test(test)
         attribute, name = ("@", test[1:]) if test.startswith("@") else ("", test)
         uri, _, local = name.rpartition("}")
-        if local == "*" or (not uri and _NCNAME.fullmatch(local)):
+        if local == "*" or not uri:
             return attribute + local
         if uri == "{*":
             return f"{attribute}*[local-name() = {_quoted(local)}]"
-        if not _NCNAME.fullmatch(local):
-            named = f"local-name() = {_quoted(local)} and namespace-uri() = {_quoted(uri[1:])}"
-            return f"{attribute}*[{named}]"
         prefix = self._prefixes.setdefault(uri[1:], f"n{len(self._prefixes)}")
         return f"{attribute}{prefix}:{local}"
 
@@ -108,12 +105,33 @@ def filters_of(step: Step, conditions: Sequence[Condition]) -> tuple[Filter, ...
         writer = _Writer()
         text = writer.test(step.test)
         text += "".join(f"[{writer.condition(c)}]" for c in conditions[:counted])
-        filters.append(Filter(text, writer.namespaces, positional=True))
+        cost = _cost(conditions[:counted])
+        filters.append(Filter(text, writer.namespaces, True, *cost))
     rest = set()
     for condition in conditions[counted:]:
         writer = _Writer()
-        rest.add(Filter(writer.condition(condition), writer.namespaces))
+        text = writer.condition(condition)
+        rest.add(Filter(text, writer.namespaces, False, *_cost([condition])))
     return (*filters, *sorted(rest, key=lambda f: (f.expression, f.namespaces)))
+
+
+def tag_test(test: str) -> str:
+    """A node test as stage 1 knows it: the name of a JSON key that is no XML name, encoded."""
+    if test.startswith("@") or test in ("*", ".", "text()"):
+        return test
+    uri, brace, local = test.rpartition("}")
+    # `{}` marks a quoted name that would read as something else.
+    return encode_name(local) if uri in ("", "{") else uri + brace + local
+
+
+def compared_with(functions: Sequence[str], operator: str, constant: str, at: int) -> Condition:
+    """The condition that a node's string value, under functions, compares with a constant."""
+    node = Path((Step("/", ".", None, (), at),), at)
+    if not functions and operator in ("=", "!="):
+        return Binary(operator, node, Literal(constant, at), at)
+    texts = (" ".join(functions), operator, constant)
+    arguments: tuple[Condition, ...] = (node, *(Literal(text, at) for text in texts))
+    return Function("compare", arguments, at)
 
 
 def existence(steps: Sequence[Step]) -> Condition:
@@ -125,6 +143,34 @@ def path_expression(steps: Sequence[Step]) -> tuple[str, dict[str, str]]:
     """A relative path as XPath 1.0, and the namespaces of its prefixes."""
     writer = _Writer()
     return writer.path(steps), dict(writer.namespaces)
+
+
+def _cost(conditions: Sequence[Condition]) -> tuple[int, bool]:
+    """The searches that stand one within another in some conditions, and whether two paths are
+    compared in them."""
+    costs = [_cost_of(condition) for condition in conditions]
+    return max((cost[0] for cost in costs), default=0), any(cost[1] for cost in costs)
+
+
+def _cost_of(condition: Condition) -> tuple[int, bool]:
+    match condition:
+        case Path():
+            # Searches of one path follow each other below the same node, as nested ones do.
+            inner = [_cost(step.filters) for step in condition.steps]
+            own = sum(step.axis == "//" for step in condition.steps)
+            nested = max((cost[0] for cost in inner), default=0)
+            return own + nested, any(cost[1] for cost in inner)
+        case Function():
+            return _cost(condition.arguments)
+        case Negative():
+            return _cost_of(condition.operand)
+        case Binary():
+            searches, pairs = _cost((condition.left, condition.right))
+            compares = _LOOSENESS[condition.operator] in (3, 4)
+            both = isinstance(condition.left, Path) and isinstance(condition.right, Path)
+            return searches, pairs or (compares and both)
+        case Literal():
+            return 0, False
 
 
 def _counts(condition: Condition) -> bool:

@@ -66,9 +66,11 @@ class Intake:
         if not isinstance(name, str):
             problem = "`id` must be a string"
             raise DocumentError(problem, stream=stream, document=str(name))
-        body = envelope.get("xml")
-        if not isinstance(body, str | bytes):
-            problem = "it has no member `xml` with the text of an XML document"
+        body, json = envelope.get("xml"), False
+        if body is None and "json" in envelope:
+            body, json = envelope["json"], True
+        elif not isinstance(body, str | bytes):
+            problem = "it has neither `xml`, the text of an XML document, nor `json`, a JSON value"
             raise DocumentError(problem, stream=stream, document=name)
         time = arrival
         if (given := envelope.get("timestamp")) is not None:
@@ -76,7 +78,7 @@ class Intake:
                 time = from_timestamp(given)
             except ValueError as error:
                 raise DocumentError(str(error), stream=stream, document=name) from None
-        return Document(self.next_number, stream, name, time, body)
+        return Document(self.next_number, stream, name, time, body, json)
 
     @property
     def watermark(self) -> int | None:
@@ -92,7 +94,7 @@ class Intake:
             self.skipped.late += 1
             return False
         key = (document.stream, document.id)
-        if key in self._ids:
+        if key in self._ids and not self._unreachable(self.held[self._ids[key]]):
             self.skipped.duplicate += 1
             return False
         # A clock that is wrong by more than a day must not make all others late.
@@ -108,22 +110,31 @@ class Intake:
             heapq.heappush(by_time, (document.time, document.number))
         return True
 
+    def expel(self, document: Document) -> None:
+        """Takes a document out that was let in last."""
+        if self.held.pop(document.number, None) is not None:
+            self._forget_id(document)
+            self._by_time[document.stream].remove((document.time, document.number))
+            heapq.heapify(self._by_time[document.stream])
+
     def forget(self) -> list[int]:
         """Drops the documents that no query can reach any more; returns their numbers."""
-        watermark = self.watermark
         gone = []
-        for stream, by_time in self._by_time.items():
-            # A stream that nobody reads any more is out of reach at once.
-            reach = self.reach.get(stream, -1 if stream not in self.reach else None)
-            while by_time and self._out_of_reach(by_time[0][0], reach, watermark):
+        for by_time in self._by_time.values():
+            while by_time and self._unreachable(self.held[by_time[0][1]]):
                 _, number = heapq.heappop(by_time)
-                document = self.held.pop(number)
-                del self._ids[document.stream, document.id]
+                self._forget_id(self.held.pop(number))
                 gone.append(number)
         return gone
 
-    @staticmethod
-    def _out_of_reach(time: int, reach: int | None, watermark: int | None) -> bool:
-        if reach == -1:
+    def _unreachable(self, document: Document) -> bool:
+        """Whether no query can reach a document from the watermark, or none reads its stream."""
+        if document.stream not in self.reach:
             return True
-        return watermark is not None and reach is not None and time < watermark - reach
+        reach, watermark = self.reach[document.stream], self.watermark
+        return watermark is not None and reach is not None and document.time < watermark - reach
+
+    def _forget_id(self, document: Document) -> None:
+        # Within a batch, a document may come again that was out of reach but not yet forgotten.
+        if self._ids.get((document.stream, document.id)) == document.number:
+            del self._ids[document.stream, document.id]

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lxml import etree
+
+from xscl.language.syntax import Select
+from xscl.nodes import BoundNode
+from xscl.results import as_json, as_xml, is_json
 
 __all__ = ["Match", "match_id"]
 
@@ -31,15 +35,23 @@ class Match:
     streams: tuple[str, ...]
     nodes: tuple[int, ...]
     bindings: dict[str, int]
-    _build: Callable[[], etree._Element] = field(repr=False, compare=False)
+    _made_of: tuple[Select, Sequence[BoundNode], Mapping[str, BoundNode]] = field(
+        repr=False, compare=False
+    )
 
     def xml(self) -> etree._Element:
-        """The result document, a new element at each call."""
-        return self._build()
+        """The result document as XML, a new element at each call.
+
+        Raises TypeError where the SELECT is a JSON constructor.
+        """
+        return as_xml(*self._made_of)
 
     @property
-    def result(self) -> str:
-        """The result document as XML text."""
+    def result(self) -> object:
+        """The result document: XML as text, JSON as a value."""
+        select, outputs, _ = self._made_of
+        if is_json(select, outputs):
+            return as_json(*self._made_of)
         return etree.tostring(self.xml(), encoding="unicode")
 
     def to_dict(self) -> dict[str, object]:

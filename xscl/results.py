@@ -1,102 +1,77 @@
-"""Result documents, as a query's SELECT says (section 5 of the language)."""
+"""Result documents, as a query's SELECT says (section 5 of the language).
+
+A constructor says of what kind they are; without one, they are JSON where all documents of the
+match are (section 7), else XML.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, cast
 
 from lxml import etree
 
-from xpath_stage import string_value
-from xscl.document import Document, elements
-from xscl.filters import path_expression
-from xscl.language.syntax import Element, Insert, Item, Select, Step, VariablePath
+from xscl.language.syntax import (
+    Element,
+    Insert,
+    Item,
+    JSONArray,
+    JSONConstant,
+    JSONObject,
+    JSONValue,
+    Select,
+    VariablePath,
+)
+from xscl.nodes import BoundNode, grouped
 
-__all__ = ["BoundNode", "build"]
+__all__ = ["as_json", "as_xml", "is_json"]
 
-
-@dataclass(frozen=True, slots=True)
-class BoundNode:
-    """A node of a match: an element of a document, or its attribute of that Clark name."""
-
-    document: Document
-    number: int
-    attribute: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Node:
-    """An element, or one of its attributes."""
-
-    element: etree._Element
-    attribute: str | None
-
-    def string(self) -> str:
-        if self.attribute is None:
-            return str(string_value(self.element))
-        return str(self.element.get(self.attribute, ""))
-
-    def copy(self) -> etree._Element:
-        """A copy of the node; a copied attribute is an element everywhere."""
-        if self.attribute is None:
-            copied = deepcopy(self.element)
-            copied.tail = None
-            return copied
-        uri = etree.QName(self.attribute).namespace
-        prefixes = {p: u for p, u in self.element.nsmap.items() if u == uri and p is not None}
-        copied = etree.Element(self.attribute, nsmap=prefixes or None)
-        copied.text = self.string()
-        return copied
+Variables = Mapping[str, BoundNode]
 
 
-def build(
-    select: Select, outputs: Sequence[BoundNode], variables: Mapping[str, BoundNode]
-) -> etree._Element:
-    """The result of one match, from its blocks' output nodes and the variables selected."""
+def is_json(select: Select, outputs: Sequence[BoundNode]) -> bool:
+    """Whether the result of a match is a JSON value; else it is an XML document."""
+    if isinstance(select, JSONObject):
+        return True
+    return not isinstance(select, Element) and all(node.document.json for node in outputs)
+
+
+def as_json(select: Select, outputs: Sequence[BoundNode], variables: Variables) -> object:
+    """The result of one match as a JSON value."""
+    if isinstance(select, JSONObject):
+        return _json(select, variables)
+    assert not isinstance(select, Element)
     if select is None:
-        if len(outputs) == 1:
-            return _node(outputs[0]).copy()
-        result = etree.Element("result")
-        result.extend(_node(output).copy() for output in outputs)
-        return result
+        values = [output.value() for output in outputs]
+        return values[0] if len(values) == 1 else values
+    return grouped(
+        (node.name if item.alias is None else item.alias.text, node.value())
+        for item in select
+        for node in _nodes(item.path, variables)
+    )
+
+
+def as_xml(select: Select, outputs: Sequence[BoundNode], variables: Variables) -> etree._Element:
+    """The result of one match as an XML element."""
     if isinstance(select, Element):
         return _element(select, variables)
+    if isinstance(select, JSONObject):
+        raise TypeError("the result of a JSON constructor is no XML")
+    if select is None and len(outputs) == 1:
+        return outputs[0].copy()
     result = etree.Element("result")
-    for item in select:
-        result.extend(_item(item, variables))
+    if select is None:
+        result.extend(output.copy() for output in outputs)
+    else:
+        for item in select:
+            result.extend(_item(item, variables))
     return result
 
 
-def _node(bound: BoundNode) -> _Node:
-    return _Node(elements(bound.document)[bound.number], bound.attribute)
+def _nodes(path: VariablePath, variables: Variables) -> list[BoundNode]:
+    return variables[path.variable.text].along(path.steps)
 
 
-def _nodes(path: VariablePath, variables: Mapping[str, BoundNode]) -> list[_Node]:
-    """The nodes that a path from a variable leads to, in document order."""
-    start = _node(variables[path.variable.text])
-    if not path.steps:
-        return [start]
-    if start.attribute is not None:
-        return []
-    found = []
-    for value in cast(list[Any], _compiled(path.steps)(start.element)):
-        if isinstance(value, etree._Element):
-            found.append(_Node(value, None))
-        else:
-            found.append(_Node(value.getparent(), value.attrname))
-    return found
-
-
-@lru_cache(maxsize=10_000)
-def _compiled(steps: tuple[Step, ...]) -> etree.XPath:
-    expression, namespaces = path_expression(steps)
-    return etree.XPath(expression, namespaces=namespaces)
-
-
-def _item(item: Item, variables: Mapping[str, BoundNode]) -> list[etree._Element]:
+def _item(item: Item, variables: Variables) -> list[etree._Element]:
     nodes = _nodes(item.path, variables)
     if item.alias is None:
         return [node.copy() for node in nodes]
@@ -108,13 +83,12 @@ def _item(item: Item, variables: Mapping[str, BoundNode]) -> list[etree._Element
     return named
 
 
-def _string(insert: Insert, variables: Mapping[str, BoundNode]) -> str:
+def _string(insert: Insert, variables: Variables) -> str:
     return " ".join(node.string() for node in _nodes(insert.path, variables))
 
 
-def _element(constructor: Element, variables: Mapping[str, BoundNode]) -> etree._Element:
-    # `xmlns=""` undoes a default namespace; where there is none, lxml must not hear of it.
-    namespaces = {prefix: uri for prefix, uri in constructor.namespaces if uri}
+def _element(constructor: Element, variables: Variables) -> etree._Element:
+    namespaces = dict(constructor.namespaces)
     element = etree.Element(constructor.tag, nsmap=namespaces or None)  # type: ignore[arg-type]
     for name, parts in constructor.attributes:
         texts = (part if isinstance(part, str) else _string(part, variables) for part in parts)
@@ -126,9 +100,10 @@ def _element(constructor: Element, variables: Mapping[str, BoundNode]) -> etree.
             case Insert(string=True):
                 _add_text(element, _string(part, variables))
             case Insert():
-                element.extend(node.copy() for node in _nodes(part.path, variables))
+                for node in _nodes(part.path, variables):
+                    _add(element, node.copy())
             case Element():
-                element.append(_element(part, variables))
+                _add(element, _element(part, variables))
             case ("comment", text):
                 element.append(etree.Comment(text))
             case (_, target, text):
@@ -136,8 +111,53 @@ def _element(constructor: Element, variables: Mapping[str, BoundNode]) -> etree.
     return element
 
 
+def _add(parent: etree._Element, child: etree._Element) -> None:
+    """Appends an element, in its own namespace also where the parent has a default one: lxml
+    writes an element without a namespace as if it were in that."""
+    parent.append(child)
+    if parent.nsmap.get(None):
+        _undeclare(child)
+
+
+def _undeclare(element: etree._Element) -> None:
+    """Puts `xmlns=""` where elements without a namespace begin."""
+    if not isinstance(element.tag, str):
+        return
+    if element.tag.startswith("{"):
+        for child in list(element):
+            _undeclare(child)
+        return
+    parent = element.getparent()
+    assert parent is not None
+    namespaces = {prefix: uri for prefix, uri in element.nsmap.items() if prefix} | {None: ""}
+    undeclared = etree.Element(element.tag, element.attrib, nsmap=namespaces)  # type: ignore[arg-type]
+    undeclared.text, undeclared.tail = element.text, element.tail
+    parent.replace(element, undeclared)
+    undeclared.extend(element)
+
+
 def _add_text(element: etree._Element, text: str) -> None:
     if len(element):
         element[-1].tail = (element[-1].tail or "") + text
     else:
         element.text = (element.text or "") + text
+
+
+def _json(value: JSONValue, variables: Variables) -> object:
+    match value:
+        case JSONConstant():
+            return value.value
+        case JSONObject():
+            return {key: _json(member, variables) for key, member in value.members}
+        case JSONArray():
+            members: list[object] = []
+            for member in value.items:
+                if isinstance(member, VariablePath):
+                    # In an array, a path is all of its nodes.
+                    members += (node.value() for node in _nodes(member, variables))
+                else:
+                    members.append(_json(member, variables))
+            return members
+        case VariablePath():
+            values = [node.value() for node in _nodes(value, variables)]
+            return None if not values else values[0] if len(values) == 1 else values

@@ -251,12 +251,9 @@ def test_terms_that_no_plan_makes(case: str) -> None:
     head, body, rows, *comparisons = UNUSUAL[case]
     try:
         query = ConjunctiveQuery("out", head, body, rows, *comparisons)
-        text = to_sql(query)
-    except ValueError as refused:
-        assert str(refused)
-    else:
-        assert text
-        assert Counter(select(query, database)) == Counter(answers(query, database))
+    except ValueError:
+        return
+    assert Counter(select(query, database)) == Counter(answers(query, database))
 
 
 def test_unbound_variables_are_refused() -> None:

@@ -96,6 +96,14 @@ def test_entities_that_hold_themselves_are_refused() -> None:
         parse('<!DOCTYPE a [<!ENTITY e "&f;"><!ENTITY f "&e;">]><a>&e;</a>')
 
 
+def _read(document: str | bytes) -> str:
+    """The text of a document, or why it has none."""
+    try:
+        return str(string_value(parse(document)))
+    except MalformedDocument as refused:
+        return str(refused)
+
+
 EXTERNAL = [
     '<!DOCTYPE a [<!ENTITY e SYSTEM "{url}">]><a>&e;</a>',
     '<!DOCTYPE a [<!ENTITY e PUBLIC "x" "{url}">]><a>&e;</a>',
@@ -111,22 +119,12 @@ def test_nothing_is_read_from_elsewhere(number: int, by_url: bool, tmp_path: Pat
     secret = tmp_path / "secret"
     secret.write_text('<!ENTITY e "SECRET">' if number in (2, 3) else "SECRET")
     document = EXTERNAL[number].format(url=secret.as_uri() if by_url else secret)
-    try:
-        root = parse(document)
-    except MalformedDocument as refused:
-        assert "SECRET" not in str(refused)
-    else:
-        assert "SECRET" not in string_value(root)
+    assert "SECRET" not in _read(document)
 
 
 @given(st.text() | st.binary())
 def test_whatever_comes_is_read_or_refused(document: str | bytes) -> None:
-    try:
-        root = parse(document)
-    except MalformedDocument as refused:
-        assert str(refused)
-    else:
-        assert root.tag
+    assert isinstance(_read(document), str)
 
 
 def test_strings_are_numbered_once_and_never_again() -> None:

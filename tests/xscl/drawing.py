@@ -200,7 +200,13 @@ def queries(draw: st.DrawFn, *, finite: bool = False) -> DrawnQuery:
         sides.append(_renamed(sides[0]) if alike else draw(_blocks("y")))
         lefts, rights = (st.sampled_from(variables_of(block.steps)) for block in sides)
         equalities = draw(
-            st.lists(st.tuples(lefts, st.just("="), rights), min_size=1, max_size=2)
+            st.lists(
+                lefts.map(lambda name: (name, "=", f"y{name[1:]}"))
+                if alike
+                else st.tuples(lefts, st.just("="), rights),
+                min_size=1,
+                max_size=2,
+            )
             if draw(st.integers(0, 5))
             else st.just([])
         )
@@ -215,7 +221,7 @@ def queries(draw: st.DrawFn, *, finite: bool = False) -> DrawnQuery:
         )
         window = draw(st.sampled_from([2, 3, 5] if finite else [None, None, 2, 5]))
         kind = draw(st.sampled_from(["FOLLOWED BY", "FOLLOWED BY", "JOIN"]))
-        query = DrawnQuery(tuple(sides), kind, tuple([*equalities, *others]), window)
+        query = DrawnQuery(tuple(sides), kind, (*equalities, *others), window)
     names = [name for block in sides for name in variables_of(block.steps)]
     how = draw(st.sampled_from(["", "SELECT * FROM ", "list", "list", "constructor"]))
     if how not in ("list", "constructor"):
@@ -250,8 +256,10 @@ bodies = st.builds(
     _attributes,
     st.lists(
         _leaves
-        | st.builds(_element, st.sampled_from(NAMES), _attributes, st.lists(_leaves, max_size=3)),
-        min_size=1,
+        | st.builds(
+            _element, st.sampled_from(NAMES), _attributes, st.lists(_leaves, min_size=1, max_size=3)
+        ),
+        min_size=2,
         max_size=3,
     ),
 )

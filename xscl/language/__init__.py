@@ -2,9 +2,11 @@
 
     scan.py         a text       -> its statements; comments and constructors blanked
     parse.py        a statement  -> a query, by grammar.lark
-      build.py        lark's tree  -> the nodes of syntax.py
+      sources.py      lark's tree  -> blocks and joins (their windows: windows.py)
+      build.py        lark's tree  -> paths, filters and lists
       constructor.py  an XML constructor -> an element (its extent: markup.py)
-    check.py        a query      -> what it says wrongly
+      json_constructor.py  a JSON constructor -> an object
+    check.py        a query      -> what it says wrongly (its functions: functions.py)
 
 The language is that of chapter 6 of the thesis (section 6.2).
 """

@@ -1,15 +1,14 @@
-"""From lark's tree to the nodes of `syntax.py`.
+"""From lark's tree to the nodes of `syntax.py`: paths, filters and what SELECT names.
 
-Strings are unquoted, prefixes replaced by their namespaces, durations turned into
-microseconds.  What is found wrong on the way (an unknown prefix, a unit that is none) is
-noted and the tree finished, so that all of a query's errors can be told at once.
+Strings are unquoted and prefixes replaced by their namespaces.  What is found wrong on the way
+(an unknown prefix) is noted and the tree finished, so that all of a query's errors can be told
+at once.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
+from math import isinf
 from typing import Literal as OneOf
 
 from lark import Token, Tree
@@ -18,24 +17,19 @@ from xscl.language.names import unquoted
 from xscl.language.problems import Problem, Unreadable
 from xscl.language.syntax import (
     Binary,
-    Block,
-    Comparison,
     Condition,
     Function,
     Insert,
     Item,
-    Join,
     Literal,
     Name,
     Negative,
     Path,
-    Source,
     Step,
     VariablePath,
-    Window,
 )
 
-__all__ = ["DEEPEST", "Builder", "unknown_prefix"]
+__all__ = ["DEEPEST", "Branch", "Builder", "Node", "as_branch", "as_token", "unknown_prefix"]
 
 DEEPEST = 100
 """Conditions in conditions: what reads a tree may recurse that deep and more."""
@@ -43,22 +37,7 @@ DEEPEST = 100
 Branch = Tree[Token]
 Node = Branch | Token
 
-_MICROSECONDS = {
-    unit: length
-    for units, length in (
-        ("ms", 1_000),
-        ("s sec secs second seconds", 1_000_000),
-        ("min mins minute minutes", 60_000_000),
-        ("h hour hours", 3_600_000_000),
-        ("d day days", 86_400_000_000),
-        ("week weeks", 604_800_000_000),
-    )
-    for unit in units.split()
-}
 _TESTS = {"*", ".", "text()"}
-_LONGEST = 2**63 - 1
-_UNITS = "ms, s, min, h, days and weeks"
-_NO_LENGTH = re.compile(r"(?:month|mon|year|yr|y)s?", re.IGNORECASE)
 
 
 class Builder:
@@ -86,67 +65,18 @@ class Builder:
             node = node.children[0]
         return self.at(node)
 
+    def bounded(self, node: Node, depth: int) -> int:
+        """As `first`, of a condition that is not nested too deeply."""
+        at = self.first(node)
+        if depth > DEEPEST:
+            raise Unreadable(at, f"conditions are nested more than {DEEPEST} deep")
+        return at
+
     def name(self, token: Token) -> Name:
         return Name(str(token), self.at(token))
 
     def variable(self, token: Token) -> Name:
         return Name(token.removeprefix("$"), self.at(token))
-
-    # Sources.
-
-    def source(self, node: Branch) -> Source:
-        if node.data == "block":
-            stream = _token(node.children[0])
-            return Block(self.name(stream), self.steps(node.children[1:], 0), self.at(stream))
-        left, operator, brace, *constraint, right = node.children
-        predicate: tuple[Comparison, ...] = ()
-        window = Window(None, self.at(_token(brace)))
-        for part in map(_branch, constraint):
-            if part.data == "predicate":
-                predicate = tuple(self.comparison(_branch(c)) for c in part.children)
-            else:
-                window = self.window(part)
-        built = self.source(_branch(left))
-        return Join(
-            "JOIN" if _token(operator).type == "JOIN" else "FOLLOWED BY",
-            built,
-            self.source(_branch(right)),
-            predicate,
-            window,
-            built.at,
-        )
-
-    def comparison(self, node: Branch) -> Comparison:
-        left, operator, right = node.children
-        first = self.side(_branch(left))
-        return Comparison(str(operator), first, self.side(_branch(right)), first.at)
-
-    def side(self, node: Branch) -> VariablePath:
-        variable = self.variable(_token(node.children[0]))
-        return VariablePath(variable, (), variable.at)
-
-    def window(self, node: Branch) -> Window:
-        """Microseconds, rounded down: times are whole ones, so nothing else is meant."""
-        number, *units = map(_token, node.children)
-        at = self.at(number)
-        if number.type == "INF":
-            return Window(None, at)
-        unit = units[0].lower() if units else "s"
-        if unit not in _MICROSECONDS:
-            why = " (it has no fixed length)" if _NO_LENGTH.fullmatch(unit) else ""
-            self.note(
-                self.at(units[0]),
-                f"`{units[0]}` is no unit of a window{why}; the units are {_UNITS}",
-            )
-            return Window(None, at)
-        whole, _, decimals = number.partition(".")
-        whole = whole.lstrip("0")
-        # Digits after the twentieth are far below a microsecond, whatever the unit.
-        exact = Fraction(f"0{whole[:20]}.{decimals[:20]}0") * _MICROSECONDS[unit]
-        if len(whole) > 20 or exact > _LONGEST:
-            self.note(at, "a window of more than 292,000 years; write `INF` for one without end")
-            return Window(None, at)
-        return Window(int(exact), at)
 
     # Paths.
 
@@ -197,33 +127,46 @@ class Builder:
     # Filters.
 
     def condition(self, node: Branch, depth: int) -> Condition:
-        if depth > DEEPEST:
-            raise Unreadable(self.first(node), f"conditions are nested more than {DEEPEST} deep")
+        at = self.bounded(node, depth)
         children = node.children
         match node.data:
             case "path":
-                return Path(self.steps(children, depth), self.first(node))
+                return Path(self.steps(children, depth), at)
             case "string":
-                return Literal(unquoted(_token(children[0])), self.first(node))
+                return Literal(unquoted(as_token(children[0])), at)
             case "number":
-                return Literal(float(_token(children[0])), self.first(node))
+                return Literal(self.number(as_token(children[0])), at)
             case "negative":
-                return Negative(self.condition(_branch(children[1]), depth + 1), self.first(node))
+                return Negative(self.condition(as_branch(children[1]), depth + 1), at)
             case "function":
                 arguments: list[Condition] = []
                 for child in children[1:]:
-                    arguments.append(self.condition(_branch(child), depth + 1))
-                return Function(str(children[0]), tuple(arguments), self.first(node))
+                    arguments.append(self.condition(as_branch(child), depth + 1))
+                return Function(str(children[0]), tuple(arguments), at)
             case "condition":
-                return self.balanced("or", children, depth)
+                return self.chain("or", children, depth)
             case "conjunction":
-                return self.balanced("and", children, depth)
+                return self.chain("and", children, depth)
         return self.operation(children, depth)
+
+    def number(self, token: Token) -> float:
+        """The value of a number: a double, as everywhere in XPath 1.0."""
+        value = float(token)
+        if isinf(value):
+            self.note(self.at(token), "found a number beyond 1.8e308, the greatest double")
+        return value
+
+    def chain(self, operator: str, nodes: Sequence[Node], depth: int) -> Condition:
+        for written in map(as_token, nodes[1::2]):
+            if written != operator:
+                problem = f"found `{written}`; in a filter it is written `{operator}`"
+                self.note(self.at(written), problem)
+        return self.balanced(operator, nodes[::2], depth)
 
     def balanced(self, operator: str, nodes: Sequence[Node], depth: int) -> Condition:
         """`a or b or c or d` as `(a or b) or (c or d)`: the same, and never deep."""
         if len(nodes) == 1:
-            return self.condition(_branch(nodes[0]), depth)
+            return self.condition(as_branch(nodes[0]), depth)
         half = (len(nodes) + 1) // 2
         left = self.balanced(operator, nodes[:half], depth + 1)
         return Binary(operator, left, self.balanced(operator, nodes[half:], depth + 1), left.at)
@@ -231,32 +174,32 @@ class Builder:
     def operation(self, nodes: Sequence[Node], depth: int) -> Condition:
         """`a - b - c` as `(a - b) - c`."""
         depth += len(nodes) // 2
-        built = self.condition(_branch(nodes[0]), depth)
+        built = self.condition(as_branch(nodes[0]), depth)
         for operator, right in zip(nodes[1::2], nodes[2::2], strict=True):
-            built = Binary(str(operator), built, self.condition(_branch(right), depth), built.at)
+            built = Binary(str(operator), built, self.condition(as_branch(right), depth), built.at)
         return built
 
     # SELECT.
 
     def items(self, node: Branch) -> tuple[Item, ...]:
         built: list[Item] = []
-        for item in map(_branch, node.children):
+        for item in map(as_branch, node.children):
             alias = None
             if len(item.children) == 2:
-                token = _token(item.children[1])
+                token = as_token(item.children[1])
                 alias = Name(self.test(token), self.at(token))
-            built.append(Item(self.variable_path(_branch(item.children[0])), alias))
+            built.append(Item(self.variable_path(as_branch(item.children[0])), alias))
         return tuple(built)
 
-    def variable_path(self, node: Branch) -> VariablePath:
-        variable = self.variable(_token(node.children[0]))
-        return VariablePath(variable, self.steps(node.children[1:], 0), variable.at)
+    def variable_path(self, node: Branch, depth: int = 0) -> VariablePath:
+        variable = self.variable(as_token(node.children[0]))
+        return VariablePath(variable, self.steps(node.children[1:], depth), variable.at)
 
     def insert(self, node: Branch) -> Insert:
         first = node.children[0]
         if isinstance(first, Token) and first != "string":
             self.note(self.at(first), f"`{first}()` cannot stand here; only `string()` can")
-        path = self.variable_path(_branch(node.children[-1]))
+        path = self.variable_path(as_branch(node.children[-1]))
         return Insert(path, string=isinstance(first, Token))
 
 
@@ -273,11 +216,11 @@ def quoted_name(name: str) -> str:
     return "{}" + name if name.startswith(("@", "{")) or name in _TESTS else name
 
 
-def _branch(node: Node) -> Branch:
+def as_branch(node: Node) -> Branch:
     assert isinstance(node, Tree)
     return node
 
 
-def _token(node: Node) -> Token:
+def as_token(node: Node) -> Token:
     assert isinstance(node, Token)
     return node

@@ -9,60 +9,65 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from difflib import get_close_matches
+from heapq import nsmallest
 
-from xscl.language.problems import Problem, enumerated, place
+from xscl.language.functions import NUMERIC, misused
+from xscl.language.problems import Problem, place
 from xscl.language.syntax import (
     Binary,
     Block,
+    Comparison,
     Condition,
+    Conjunction,
+    Disjunction,
     Element,
     Function,
     Insert,
+    JSONArray,
+    JSONObject,
+    JSONValue,
     Literal,
     Name,
     Negative,
     Path,
+    Predicate,
     Query,
     Select,
+    Side,
     Source,
     Step,
     VariablePath,
+    Wrapped,
 )
 
 __all__ = ["check"]
 
-ARGUMENTS = {
-    "contains": (2, 2),
-    "count": (1, 1),
-    "last": (0, 0),
-    "normalize-space": (0, 1),
-    "not": (1, 1),
-    "number": (0, 1),
-    "starts-with": (2, 2),
-    "string": (0, 1),
-    "string-length": (0, 1),
-    "substring-after": (2, 2),
-    "substring-before": (2, 2),
-}
-"""The functions that a filter may call, and how few and how many arguments each takes."""
-
-_NUMERIC_FUNCTIONS = {"count", "last", "number", "string-length"}
 _ARITHMETIC = {"+", "-", "*", "div", "mod"}
-_IN_SELECT = "in SELECT"
+_OUTSIDE_BLOCKS = {"in SELECT", "in a predicate"}
 _SHOWN = 12
+_MOST_NAMES = 100
+_SUGGESTIONS = 100
+_MOST_DISJUNCTS = 256
 
 
 def check(query: Query, text: str) -> list[Problem]:
     """All that is wrong with a query, by place; `text` is what the places are in."""
     checking = _Checking(text)
-    blocks = list(_blocks(query.source))
-    for block in blocks:
+    for block in _blocks(query.source):
         checking.path(block.steps, within="block", against=None)
+    predicates = list(_predicates(query.source))
+    for predicate in predicates:
+        checking.size(predicate)
+    compared = [path for predicate in predicates for path in _compared(predicate)]
     selected = list(_selected(query.select))
+    for path in compared:
+        checking.path(path.steps, within="predicate", against="in a predicate")
     for path in selected:
-        checking.path(path.steps, within="SELECT", against=_IN_SELECT)
-    for path in [*_compared(query.source), *selected]:
-        checking.use(path.variable)
+        checking.path(path.steps, within="SELECT", against="in SELECT")
+    # All that may be meant: bindings outside blocks were refused.
+    names = nsmallest(_MOST_NAMES, checking.bound)
+    for path in [*compared, *selected]:
+        checking.use(path.variable, names)
     return sorted(checking.problems)
 
 
@@ -72,6 +77,7 @@ class _Checking:
     def __init__(self, text: str) -> None:
         self.text = text
         self.bound: dict[str, int] = {}
+        self.unknown: dict[str, str] = {}
         self.problems: list[Problem] = []
 
     def note(self, at: int, text: str) -> None:
@@ -82,9 +88,11 @@ class _Checking:
     def bind(self, variable: Name, against: str | None) -> None:
         """Take note of a binding; `against` says what it stands in where it may not."""
         if against is not None:
-            why = "" if against == _IN_SELECT else ": such a path need not match"
+            why = ": such a path need not match"
+            if against in _OUTSIDE_BLOCKS:
+                why = ", only in a block"
             self.note(variable.at, f"`{variable.text}` cannot be bound {against}{why}")
-            if against == _IN_SELECT:
+            if against in _OUTSIDE_BLOCKS:
                 return
         if variable.text in self.bound:
             first = place(self.text, self.bound[variable.text])
@@ -92,19 +100,36 @@ class _Checking:
         else:
             self.bound[variable.text] = variable.at
 
-    def use(self, variable: Name) -> None:
+    def use(self, variable: Name, names: list[str]) -> None:
+        """Refuse a variable that nothing binds; `names` are the first that are bound."""
         if variable.text in self.bound:
             return
-        problem = f"the variable `{variable.text}` is not bound in this query"
-        names = sorted(self.bound)[:100]
-        close = get_close_matches(variable.text[:100], [n for n in names if len(n) <= 100], n=1)
-        if close:
-            problem += f"; did you mean `{close[0]}`?"
+        if variable.text not in self.unknown:
+            self.unknown[variable.text] = self.unknown_variable(variable.text, names)
+        self.note(variable.at, self.unknown[variable.text])
+
+    def unknown_variable(self, unknown: str, names: list[str]) -> str:
+        problem = f"the variable `{unknown}` is not bound in this query"
+        # The search for close names takes its time: not for a thousand errors.
+        if len(self.unknown) < _SUGGESTIONS:
+            short = [name for name in names if len(name) <= 100]
+            for close in get_close_matches(unknown[:100], short, n=1):
+                problem += f"; did you mean `{close}`?"
         if names:
             more = ["…"] if len(self.bound) > _SHOWN else []
             shown = [*(f"`{name}`" for name in names[:_SHOWN]), *more]
             problem += f" (bound: {', '.join(shown)})"
-        self.note(variable.at, problem)
+        return problem
+
+    # Predicates.
+
+    def size(self, predicate: Predicate) -> None:
+        if _disjuncts(predicate) > _MOST_DISJUNCTS:
+            self.note(
+                predicate.at,
+                f"this predicate splits into more than {_MOST_DISJUNCTS} disjuncts (those of parts"
+                " joined by AND multiply); write several queries",
+            )
 
     # Paths.
 
@@ -118,7 +143,9 @@ class _Checking:
             if step.test == "." and (within != "filter" or index):
                 self.note(step.at, "`.` can only be the first step of a path in a filter")
             if step.test == "text()" and within != "filter":
-                self.note(step.at, "`text()` can only stand in a filter")
+                self.note(
+                    step.at, "`text()` can only stand in a filter; end the path at its element"
+                )
             if step.variable is not None:
                 if step.test == "text()":
                     self.note(
@@ -156,23 +183,9 @@ class _Checking:
             case Negative(operand):
                 self.condition(operand, against or "under `-`")
             case Function():
-                self.function(condition)
+                self.problems += misused(condition)
                 for argument in condition.arguments:
                     self.condition(argument, against or f"in `{condition.name}()`")
-
-    def function(self, call: Function) -> None:
-        if call.name not in ARGUMENTS:
-            allowed = enumerated((f"`{name}`" for name in ARGUMENTS), "and")
-            self.note(call.at, f"the function `{call.name}` is not allowed; allowed are {allowed}")
-            return
-        least, most = ARGUMENTS[call.name]
-        given = len(call.arguments)
-        if not least <= given <= most:
-            number = f"{least}" if least == most else f"{least} or {most}"
-            arguments = "argument" if most == 1 else "arguments"
-            self.note(call.at, f"`{call.name}()` takes {number} {arguments}, found {given}")
-        elif call.name == "count" and not isinstance(call.arguments[0], Path):
-            self.note(call.arguments[0].at, "`count()` counts the nodes of a path, nothing else")
 
 
 def _blocks(source: Source) -> Iterator[Block]:
@@ -183,26 +196,65 @@ def _blocks(source: Source) -> Iterator[Block]:
         yield from _blocks(source.right)
 
 
-def _compared(source: Source) -> Iterator[VariablePath]:
+def _predicates(source: Source) -> Iterator[Predicate]:
     if not isinstance(source, Block):
-        yield from _compared(source.left)
-        for comparison in source.predicate:
-            yield comparison.left
-            yield comparison.right
-        yield from _compared(source.right)
+        yield from _predicates(source.left)
+        if source.predicate is not None:
+            yield source.predicate
+        yield from _predicates(source.right)
 
 
-def _selected(select: Select) -> Iterator[VariablePath]:
-    if isinstance(select, Element):
-        for parts in (*(value for _, value in select.attributes), select.content):
+def _compared(predicate: Predicate) -> Iterator[VariablePath]:
+    if isinstance(predicate, Comparison):
+        yield from _varying(predicate.left)
+        yield from _varying(predicate.right)
+    else:
+        for part in predicate.parts:
+            yield from _compared(part)
+
+
+def _varying(side: Side) -> Iterator[VariablePath]:
+    while isinstance(side, Wrapped):
+        side = side.operand
+    if isinstance(side, VariablePath):
+        yield side
+
+
+def _disjuncts(predicate: Predicate) -> int:
+    """How many disjuncts a predicate's disjunctive normal form has, counted no further than
+    to one too many."""
+    match predicate:
+        case Disjunction(parts):
+            return min(sum(map(_disjuncts, parts)), _MOST_DISJUNCTS + 1)
+        case Conjunction(parts):
+            product = 1
             for part in parts:
-                if isinstance(part, Insert):
-                    yield part.path
-                elif isinstance(part, Element):
-                    yield from _selected(part)
-    elif select is not None:
-        for item in select:
-            yield item.path
+                product = min(product * _disjuncts(part), _MOST_DISJUNCTS + 1)
+            return product
+        case Comparison():
+            return 1
+
+
+def _selected(select: Select | JSONValue) -> Iterator[VariablePath]:
+    match select:
+        case VariablePath():
+            yield select
+        case Element():
+            for parts in (*(value for _, value in select.attributes), select.content):
+                for part in parts:
+                    if isinstance(part, Insert):
+                        yield part.path
+                    elif isinstance(part, Element):
+                        yield from _selected(part)
+        case JSONObject(members):
+            for _, value in members:
+                yield from _selected(value)
+        case JSONArray(items):
+            for value in items:
+                yield from _selected(value)
+        case tuple():
+            for item in select:
+                yield item.path
 
 
 def _binds(condition: Condition) -> bool:
@@ -227,7 +279,7 @@ def _positions(condition: Condition) -> Iterator[int]:
             yield condition.at
         case Binary(operator) if operator in _ARITHMETIC:
             yield condition.at
-        case Function(name) if name in _NUMERIC_FUNCTIONS:
+        case Function(name) if name in NUMERIC:
             yield condition.at
         case _:
             yield from _lasts(condition)

@@ -18,18 +18,26 @@ __all__ = ["expected", "found"]
 # From the top: the first line whose terminals are all acceptable takes them away.
 _WORDS: tuple[tuple[str, str], ...] = (
     ("DOT NAME QNAME ANY_NAMESPACE STAR AT TEXT NUMBER", "a path such as `./title`"),
-    ("DIV MOD PLUS MINUS STAR EQUALITY RELATION _AND _OR", "an operator"),
+    ("DIV MOD PLUS MINUS STAR EQUALITY RELATION AND OR", "an operator"),
+    (
+        "VARIABLE INF NUMBER STRING MINUS FUNCTION _LPAR _RBRACE _COMMA",
+        "a predicate such as `x = y`, a window such as `7 days`, `}`",
+    ),
+    ("VARIABLE INF NUMBER STRING MINUS FUNCTION _LPAR _RPAR", "a variable, a string, a number"),
+    ("VARIABLE INF NUMBER STRING MINUS FUNCTION _LPAR", "a comparison such as `x = y`"),
+    ("VARIABLE INF NUMBER STRING MINUS FUNCTION", "a variable, a string, a number"),
     ("NAME QNAME ANY_NAMESPACE STRING STAR", "a name, `*`"),
     ("NAME QNAME ANY_NAMESPACE STAR", "a name, `*`"),
     ("EQUALITY RELATION", "a comparison such as `=`"),
-    ("INF NUMBER", "a window such as `7 days`"),
+    ("INF NUMBER MINUS", "a window such as `7 days`"),
+    ("VARIABLE INF", "a variable"),
     ("VARIABLE", "a variable"),
     ("NAME QNAME", "a name"),
     ("NAME", "a name"),
     ("NUMBER", "a number"),
     ("STRING", "a string"),
     ("FUNCTION", "a function"),
-    ("CONSTRUCTOR", "an XML constructor"),
+    ("CONSTRUCTOR LBRACE", "an XML constructor, a JSON constructor"),
     ("UNIT", "a unit such as `days`"),
     ("AT", "`@`"),
     ("STAR", "`*`"),
@@ -43,7 +51,8 @@ _WORDS: tuple[tuple[str, str], ...] = (
     ("_RBRACKET", "`]`"),
     ("_RPAR", "`)`"),
     ("_ARROW", "`->`"),
-    ("_CONJUNCTION", "`AND`"),
+    ("AND", "`AND`"),
+    ("OR", "`OR`"),
     ("_COMMA", "`,`"),
     ("_RBRACE", "`}`"),
     ("_DECLARE", "`DECLARE`"),
@@ -56,12 +65,12 @@ _WORDS: tuple[tuple[str, str], ...] = (
     ("JOIN", "`JOIN`"),
 )
 
-_FOUND = re.compile(rf"{NAME}'*+|{STRING}|[0-9]+(?:\.[0-9]*)?|->|//|::|\.\.|[<>!]=|.", re.DOTALL)
+_FOUND = re.compile(rf"{NAME}'*+|{STRING}|[0-9]+(?:\.[0-9]*)?|->|--|//|::|\.\.|[<>!]=|.", re.DOTALL)
 _LONGEST = 40
 
 
 def expected(terminals: Iterable[str], end: str) -> str:
-    """The acceptable terminals in words; `end` is what the end of the text is called."""
+    """The acceptable terminals in words; `end` is what may follow the text."""
     left = set(terminals)
     words: list[str] = []
     for names, word in _WORDS:
@@ -70,14 +79,14 @@ def expected(terminals: Iterable[str], end: str) -> str:
             left -= family
             words += word.split(", ")
     if "$END" in left:
-        words.append(end)
+        words += end.split(", ")
     return enumerated(dict.fromkeys(words))
 
 
-def found(text: str, at: int, end: int, called: str) -> str:
-    """What stands at an offset; `called` is the name of the end of the text."""
+def found(text: str, at: int, end: int) -> str:
+    """What stands at an offset, and before another; white space is what a text ends with."""
     token = _FOUND.match(text, at, end)
-    if token is None:
-        return called
+    if token is None or token[0] in " \t\r\n":
+        return "the end of the text"
     word = token[0] if len(token[0]) <= _LONGEST else token[0][: _LONGEST - 1] + "…"
     return f"`{word}`" if word.isprintable() else f"U+{ord(word[0]):04X}"

@@ -16,10 +16,12 @@ from lark import Lark, Token, Tree, UnexpectedCharacters, UnexpectedInput, Unexp
 from xscl.language.build import Builder
 from xscl.language.constructor import construct
 from xscl.language.expected import expected, found
+from xscl.language.json_constructor import construct_json
 from xscl.language.names import END_OF_WORD, NAME, RESERVED, STRING, unquoted
 from xscl.language.problems import Problem, Unreadable
 from xscl.language.scan import Statement
-from xscl.language.syntax import Insert, Query, Select
+from xscl.language.sources import build_source
+from xscl.language.syntax import Element, Insert, JSONObject, Query, Select, VariablePath
 
 __all__ = ["is_declaration", "parse_declaration", "parse_query"]
 
@@ -73,8 +75,8 @@ def parse_query(
     query = Query(
         name=name,
         select=select,
-        source=builder.source(source),
-        text=original[start:end].rstrip(),
+        source=build_source(builder, source),
+        text=original,
         at=start,
         named_at=statement.named_at,
     )
@@ -98,10 +100,18 @@ def _select(
         inner = Builder(builder.namespaces, builder.problems, start)
         return inner.insert(_tree(original, start, end, "insert", "`}`"))
 
-    assert statement.markup is not None
-    element, problems = construct(original, statement.markup, builder.namespaces, insert)
+    def path(start: int, end: int, followed_by: str) -> VariablePath:
+        inner = Builder(builder.namespaces, builder.problems, start)
+        return inner.variable_path(_tree(original, start, end, "variable_path", followed_by))
+
+    constructed: Element | JSONObject
+    if selection.type == "CONSTRUCTOR":
+        assert statement.markup is not None
+        constructed, problems = construct(original, statement.markup, builder.namespaces, insert)
+    else:
+        constructed, problems = construct_json(original, builder.at(selection), path)
     builder.problems += problems
-    return element
+    return constructed
 
 
 @cache
@@ -109,12 +119,12 @@ def _grammar() -> Lark:
     grammar = files(__package__).joinpath("grammar.lark").read_text(encoding="utf-8")
     for word, pattern in (("NAME", NAME), ("STRING", STRING), ("END", END_OF_WORD)):
         grammar = grammar.replace(f"«{word}»", pattern)
-    starts = ["declaration", "selecting", "source", "insert"]
+    starts = ["declaration", "selecting", "source", "insert", "variable_path"]
     return Lark(grammar, parser="lalr", start=starts, maybe_placeholders=False)
 
 
-def _tree(text: str, start: int, end: int, rule: str, called: str = "`;`") -> Tree[Token]:
-    """Apply one rule to a stretch of the text; `called` is what follows that stretch.
+def _tree(text: str, start: int, end: int, rule: str, followed_by: str = "`;`") -> Tree[Token]:
+    """Apply one rule to a stretch of the text; `followed_by` is what may stand after it.
 
     The tree's places count from the start of the stretch (lark would count the lines before
     it anew for each one).
@@ -122,22 +132,19 @@ def _tree(text: str, start: int, end: int, rule: str, called: str = "`;`") -> Tr
     try:
         tree = _grammar().parse(text[start:end], start=rule)
     except UnexpectedInput as refusal:
-        raise Unreadable(*_refusal(refusal, text, start, end, called)) from None
+        raise Unreadable(*_refusal(refusal, text, start, end, followed_by)) from None
     assert isinstance(tree, Tree)
     return tree
 
 
 def _refusal(
-    refusal: UnexpectedInput, text: str, start: int, end: int, called: str
+    refusal: UnexpectedInput, text: str, start: int, end: int, followed_by: str
 ) -> tuple[int, str]:
     at = end
     if isinstance(refusal, UnexpectedCharacters):
         at = start + (refusal.pos_in_stream or 0)
     elif isinstance(refusal, UnexpectedToken) and refusal.token.type != "$END":
         at = start + (refusal.token.start_pos or 0)
-    if at == end and not text[end:].strip():
-        what = "the end of the text"
-    else:
-        what = found(text, at, end, called)
+    what = found(text, at, max(end, at + 1))
     accepted = refusal.interactive_parser.accepts()  # type: ignore[no-untyped-call]
-    return at, f"found {what}, expected {expected(accepted, called)}"
+    return at, f"found {what}, expected {expected(accepted, followed_by)}"

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from xscl.errors import line_and_column
+
 __all__ = ["Problem", "Unreadable", "enumerated", "place"]
 
 
@@ -40,5 +42,5 @@ def enumerated(words: Iterable[str], last: str = "or") -> str:
 
 def place(text: str, at: int) -> str:
     """An offset as people count: lines and columns from 1."""
-    line = text.count("\n", 0, at) + 1
-    return f"line {line}, column {at - text.rfind(chr(10), 0, at)}"
+    line, column = line_and_column(text, at)
+    return f"line {line}, column {column}"

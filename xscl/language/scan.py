@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from xscl.language.json_constructor import read_extent
 from xscl.language.markup import Markup, read_markup
 from xscl.language.names import NAME, NO_XML, STRING
 from xscl.language.problems import Problem
@@ -23,7 +24,8 @@ class Statement:
     """One statement: from its first character to its `;` or, without one, its last character.
 
     `name` and `named_at` are what `-- name:` says before it.  Of a constructor after SELECT
-    only the first `<` is left in the scanned text; `markup` tells where it stands.
+    only the first `<` or `{` is left in the scanned text; `markup` tells of an XML constructor,
+    `json` from where to where a JSON constructor stands.
     """
 
     start: int
@@ -31,6 +33,7 @@ class Statement:
     name: str | None
     named_at: int | None
     markup: Markup | None
+    json: tuple[int, int] | None
     problem: Problem | None
 
 
@@ -66,6 +69,8 @@ def _without_aliens(text: str, cleaned: str, statement: Statement) -> Statement:
     places = [(cleaned, statement.start, statement.end)]
     if statement.markup is not None:
         places.append((text, statement.markup.start, statement.markup.end))
+    if statement.json is not None:
+        places.append((text, *statement.json))
     if statement.name is not None and statement.named_at is not None:
         places.append((text, statement.named_at, statement.named_at + len(statement.name)))
     found = [f for where, start, end in places if (f := NO_XML.search(where, start, end))]
@@ -92,6 +97,7 @@ class _Scanner:
         self.start = self.end = -1
         self.after_select = False
         self.markup: Markup | None = None
+        self.json: tuple[int, int] | None = None
         self.problem: Problem | None = None
 
     def run(self) -> None:
@@ -130,6 +136,10 @@ class _Scanner:
             self.problem = self.markup.problem
             end = self.markup.end
             self.blank(start + 1, end)
+        elif self.text[start] == "{" and self.after_select:
+            end, self.problem = read_extent(self.text, start)
+            self.json = start, end
+            self.blank(start + 1, end)
         self.after_select = self.start < 0 and self.text[start:end].lower() == "select"
         if self.start < 0:
             self.start = start
@@ -165,7 +175,15 @@ class _Scanner:
     def finish(self, end: int) -> None:
         if self.start >= 0:
             self.statements.append(
-                Statement(self.start, end, self.name, self.named_at, self.markup, self.problem)
+                Statement(
+                    self.start,
+                    end,
+                    self.name,
+                    self.named_at,
+                    self.markup,
+                    self.json,
+                    self.problem,
+                )
             )
             self.name = self.named_at = None
         self.begin()

@@ -20,21 +20,30 @@ __all__ = [
     "Block",
     "Comparison",
     "Condition",
+    "Conjunction",
+    "Disjunction",
     "Element",
     "Function",
     "Insert",
     "Item",
+    "JSONArray",
+    "JSONConstant",
+    "JSONObject",
+    "JSONValue",
     "Join",
     "Literal",
     "Name",
     "Negative",
     "Path",
+    "Predicate",
     "Query",
     "Select",
+    "Side",
     "Source",
     "Step",
     "VariablePath",
     "Window",
+    "Wrapped",
 ]
 
 
@@ -48,7 +57,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A string or a number in a filter."""
+    """A string or a number in a filter or a predicate; a number is finite."""
 
     value: str | float
     at: int
@@ -134,13 +143,44 @@ class VariablePath:
 
 
 @dataclass(frozen=True, slots=True)
+class Wrapped:
+    """A side in a function: `lower-case`, `normalize-space` or `number`."""
+
+    function: str
+    operand: Side
+    at: int
+
+
+Side = VariablePath | Literal | Wrapped
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """One comparison of a join predicate: `= != < <= > >=`."""
 
     operator: str
-    left: VariablePath
-    right: VariablePath
+    left: Side
+    right: Side
     at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Conjunction:
+    """Two or more predicates joined by AND; none of them is a conjunction itself."""
+
+    parts: tuple[Predicate, ...]
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Disjunction:
+    """Two or more predicates joined by OR; none of them is a disjunction itself."""
+
+    parts: tuple[Predicate, ...]
+    at: int
+
+
+Predicate = Comparison | Conjunction | Disjunction
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,12 +193,12 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """`left FOLLOWED BY {predicate, window} right`, or `JOIN`."""
+    """`left FOLLOWED BY {predicate, window} right`, or `JOIN`; `{}` has no predicate."""
 
     operator: OneOf["FOLLOWED BY", "JOIN"]
     left: Source
     right: Source
-    predicate: tuple[Comparison, ...]
+    predicate: Predicate | None
     window: Window
     at: int
 
@@ -198,13 +238,39 @@ class Element:
     content: tuple[str | Insert | Element | tuple[str, ...], ...]
 
 
-Select = None | tuple[Item, ...] | Element
+@dataclass(frozen=True, slots=True)
+class JSONConstant:
+    """A string, a number (an integer exactly, as int), `true`, `false` or `null`."""
+
+    value: str | int | float | bool | None
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class JSONArray:
+    """`[x2]`, `[x2/a, "v", {}]` in a JSON constructor."""
+
+    items: tuple[JSONValue, ...]
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class JSONObject:
+    """A JSON constructor, or an object in one: its members in the order written."""
+
+    members: tuple[tuple[str, JSONValue], ...]
+    at: int
+
+
+JSONValue = JSONObject | JSONArray | JSONConstant | VariablePath
+
+Select = None | tuple[Item, ...] | Element | JSONObject
 """None is `*`, or no SELECT at all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One query: its name, what it selects, what it reads; `text` is where it stands."""
+    """One query: its name, what it selects, what it reads; `text` is all that it was read from."""
 
     name: str
     select: Select

@@ -1,8 +1,9 @@
-"""Document files: each file that a pattern names is one document of a stream."""
+"""Document files: each file that a pattern names is one document of a stream, `*.json` of JSON."""
 
 from __future__ import annotations
 
 import glob
+import json
 from collections.abc import Callable, Iterator
 
 from xscl.errors import DocumentError, XSCLError
@@ -35,4 +36,11 @@ def _read(
             problem = error.strerror or str(error)
             on_error(DocumentError(problem, stream=stream, document=path))
             continue
-        yield {"stream": stream, "id": path, "xml": body}
+        envelope: dict[str, object] = {"stream": stream, "id": path, "xml": body}
+        if path.lower().endswith(".json"):
+            try:
+                envelope = {"stream": stream, "id": path, "json": json.loads(body)}
+            except (ValueError, RecursionError) as error:
+                on_error(DocumentError(f"it is no JSON: {error}", stream=stream, document=path))
+                continue
+        yield envelope

@@ -1,0 +1,63 @@
+"""A bound on the work that one document may cause in stage 1 (law 11).
+
+Structure costs one lookup an element whatever the queries; filters and string values do not:
+a search below each of many nested elements, a comparison of all pairs of two long lists, the
+text of a large document once for each of its ancestors.  What a filter may cost is estimated
+before it runs; a document beyond the bound is refused, whatever its queries would have said.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from lxml import etree
+
+from xpath_stage.patterns import Filter
+
+__all__ = ["ExcessiveDocument", "Work"]
+
+_STEPS = 100_000_000
+_CHARACTERS = 100_000_000
+_DEEPEST = 256
+
+_descendants = etree.XPath("count(descendant::*)")
+
+
+class ExcessiveDocument(ValueError):
+    """A document that would cause more work than one may."""
+
+
+class Work:
+    """What is left for one document: filter steps, and characters of string values."""
+
+    __slots__ = ("_characters", "_steps")
+
+    def __init__(self) -> None:
+        self._steps: float = _STEPS
+        self._characters = _CHARACTERS
+
+    def evaluate(self, filter: Filter, context: etree._Element) -> None:
+        """Before a filter is evaluated at a node; raises ExcessiveDocument.
+
+        A search (`//`) may visit all of the subtree, one within another all of it again for
+        each node on the way; a comparison of two paths all pairs of their nodes.
+        """
+        reach: float = len(context) + 1
+        if filter.searches:
+            reach += cast(float, _descendants(context))
+        steps = reach * min(reach, _DEEPEST) ** max(0, filter.searches - 1)
+        self._steps -= steps * reach if filter.pairs else steps
+        if self._steps < 0:
+            raise ExcessiveDocument(
+                f"its filters would take more than {_STEPS:,} steps; "
+                "narrow the queries' filters or split the document"
+            )
+
+    def take_string(self, value: str) -> None:
+        """After a string value has been taken; raises ExcessiveDocument."""
+        self._characters -= len(value)
+        if self._characters < 0:
+            raise ExcessiveDocument(
+                f"the string values that queries compare have more than {_CHARACTERS:,} "
+                "characters in all; bind leaves instead of whole subtrees"
+            )

@@ -1,0 +1,94 @@
+"""The functions that a query may call: in filters, and around a side of a comparison.
+
+Anything else is refused by name, so that no filter can run without bound (language.md,
+section 2): the patterns of `matches()` are RE2's, which it matches in linear time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import re2
+
+from xscl.language.problems import Problem, enumerated
+from xscl.language.syntax import Condition, Function, Literal, Path
+
+__all__ = ["FILTERING", "NUMERIC", "WRAPPING", "misused", "not_wrapping"]
+
+FILTERING = {
+    "contains": (2, 2),
+    "count": (1, 1),
+    "empty": (1, 1),
+    "ends-with": (2, 2),
+    "exists": (1, 1),
+    "last": (0, 0),
+    "lower-case": (1, 1),
+    "matches": (2, 2),
+    "normalize-space": (0, 1),
+    "not": (1, 1),
+    "number": (0, 1),
+    "starts-with": (2, 2),
+    "string": (0, 1),
+    "string-length": (0, 1),
+    "substring-after": (2, 2),
+    "substring-before": (2, 2),
+    "upper-case": (1, 1),
+}
+"""The functions of filters, and how few and how many arguments each takes."""
+
+NUMERIC = {"count", "last", "number", "string-length"}
+"""Those that give a number: alone in a filter, each asks for a position."""
+
+WRAPPING = ("lower-case", "normalize-space", "number")
+"""The functions that may wrap a side of a comparison in a join's predicate."""
+
+_OF_PATHS = {
+    "count": "counts the nodes of a path, nothing else",
+    "empty": "asks for the nodes of a path, nothing else",
+    "exists": "asks for the nodes of a path, nothing else",
+}
+_SYNTAX = "its syntax: https://github.com/google/re2/wiki/Syntax"
+_LONGEST = 100
+_QUIET = re2.Options()
+_QUIET.log_errors = False
+
+
+def not_wrapping(name: str) -> str:
+    """What to say of a function that no side of a comparison may be wrapped in."""
+    allowed = enumerated((f"`{function}`" for function in WRAPPING), "and")
+    return f"the function `{name}` is not allowed in a predicate; allowed are {allowed}"
+
+
+def misused(call: Function) -> Iterator[Problem]:
+    """What is wrong with a call in a filter, but for what its arguments say themselves."""
+    if call.name not in FILTERING:
+        allowed = enumerated((f"`{name}`" for name in FILTERING), "and")
+        refusal = f"the function `{call.name}` is not allowed; allowed are {allowed}"
+        yield Problem(call.at, refusal)
+        return
+    least, most = FILTERING[call.name]
+    given = len(call.arguments)
+    if not least <= given <= most:
+        number = f"{least}" if least == most else f"{least} or {most}"
+        arguments = "argument" if most == 1 else "arguments"
+        yield Problem(call.at, f"`{call.name}()` takes {number} {arguments}, found {given}")
+        return
+    if call.name in _OF_PATHS and not isinstance(call.arguments[0], Path):
+        yield Problem(call.arguments[0].at, f"`{call.name}()` {_OF_PATHS[call.name]}")
+    if call.name == "matches":
+        yield from _bad_pattern(call.arguments[1])
+
+
+def _bad_pattern(pattern: Condition) -> Iterator[Problem]:
+    if not isinstance(pattern, Literal) or not isinstance(pattern.value, str):
+        problem = "the pattern of `matches()` must be a string in quotes: it is compiled beforehand"
+        yield Problem(pattern.at, problem)
+        return
+    try:
+        re2.compile(pattern.value, _QUIET)
+    except re2.error as refusal:
+        reason = refusal.args[0]
+        told = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
+        if len(told) > _LONGEST:
+            told = told[: _LONGEST - 1] + "…"
+        yield Problem(pattern.at, f"RE2 refuses this pattern: {told} ({_SYNTAX})")

@@ -1,0 +1,155 @@
+"""From lark's tree to blocks and joins: predicates and windows (language.md, section 3).
+
+What stands in them is left where it was written: the rewriting into value-join normal form
+(section 6.2 of the thesis) and the split at OR come later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lark import Token
+
+from xscl.language.build import Branch, Builder, Node, as_branch, as_token
+from xscl.language.functions import WRAPPING, not_wrapping
+from xscl.language.names import unquoted
+from xscl.language.syntax import (
+    Block,
+    Comparison,
+    Conjunction,
+    Disjunction,
+    Join,
+    Literal,
+    Predicate,
+    Side,
+    Source,
+    Window,
+    Wrapped,
+)
+from xscl.language.windows import is_unit, microseconds, no_unit
+
+__all__ = ["build_source"]
+
+_CONDITIONS = {"predicate", "conjuncts", "comparison"}
+
+
+def build_source(builder: Builder, node: Branch) -> Source:
+    """The source that a query reads; what is wrong with it is noted in the builder."""
+    if node.data == "block":
+        stream = as_token(node.children[0])
+        return Block(builder.name(stream), builder.steps(node.children[1:], 0), builder.at(stream))
+    left, operator, brace, *constraint, right = node.children
+    predicate: Predicate | None = None
+    window = Window(None, builder.at(as_token(brace)))
+    for part in map(as_branch, constraint):
+        if part.data == "window":
+            window = _window(builder, part)
+        else:
+            predicate = _predicate(builder, part, 1)
+    built = build_source(builder, as_branch(left))
+    return Join(
+        "JOIN" if as_token(operator).type == "JOIN" else "FOLLOWED BY",
+        built,
+        build_source(builder, as_branch(right)),
+        predicate,
+        window,
+        built.at,
+    )
+
+
+# Windows.
+
+
+def _window(builder: Builder, node: Branch) -> Window:
+    tokens = [as_token(child) for child in node.children]
+    minus = tokens.pop(0) if tokens[0].type == "MINUS" else None
+    number, *units = tokens
+    at = builder.at(number)
+    if number.type == "INF":
+        return Window(None, at)
+    if minus is not None:
+        builder.note(builder.at(minus), "a window cannot be negative; write its length without `-`")
+    unit = units[0] if units else "s"
+    if not is_unit(unit):
+        builder.note(builder.at(units[0]), no_unit(unit))
+        return Window(None, at)
+    length = microseconds(number, unit)
+    if length is None:
+        builder.note(
+            at, "found a window of more than 292,000 years; write `INF` for one without end"
+        )
+    return Window(length, at)
+
+
+# Predicates.
+
+
+def _predicate(builder: Builder, node: Branch, depth: int) -> Predicate:
+    at = builder.bounded(node, depth)
+    match node.data:
+        case "predicate":
+            return Disjunction(_parts(builder, node.children[::2], Disjunction, depth), at)
+        case "conjuncts":
+            return Conjunction(_parts(builder, node.children[::2], Conjunction, depth), at)
+        case "comparison":
+            left, operator, right = node.children
+            first = _side(builder, as_branch(left), depth)
+            return Comparison(str(operator), first, _side(builder, as_branch(right), depth), at)
+    # A call that is compared with nothing.
+    side = _side(builder, node, depth)
+    if isinstance(side, Wrapped):
+        compared = f"compare it, as in `{side.function}(x) = y`"
+        builder.note(at, f"found `{side.function}()` compared with nothing; {compared}")
+    return Comparison("=", side, side, at)
+
+
+def _parts(
+    builder: Builder,
+    nodes: Sequence[Node],
+    kind: type[Conjunction] | type[Disjunction],
+    depth: int,
+) -> tuple[Predicate, ...]:
+    """The parts of a chain; one of the same kind among them gives its own."""
+    parts: list[Predicate] = []
+    for node in nodes:
+        part = _predicate(builder, as_branch(node), depth + 1)
+        parts += part.parts if isinstance(part, kind) else (part,)
+    return tuple(parts)
+
+
+def _side(builder: Builder, node: Branch, depth: int) -> Side:
+    match node.data:
+        case "variable_path":
+            return builder.variable_path(node, depth)
+        case "constant":
+            return _constant(builder, [as_token(child) for child in node.children])
+        case _:
+            return _wrapped(builder, node, depth + 1)
+
+
+def _constant(builder: Builder, tokens: list[Token]) -> Literal:
+    at = builder.at(tokens[0])
+    match tokens:
+        case [Token(type="STRING") as string]:
+            return Literal(unquoted(string), at)
+        case [number]:
+            return Literal(builder.number(number), at)
+        case _:
+            return Literal(-builder.number(tokens[1]), at)
+
+
+def _wrapped(builder: Builder, node: Branch, depth: int) -> Side:
+    """A call around a side; in place of one that is refused, a constant."""
+    at = builder.bounded(node, depth)
+    name = str(node.children[0])
+    arguments = [as_branch(child) for child in node.children[1:]]
+    if name not in WRAPPING:
+        builder.note(at, not_wrapping(name))
+    elif len(arguments) != 1:
+        builder.note(at, f"`{name}()` takes 1 argument, found {len(arguments)}")
+    elif arguments[0].data in _CONDITIONS:
+        expected = "a variable, a path from one or a constant"
+        builder.note(builder.first(arguments[0]), f"found a comparison, expected {expected}")
+    else:
+        return Wrapped(name, _side(builder, arguments[0], depth), at)
+    return Literal("", at)
