@@ -21,11 +21,16 @@ __all__ = ["Chain", "Plan", "plan_of"]
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """A leaf of the template and its ancestors in it, root first; `value`: it is compared."""
+    """A leaf of the template and its ancestors in it, root first.
+
+    `value`: the leaf is compared; `apart`: it is put out or stands in several chains, so that it
+    matters which of several equal leaves it is.
+    """
 
     side: int
     nodes: tuple[int, ...]
     value: bool
+    apart: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +150,9 @@ def _plan(template: Template, sides: int) -> Plan:
     compared = frozenset(n for edge in graph.edges for n in (edge.left, edge.right))
 
     def chain(node: int) -> Chain:
-        return Chain(side_of[node], graph.chain(node), node in compared)
+        comparisons = sum(node in (edge.left, edge.right) for edge in graph.edges)
+        apart = node in graph.kept or comparisons > 1 or bool(children[node])
+        return Chain(side_of[node], graph.chain(node), node in compared, apart)
 
     joins = tuple((chain(edge.left), chain(edge.right)) for edge in graph.value_joins)
     joined = {c.nodes[-1] for pair in joins for c in pair}

@@ -63,4 +63,6 @@ def _reason(document: bytes, error: etree.XMLSyntaxError) -> str:
     reason = (error.msg or "it is no well-formed XML").partition(", line ")[0]
     if "Excessive depth" in reason:
         reason = "it is deeper than 256 elements"
+    elif "Text node too long" in reason:
+        reason = "it has a text of more than 10,000,000 bytes"
     return f"line {line}, column {column}: {reason}"

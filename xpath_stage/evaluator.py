@@ -113,13 +113,7 @@ class XPathEvaluator:
                 path = self._choose(open_paths[-1], path, tests, element, None)
             children = len(element)
             for leaf in leaves[path]:
-                to.documents.append(document)
-                to.nodes.append(node)
-                to.paths.append(leaf.number)
-                to.strings.append(self._value(leaf, element, None, work))
-                to.chains += open_nodes
-                to.chains.append(node)
-                to.ends.append(len(to.chains))
+                self._leave(leaf, element, None, document, [*open_nodes, node], work, to)
             if attributes[path]:
                 self._attributes(element, path, open_nodes, node, document, tests, work, to)
             if children:
@@ -128,19 +122,34 @@ class XPathEvaluator:
                 to_come.append(children)
             node += 1
 
-    def _value(
-        self, leaf: LeafPath, element: etree._Element, attribute: str | None, work: Work
-    ) -> int | None:
-        """The number of the string value of an element, or of an attribute whose value is given,
-        under the leaf's functions."""
-        if leaf.functions is None:
-            return None
-        value: str | None = string_value(element) if attribute is None else attribute
-        assert value is not None
-        work.take_string(value)
-        if leaf.functions:
-            value = apply(leaf.functions, value)
-        return self.strings.unequal() if value is None else self.strings.intern(value)
+    def _leave(
+        self,
+        leaf: LeafPath,
+        element: etree._Element,
+        attribute: str | None,
+        document: int,
+        chain: list[int],
+        work: Work,
+        to: Witnesses,
+    ) -> None:
+        """Leaves a row for a node: an element, or its attribute of a value."""
+        string = None
+        if leaf.functions is not None:
+            value: str | None = string_value(element) if attribute is None else attribute
+            assert value is not None
+            work.take_string(value)
+            if leaf.functions:
+                value = apply(leaf.functions, value)
+            strings = self.strings
+            string = strings.unequal() if value is None else strings.intern(value)
+        if work.counts() and not work.keeps(leaf.number, string, [chain[d] for d in leaf.depths]):
+            return
+        to.documents.append(document)
+        to.nodes.append(chain[-1])
+        to.paths.append(leaf.number)
+        to.strings.append(string)
+        to.chains += chain
+        to.ends.append(len(to.chains))
 
     def _attributes(
         self,
@@ -158,16 +167,10 @@ class XPathEvaluator:
             path = table.transitions[parent]["@" + name]
             if path < 0:
                 path = self._choose(parent, path, tests, element, name)
-            for leaf in table.leaves[path]:
-                code = node + ATTRIBUTE * self._attribute_number(name)
-                to.documents.append(document)
-                to.nodes.append(code)
-                to.paths.append(leaf.number)
-                to.strings.append(self._value(leaf, element, text, work))
-                to.chains += open_nodes
-                to.chains.append(node)
-                to.chains.append(code)
-                to.ends.append(len(to.chains))
+            if table.leaves[path]:
+                chain = [*open_nodes, node, node + ATTRIBUTE * self._attribute_number(name)]
+                for leaf in table.leaves[path]:
+                    self._leave(leaf, element, text, document, chain, work, to)
 
     def _choose(
         self,

@@ -39,11 +39,16 @@ class Accept:
 
 @dataclass(frozen=True, slots=True)
 class LeafPath:
-    """What a node of a path leaves a row for: a number, and the functions under which its string
-    value is asked for (None: not at all).  A path has one for each such list of functions."""
+    """What a node of a path leaves a row for.
+
+    `number`, and the `functions` under which the node's string value is asked for (None: not at
+    all); a path has one for each such list of functions.  Rows of one string that agree at the
+    `depths` mean the same to every spine.
+    """
 
     number: int
     functions: tuple[str, ...] | None
+    depths: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,20 +188,25 @@ class PathTable:
         return path
 
     def _accept(self, path: int) -> None:
-        leaves: dict[tuple[str, ...] | None, LeafPath] = {}
         ending = [entry for state in self._active[path] for entry in self._spines.get(state, ())]
+        numbers: dict[tuple[str, ...] | None, int] = {}
+        marked: dict[tuple[str, ...] | None, set[int]] = {}
         # A spine that asks for no value is content with a leaf that has one.
         for number, spine, states in sorted(ending, key=lambda entry: entry[1].value is None):
             functions = spine.value
-            if functions is None and leaves:
-                functions = next(iter(leaves))
-            leaf = leaves.get(functions)
-            if leaf is None:
-                leaf = leaves[functions] = LeafPath(self._leaf_paths, functions)
+            if functions is None and numbers:
+                functions = next(iter(numbers))
+            if functions not in numbers:
+                numbers[functions] = self._leaf_paths
                 self._leaf_paths += 1
+            depths_marked = marked.setdefault(functions, set())
             for depths in sorted(self._derivations(path, spine, states)):
-                self._accepts.append(Accept(leaf.number, number, depths))
-        self.leaves[path] = tuple(leaves.values())
+                self._accepts.append(Accept(numbers[functions], number, depths))
+                depths_marked.update(depths if spine.apart else depths[:-1])
+        self.leaves[path] = tuple(
+            LeafPath(number, functions, tuple(sorted(marked[functions])))
+            for functions, number in numbers.items()
+        )
 
     def _derivations(
         self, path: int, spine: Spine, states: tuple[int, ...]

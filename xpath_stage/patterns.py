@@ -56,13 +56,15 @@ class Spine:
     `marks` are indices into `steps` in order, the last one the leaf's (an index said twice is one
     node under two names).  `value` is None if the
     leaf's string value is not asked for, else the functions (`values.FUNCTIONS`) to be applied to
-    it, in order: () asks for the string value itself.
+    it, in order: () asks for the string value itself.  `apart` tells whether leaves below the same
+    marked ancestors must be told apart even where their values are equal.
     """
 
     stream: str
     steps: Definition
     marks: tuple[int, ...]
     value: tuple[str, ...] | None
+    apart: bool = True
 
     def __post_init__(self) -> None:
         in_order = list(self.marks) == sorted(self.marks)

@@ -2,12 +2,14 @@
 
 Structure costs one lookup an element whatever the queries; filters and string values do not:
 a search below each of many nested elements, a comparison of all pairs of two long lists, the
-text of a large document once for each of its ancestors.  What a filter may cost is estimated
+text of a large document once for each of its ancestors, one value at thousands of nodes.  What a filter may cost is estimated
 before it runs; a document beyond the bound is refused, whatever its queries would have said.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import cast
 
 from lxml import etree
@@ -19,6 +21,9 @@ __all__ = ["ExcessiveDocument", "Work"]
 _STEPS = 100_000_000
 _CHARACTERS = 100_000_000
 _DEEPEST = 256
+_ROWS_COUNTED_FROM = 1_000
+_ALIKE = 16
+_EQUAL = 3_000
 
 _descendants = etree.XPath("count(descendant::*)")
 
@@ -28,13 +33,16 @@ class ExcessiveDocument(ValueError):
 
 
 class Work:
-    """What is left for one document: filter steps, and characters of string values."""
+    """What is left for one document: filter steps, characters of string values, equal leaves."""
 
-    __slots__ = ("_characters", "_steps")
+    __slots__ = ("_alike", "_characters", "_equal", "_rows", "_steps")
 
     def __init__(self) -> None:
         self._steps: float = _STEPS
         self._characters = _CHARACTERS
+        self._rows = 0
+        self._alike: Counter[object] = Counter()
+        self._equal: Counter[object] = Counter()
 
     def evaluate(self, filter: Filter, context: etree._Element) -> None:
         """Before a filter is evaluated at a node; raises ExcessiveDocument.
@@ -61,3 +69,29 @@ class Work:
                 f"the string values that queries compare have more than {_CHARACTERS:,} "
                 "characters in all; bind leaves instead of whole subtrees"
             )
+
+    def counts(self) -> bool:
+        """Whether the document has left so many rows that `keeps` must be asked."""
+        self._rows += 1
+        return self._rows > _ROWS_COUNTED_FROM
+
+    def keeps(self, leaf: int, string: int | None, marked: Iterable[int]) -> bool:
+        """Whether a leaf must leave a row: False where many alike, of the same string below the
+        same marked nodes, have left one already.  Raises ExcessiveDocument.
+
+        Equal values are joined all with all: a value that stands a thousand times in two
+        documents makes a million pairs.
+        """
+        if string is None:
+            return True
+        alike = (leaf, string, *marked)
+        self._alike[alike] += 1
+        if self._alike[alike] > _ALIKE:
+            return False
+        self._equal[leaf, string] += 1
+        if self._equal[leaf, string] > _EQUAL:
+            raise ExcessiveDocument(
+                f"a value that queries join stands at more than {_EQUAL:,} nodes that they tell "
+                "apart; filter them or split the document"
+            )
+        return True

@@ -81,7 +81,8 @@ class Part:
         marks = tuple(len(self.definitions[node]) - 1 for node in nodes)
         leaf = self.patterns[nodes[-1]]
         value = leaf.functions if chain.value else None
-        return Spine(self.streams[leaf.block], self.definitions[leaf.number], marks, value)
+        stream = self.streams[leaf.block]
+        return Spine(stream, self.definitions[leaf.number], marks, value, chain.apart)
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,10 +281,14 @@ def _binds(path: Path) -> bool:
 def _definitions(nodes: list[PatternNode], graph: JoinGraph) -> dict[int, Definition]:
     """The definitions of the nodes that the first rule leaves; what it removes are filters."""
     left = {node.number for node in RULES[0](graph).nodes}
+    children: dict[int, list[PatternNode]] = {node.number: [] for node in nodes}
+    for node in nodes:
+        if node.parent is not None:
+            children[node.parent].append(node)
     branches: dict[int, list[Condition]] = {}
     for node in nodes:
         if node.number not in left and node.parent in left:
-            branches.setdefault(node.parent, []).append(_branch(nodes, node))
+            branches.setdefault(node.parent, []).append(_branch(children, node))
     definitions: dict[int, Definition] = {}
     for node in nodes:
         if node.number in left:
@@ -315,12 +320,12 @@ def _in_order(
     return replace(graph, nodes=tuple(sorted(graph.nodes, key=key)))
 
 
-def _branch(nodes: list[PatternNode], root: PatternNode) -> Condition:
+def _branch(children: dict[int, list[PatternNode]], root: PatternNode) -> Condition:
     """The existence of a node with its conditions and its own branches, as a condition."""
 
     def step(node: PatternNode) -> Step:
-        children = [child for child in nodes if child.parent == node.number]
-        conditions = (*node.conditions, *(existence((step(child),)) for child in children))
+        branches = (existence((step(child),)) for child in children[node.number])
+        conditions = (*node.conditions, *branches)
         return Step(node.step.axis, node.step.test, None, conditions, node.step.at)
 
     return existence((step(root),))

@@ -121,6 +121,7 @@ def begin(state: JoinState, case: Case, numbers: range) -> None:
             "ts": pa.array([case.times[number] for number in numbers], pa.int64()),
             "stream": pa.array(["S"] * len(numbers), pa.string()),
         },
+        {"id": []},
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
@@ -37,6 +38,15 @@ CONDITIONS = [
 POSITIONS = ["1", "2", "last()", "last() - 1", "b", "@k", ". = '1'", ". != '1'"]
 ON_ATTRIBUTES = [". = '1'", ". != ''", "number(.) >= 1", "string-length(.) = 0", "not(. = '2')"]
 ATTRIBUTE_POSITIONS = ["1", "last()", ". = '1'"]
+VALUES = [
+    None,
+    (),
+    (),
+    ("lower-case",),
+    ("normalize-space",),
+    ("number",),
+    ("normalize-space", "lower-case"),
+]
 
 _text = st.sampled_from(["", "", "1", "2", "1 ", "x", "\n", "a&b", "é"])
 _attributes = st.dictionaries(
@@ -97,14 +107,28 @@ def steps(draw: st.DrawFn, *, last: bool) -> Step:
 
 @st.composite
 def spines(draw: st.DrawFn, stream: str = "S") -> Spine:
-    """One to four steps, any of them marked beside the last one."""
+    """One to four steps, any of them marked (some twice) beside the last one."""
     length = draw(st.integers(1, 4))
     path = tuple(draw(steps(last=index == length - 1)) for index in range(length))
-    marks = draw(st.sets(st.integers(0, length - 1))) | {length - 1}
-    return Spine(stream, path, tuple(sorted(marks)), draw(st.booleans()))
+    marks = [*draw(st.lists(st.integers(0, length - 1), max_size=2)), length - 1]
+    return Spine(stream, path, tuple(sorted(marks)), draw(st.sampled_from(VALUES)))
 
 
 Node = tuple[int, str | None]
+
+
+def under(functions: tuple[str, ...], text: str) -> str:
+    """A string value under functions, of the texts that are drawn here."""
+    for function in functions:
+        if function == "lower-case":
+            text = text.lower()
+        elif function == "normalize-space":
+            text = " ".join(text.split())
+        else:
+            digits = text.strip()
+            # JavaScript's numbers have no exponent below 1e21.
+            text = f"{Decimal(repr(float(digits))):.0f}" if digits.isdigit() else "NaN"
+    return text
 
 
 class Oracle:
@@ -121,10 +145,10 @@ class Oracle:
         def walk(context: Any, index: int, marked: tuple[Node, ...]) -> None:
             if index == len(spine.steps):
                 text = context if isinstance(context, str) else context.xpath("string()")
-                found[marked] = str(text)
+                found[marked] = under(spine.value or (), str(text))
                 return
             for node in self._step(context, spine.steps[index]):
-                here = (self.node(node),) if index in spine.marks else ()
+                here = (self.node(node),) * spine.marks.count(index)
                 walk(node, index + 1, (*marked, *here))
 
         walk(None, 0, ())
@@ -175,7 +199,9 @@ class Stage:
                 assert chain[-1] == node
                 for depths in self._accepts.get((path, number), ()):
                     marked = tuple(self._node(chain[depth]) for depth in depths)
-                    mine.append((marked, None if string is None else values[string]))
+                    # A number that no string has is of a value that equals nothing.
+                    value = None if string is None else values.get(string, "NaN")
+                    mine.append((marked, value))
             found.append(mine)
         return found
 

@@ -17,13 +17,14 @@ from tests.xpath_stage.drawing import (
 )
 from xpath_stage import Filter, parse
 from xpath_stage.filters import FilterTests
+from xpath_stage.work import Work
 
 
 @given(documents)
 @settings(max_examples=60, deadline=None)
 def test_conditions_hold_where_xpath_selects(text: str) -> None:
     root = parse(text)
-    tests = FilterTests()
+    tests = FilterTests(Work())
     for condition in CONDITIONS:
         holding = root.getroottree().xpath(f"//*[{condition}]", namespaces=dict(PREFIXES))
         for element in root.iter("*"):
@@ -35,7 +36,7 @@ def test_conditions_hold_where_xpath_selects(text: str) -> None:
 @settings(max_examples=60, deadline=None)
 def test_conditions_hold_at_attributes(text: str) -> None:
     root = parse(text)
-    tests = FilterTests()
+    tests = FilterTests(Work())
     for condition in ON_ATTRIBUTES:
         for element in root.iter("*"):
             holding = {a.attrname for a in element.xpath(f"@*[{condition}]")}
@@ -47,7 +48,7 @@ def test_conditions_hold_at_attributes(text: str) -> None:
 @settings(max_examples=60, deadline=None)
 def test_positions_count_among_siblings(text: str) -> None:
     root = parse(text)
-    tests = FilterTests()
+    tests = FilterTests(Work())
     for step in ("a", "*", "p:a", "b[@k]"):
         for position in POSITIONS:
             expression = f"{step}[{position}]"
@@ -61,7 +62,7 @@ def test_positions_count_among_siblings(text: str) -> None:
 @settings(max_examples=60, deadline=None)
 def test_positions_count_among_attributes(text: str) -> None:
     root = parse(text)
-    tests = FilterTests()
+    tests = FilterTests(Work())
     for position in ATTRIBUTE_POSITIONS:
         expression = f"@*[{position}]"
         filter = Filter(expression, positional=True)
@@ -73,24 +74,24 @@ def test_positions_count_among_attributes(text: str) -> None:
 
 def test_prefixes_are_those_of_the_filter_not_of_the_document() -> None:
     root = parse(f'<a xmlns:q="{URI}"><q:a/></a>')
-    assert FilterTests().holds(Filter("p:a", PREFIXES), root, None)
-    assert not FilterTests().holds(Filter("p:a", (("p", "urn:v"),)), root, None)
+    assert FilterTests(Work()).holds(Filter("p:a", PREFIXES), root, None)
+    assert not FilterTests(Work()).holds(Filter("p:a", (("p", "urn:v"),)), root, None)
 
 
 def test_an_attribute_in_a_namespace() -> None:
     root = parse(f'<a xmlns:q="{URI}" q:k="1" k="2"/>')
     one = Filter(". = '1'")
-    assert FilterTests().holds(one, root, f"{{{URI}}}k")
-    assert not FilterTests().holds(one, root, "k")
+    assert FilterTests(Work()).holds(one, root, f"{{{URI}}}k")
+    assert not FilterTests(Work()).holds(one, root, "k")
 
 
 def test_the_root_is_the_first_of_the_document() -> None:
     root = parse("<!--x--><a/>")
     for expression, holds in [("a[1]", True), ("*[last()]", True), ("a[2]", False)]:
         filter = Filter(expression, positional=True)
-        assert FilterTests().holds(filter, root, None) == holds
+        assert FilterTests(Work()).holds(filter, root, None) == holds
 
 
 def test_a_filter_that_is_no_xpath_says_so() -> None:
     with pytest.raises(etree.XPathError):
-        FilterTests().holds(Filter("b["), parse("<a/>"), None)
+        FilterTests(Work()).holds(Filter("b["), parse("<a/>"), None)

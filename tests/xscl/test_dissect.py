@@ -6,7 +6,7 @@ import pytest
 
 from join_stage import TimeConstraint
 from xpath_stage import Definition, Spine
-from xscl.dissect import Dissection, dissect
+from xscl.dissect import Dissection, Part, dissect
 from xscl.language import parse
 
 
@@ -14,6 +14,12 @@ def dissected(text: str) -> Dissection:
     (query,), errors = parse(text)
     assert not errors
     return dissect(query)
+
+
+def part_of(text: str) -> Part:
+    """The only disjunct of a query."""
+    (part,) = dissected(text).parts
+    return part
 
 
 def spelled(definition: Definition) -> str:
@@ -25,10 +31,13 @@ def spelled(definition: Definition) -> str:
     )
 
 
-def spines(parts: Dissection) -> set[tuple[str, str, tuple[int, ...], bool]]:
-    """All that stage 1 is asked for: stream, path, marked steps, string value or not."""
-    chains = [chain for pair in parts.plan.joins for chain in pair] + list(parts.plan.singles)
-    found: list[Spine] = [parts.spine(chain) for chain in chains]
+Asked = tuple[str, str, tuple[int, ...], tuple[str, ...] | None]
+
+
+def spines(part: Part) -> set[Asked]:
+    """All that stage 1 is asked for: stream, path, marked steps, functions on the value."""
+    chains = [chain for pair in part.plan.joins for chain in pair] + list(part.plan.singles)
+    found: list[Spine] = [part.spine(chain) for chain in chains]
     return {(spine.stream, spelled(spine.steps), spine.marks, spine.value) for spine in found}
 
 
@@ -48,20 +57,21 @@ S//blog->x4'[./author->x5'][./title->x6']
 
 def test_the_first_query_of_table_6_2() -> None:
     parts = dissected(Q1)
-    assert spines(parts) == {
-        ("S", "//book/author", (0, 1), True),
-        ("S", "//book/title", (0, 1), True),
-        ("S", "//blog/author", (0, 1), True),
-        ("S", "//blog/title", (0, 1), True),
+    (part,) = parts.parts
+    assert spines(part) == {
+        ("S", "//book/author", (0, 1), ()),
+        ("S", "//book/title", (0, 1), ()),
+        ("S", "//blog/author", (0, 1), ()),
+        ("S", "//blog/title", (0, 1), ()),
     }
     assert parts.streams == ("S", "S")
-    assert [parts.patterns[node].variables for node in parts.outputs] == [["x1"], ["x4"]]
-    assert parts.selected == {}
+    assert [part.patterns[node].variables for node in part.outputs] == [["x1"], ["x4"]]
+    assert part.selected == {}
     assert parts.constraint == TimeConstraint(True, 7 * 86_400_000_000)
 
 
 def test_the_queries_of_table_6_2_have_one_template() -> None:
-    templates = {dissected(text).plan.template for text in (Q1, Q2, Q3)}
+    templates = {part_of(text).plan.template for text in (Q1, Q2, Q3)}
     assert len(templates) == 1
     (template,) = templates
     assert len(template.graph.nodes) == 6
@@ -71,80 +81,78 @@ def test_the_queries_of_table_6_2_have_one_template() -> None:
 @pytest.mark.parametrize(
     ("query", "asked"),
     [
-        pytest.param("S", {("S", "/*", (0,), False)}, id="a stream alone"),
-        pytest.param("S//a/b", {("S", "//a/b", (1,), False)}, id="the output node alone"),
-        pytest.param("S//a->x/@k", {("S", "//a/@k", (1,), False)}, id="an attribute"),
-        pytest.param("S//a[b][c = '1']", {("S", "//a[b][c = '1']", (0,), False)}, id="filters"),
-        pytest.param("S//a[b->x]", {("S", "//a[./b]", (0,), False)}, id="bound for nothing"),
+        pytest.param("S", {("S", "/*", (0,), None)}, id="a stream alone"),
+        pytest.param("S//a/b", {("S", "//a/b", (1,), None)}, id="the output node alone"),
+        pytest.param("S//a->x/@k", {("S", "//a/@k", (1,), None)}, id="an attribute"),
+        pytest.param("S//a[b][c = '1']", {("S", "//a[b][c = '1']", (0,), None)}, id="filters"),
+        pytest.param("S//a[b->x]", {("S", "//a[./b]", (0,), None)}, id="bound for nothing"),
         pytest.param(
             "S//a[b->x[@k]/c->y]",
-            {("S", "//a[./b[@k][./c]]", (0,), False)},
+            {("S", "//a[./b[@k][./c]]", (0,), None)},
             id="a branch of branches",
         ),
         pytest.param(
             "SELECT x FROM S//a[b->x[c]][d->y]",
-            {("S", "//a[./d]/b[c]", (0, 1), False)},
+            {("S", "//a[./d]/b[c]", (0, 1), None)},
             id="one that is selected, one that is not",
         ),
         pytest.param(
             "S//a[.->x] JOIN {x = y} T//b->y",
-            {("S", "//a", (0,), True), ("T", "//b", (0,), True)},
+            {("S", "//a", (0,), ()), ("T", "//b", (0,), ())},
             id="the node itself",
         ),
         pytest.param(
             "S//a/b/c->x JOIN {x = y} T//d//e->y[f]",
-            {("S", "//a/b/c", (2,), True), ("T", "//d//e[f]", (1,), True)},
+            {("S", "//a/b/c", (2,), ()), ("T", "//d//e[f]", (1,), ())},
             id="the way to the output node is no part of the join",
         ),
         pytest.param(
             "S//a[b/c->x] JOIN {x = y AND x < z} S//d[e->y][f->z]",
             {
-                ("S", "//a/b/c", (0, 2), True),
-                ("S", "//d/e", (0, 1), True),
-                ("S", "//d/f", (0, 1), True),
+                ("S", "//a/b/c", (0, 2), ()),
+                ("S", "//d/e", (0, 1), ()),
+                ("S", "//d/f", (0, 1), ()),
             },
             id="a residual comparison",
         ),
         pytest.param(
             "S//a->x[b->y] JOIN {x = z AND y = z} S//c->z",
             {
-                ("S", "//a", (0,), True),
-                ("S", "//a/b", (0, 1), True),
-                ("S", "//c", (0,), True),
+                ("S", "//a", (0,), ()),
+                ("S", "//a/b", (0, 1), ()),
+                ("S", "//c", (0,), ()),
             },
             id="an inner node that joins",
         ),
     ],
 )
-def test_what_stage_1_is_asked_for(
-    query: str, asked: set[tuple[str, str, tuple[int, ...], bool]]
-) -> None:
+def test_what_stage_1_is_asked_for(query: str, asked: set[Asked]) -> None:
     def tidy(path: str) -> str:
         return path.replace("[./", "[")
 
-    found = spines(dissected(query))
+    found = spines(part_of(query))
     assert {(s, tidy(path), *others) for s, path, *others in found} == {
         (s, tidy(path), *others) for s, path, *others in asked
     }
 
 
 def test_a_position_counts_before_the_filters_beside_it() -> None:
-    (spine,) = spines(dissected("S//a[b][2][c]"))
+    (spine,) = spines(part_of("S//a[b][2][c]"))
     assert spine[1] == "//a[a[b][2]][c]"
 
 
 def test_conjuncts_beside_a_binding_stay_together() -> None:
-    (spine,) = spines(dissected("SELECT x FROM S//a[b->x and c = '1' and d]"))
+    (spine,) = spines(part_of("SELECT x FROM S//a[b->x and c = '1' and d]"))
     assert spine[1] == "//a[c = '1' and d]/b"
 
 
 def test_a_number_beside_a_binding_is_no_position() -> None:
-    (spine,) = spines(dissected("SELECT x FROM S//a[b->x and count(c)]"))
+    (spine,) = spines(part_of("SELECT x FROM S//a[b->x and count(c)]"))
     assert spine[1] == "//a[boolean(count(c))]/b"
 
 
 def test_variables_of_one_definition_have_one_definition_and_two_nodes() -> None:
-    parts = dissected("SELECT x, y FROM S//a[b->x][b->y] JOIN {x = z AND y = w} S//c[d->z][e->w]")
+    parts = part_of("SELECT x, y FROM S//a[b->x][b->y] JOIN {x = z AND y = w} S//c[d->z][e->w]")
     assert parts.selected["x"] != parts.selected["y"]
     assert parts.definitions[parts.selected["x"]] == parts.definitions[parts.selected["y"]]
 
@@ -159,13 +167,13 @@ def test_variables_of_one_definition_have_one_definition_and_two_nodes() -> None
     ],
 )
 def test_selected_variables(select: str, variables: list[str]) -> None:
-    assert list(dissected(f"{select}S//a->x[b->y]").selected) == variables
+    assert list(part_of(f"{select}S//a->x[b->y]").selected) == variables
 
 
 def test_comparing_a_variable_with_itself_says_nothing_for_equality() -> None:
-    plain = dissected("S//a->x JOIN {x = y} S//b->y")
-    assert dissected("S//a->x JOIN {x = x AND x = y} S//b->y").plan == plain.plan
-    assert dissected("S//a->x JOIN {x = y AND y = x} S//b->y").plan == plain.plan
+    plain = part_of("S//a->x JOIN {x = y} S//b->y")
+    assert part_of("S//a->x JOIN {x = x AND x = y} S//b->y").plan == plain.plan
+    assert part_of("S//a->x JOIN {x = y AND y = x} S//b->y").plan == plain.plan
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from lxml import etree
 from tests.xpath_stage.drawing import URI, documents
 from xpath_stage import parse as parse_document
 from xpath_stage.filters import FilterTests
+from xpath_stage.work import Work
 from xscl.filters import filters_of, is_number, path_expression
 from xscl.language import parse
 from xscl.language.syntax import Block, Step
@@ -92,7 +93,7 @@ def test_what_a_filter_selects(name: str, asked: list[str], text: str) -> None:
     root = parse_document(text)
     expected = root.getroottree().xpath(path, namespaces={"p": URI})
     written = step(path)
-    tests = FilterTests()
+    tests = FilterTests(Work())
     selected = [
         element
         for element in root.iter("*" if name == "*" else name)
@@ -122,7 +123,7 @@ def test_what_a_filter_selects(name: str, asked: list[str], text: str) -> None:
         ("*:b", "*[local-name() = 'b']"),
         ("@*:b", "@*[local-name() = 'b']"),
         ("'dc creator'", "'dc creator'"),
-        ("./'dc creator'", "./*[local-name() = 'dc creator' and namespace-uri() = '']"),
+        ("./'dc creator'", "./n0:k64632063726561746f72"),
         ("text() = 'x'", "text() = 'x'"),
     ],
 )

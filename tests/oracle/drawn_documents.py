@@ -1,0 +1,121 @@
+"""Random small documents, XML and JSON, from alphabets so small that they often agree."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from hypothesis import strategies as st
+
+from tests.oracle.terms import Document
+
+__all__ = ["KEYS", "NAMES", "NAMESPACES", "VALUES", "documents"]
+
+NAMES = ("a",) * 4 + ("b",) * 3 + ("c", "item")
+KEYS = ("a",) * 4 + ("b",) * 3 + ("c", "item", "b c", "dc:creator", "1st", "é")
+VALUES = ("1", "1", "1", "2", "2", "10", "1.0", " 1 ", "x", "x", "X", "x y", "", "1e1", "-1", "é")
+NAMESPACES = {"p": "urn:p"}
+"""What a query file declares; `dc` and `atom` are declared beforehand."""
+
+_DECLARED = ' xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:q="urn:p"'
+_PREFIXED = ("dc:a", "q:a", "q:b")
+_ATTRIBUTES = ("k", "k", "m", "dc:k", "xml:lang")
+_ESCAPED = {"&": "&amp;", "<": "&lt;", '"': "&quot;"}
+_BETWEEN = ("", "", "", "", "", "", "1", "x", " ", "<!--x-->", "<?x y?>", "\n  ")
+_SCALARS = (1, 1, 2, 10, 1.0, 1.5, 1e21, 1e-7, 0.5, -1, True, False, None, "", "1", "x", "x", "x y")
+
+_values = st.sampled_from(VALUES)
+
+
+def _text(value: str) -> str:
+    return "".join(_ESCAPED.get(sign, sign) for sign in value)
+
+
+@st.composite
+def _content(draw: st.DrawFn, levels: int, prefixed: bool) -> str:
+    if levels == 0 or draw(st.integers(0, 3)) == 0:
+        value = _text(draw(_values))
+        match draw(st.integers(0, 15)):
+            case 0:
+                return f"<![CDATA[{value}]]>"
+            case 1:
+                return f"{value}<!--c-->{value}"
+            case 2:
+                return f"<?p?>{value}"
+            case 3:
+                return f"{value}&#x31;"
+        return value
+    children = draw(st.lists(_element(levels - 1, prefixed), min_size=1, max_size=3))
+    between = st.sampled_from(_BETWEEN)
+    return "".join(draw(between) + child for child in children) + draw(between)
+
+
+@st.composite
+def _element(draw: st.DrawFn, levels: int, prefixed: bool) -> str:
+    names = st.sampled_from(NAMES + _PREFIXED if prefixed else NAMES)
+    name = draw(names)
+    attributes = ""
+    if draw(st.integers(0, 2)) == 0:
+        kinds = st.sampled_from(_ATTRIBUTES if prefixed else _ATTRIBUTES[:3])
+        for attribute in draw(st.lists(kinds, min_size=1, max_size=2, unique=True)):
+            attributes += f' {attribute}="{_text(draw(_values))}"'
+    if prefixed and draw(st.integers(0, 7)) == 0:
+        default = draw(st.sampled_from(["", "urn:p", "http://www.w3.org/2005/Atom"]))
+        attributes += f' xmlns="{default}"'
+    return f"<{name}{attributes}>{draw(_content(levels, prefixed))}</{name}>"
+
+
+@st.composite
+def xml_documents(draw: st.DrawFn) -> str:
+    """Documents of up to four levels; in one of four, names have prefixes."""
+    prefixed = draw(st.integers(0, 3)) == 0
+    root = draw(_element(3, prefixed))
+    if prefixed:
+        head, sign, rest = _after_name(root)
+        root = head + _DECLARED + sign + rest
+    return root
+
+
+def _after_name(element: str) -> tuple[str, str, str]:
+    place = min(element.index(sign) for sign in " >" if sign in element)
+    return element[:place], element[place], element[place + 1 :]
+
+
+_json_values = st.recursive(
+    st.sampled_from(_SCALARS),
+    lambda values: (
+        st.dictionaries(st.sampled_from(KEYS), values, max_size=3) | st.lists(values, max_size=3)
+    ),
+    max_leaves=8,
+)
+json_documents = (
+    st.dictionaries(st.sampled_from(KEYS), _json_values, min_size=1, max_size=4) | _json_values
+)
+
+
+@st.composite
+def documents(draw: st.DrawFn, kinds: str) -> list[Document]:
+    """Three to six of two streams, some at the same time, some that say the same; `kinds` is
+    `xml`, `json` or `mixed`."""
+    some: list[tuple[Any, bool]] = []
+    for _ in range(draw(st.integers(2, 3))):
+        json = kinds == "json" or (kinds == "mixed" and draw(st.booleans()))
+        some.append((draw(json_documents if json else xml_documents()), json))
+    streams = st.sampled_from(["S"] * 7 + ["R"])
+    times = st.sampled_from([0, 1, 2, 2, 3, 4, 5, 5.5, 60, 4000])
+    drawn = draw(st.lists(st.tuples(streams, times, st.sampled_from(some)), min_size=3, max_size=6))
+    return [
+        Document(stream, f"d{number}", time, content, json)
+        for number, (stream, time, (content, json)) in enumerate(drawn)
+    ]
+
+
+def shuffled_batches(documents: list[Document], seed: int) -> list[list[Document]]:
+    """In another order, split anywhere."""
+    dice = random.Random(seed)
+    left, batches = dice.sample(documents, len(documents)), []
+    while left:
+        size = dice.randint(1, len(left))
+        batches.append(left[:size])
+        left = left[size:]
+    return batches

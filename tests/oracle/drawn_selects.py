@@ -1,0 +1,88 @@
+"""Random SELECT clauses over the variables of a query."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from tests.oracle.drawn_filters import plain_path
+from tests.oracle.terms import Constructor, Insert, Item, JSONConstructor, Select, VariablePath
+
+__all__ = ["selects"]
+
+_NAMES = ("r", "t", "p1", "from")
+_LITERALS = (
+    "x",
+    " ",
+    "\n  ",
+    "&amp;",
+    "{{",
+    "}}",
+    "<![CDATA[ <{a}> ]]>",
+    "<!-- {c} -->",
+    "a -- b;",
+)
+_IN_ATTRIBUTES = ("x", " ", "&lt;", "{{", "}}", "'", "--", ";")
+_CONSTANTS = ("x", "{x1}", 1, 1.5, -2, True, False, None)
+
+
+@st.composite
+def _paths(draw: st.DrawFn, names: list[str], kinds: str) -> VariablePath:
+    path = draw(plain_path(kinds)) if draw(st.integers(0, 3)) == 0 else ()
+    return VariablePath(draw(st.sampled_from(names)), path)
+
+
+@st.composite
+def _constructors(draw: st.DrawFn, names: list[str], kinds: str, levels: int) -> Constructor:
+    attributes = {}
+    for name in draw(st.lists(st.sampled_from(["k", "m"]), max_size=2, unique=True)):
+        parts = st.sampled_from(_IN_ATTRIBUTES) | st.builds(Insert, _paths(names, kinds))
+        attributes[name] = tuple(draw(st.lists(parts, max_size=3)))
+    namespaces: tuple[tuple[str, str], ...] = ()
+    if draw(st.integers(0, 9)) == 0:
+        prefix, uri = draw(st.sampled_from([("", "urn:d"), ("p", "urn:p"), ("z", "urn:z")]))
+        namespaces = ((prefix, uri),)
+    inserts = st.builds(Insert, _paths(names, kinds), st.booleans())
+    parts = inserts | inserts | st.sampled_from(_LITERALS)
+    if levels:
+        parts |= _constructors(names, kinds, levels - 1)
+    content = draw(st.lists(parts, max_size=4))
+    name = draw(st.sampled_from(_NAMES))
+    if namespaces and namespaces[0][0]:
+        name = f"{namespaces[0][0]}:{name}"
+    return Constructor(name, namespaces, tuple(attributes.items()), tuple(content))
+
+
+@st.composite
+def _json(draw: st.DrawFn, names: list[str], kinds: str, levels: int) -> JSONConstructor:
+    members: dict[str, object] = {}
+    for key in draw(st.lists(st.sampled_from(["t", "b c", "é", ""]), max_size=3, unique=True)):
+        members[key] = draw(_json_parts(names, kinds, levels))
+    return members
+
+
+@st.composite
+def _json_parts(draw: st.DrawFn, names: list[str], kinds: str, levels: int) -> object:
+    shape = draw(st.integers(0, 7))
+    if shape == 0:
+        return draw(st.sampled_from(_CONSTANTS))
+    if shape < 3 and levels:
+        if shape == 1:
+            return draw(_json(names, kinds, levels - 1))
+        return draw(st.lists(_json_parts(names, kinds, levels - 1), max_size=3))
+    path = draw(_paths(names, kinds))
+    return [path] if shape < 5 else path
+
+
+@st.composite
+def selects(draw: st.DrawFn, names: list[str], kinds: str) -> Select:
+    """Nothing, `*`, a list, or a constructor."""
+    shape = draw(st.sampled_from(["", "*", "list", "list", "xml", "xml", "json"]))
+    if shape in ("", "*") or not names:
+        return "*" if shape == "*" else ""
+    if shape == "xml":
+        return draw(_constructors(names, kinds, 1))
+    if shape == "json":
+        return draw(_json(names, kinds, 1))
+    aliases = st.none() | st.sampled_from(["v", "a", "title"])
+    items = st.builds(Item, _paths(names, kinds), aliases)
+    return tuple(draw(st.lists(items, min_size=1, max_size=3)))
