@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from lxml import etree
 
+from xpath_stage import parse
 from xscl.language.syntax import Select
 from xscl.nodes import BoundNode
 from xscl.results import as_json, as_xml, is_json
@@ -42,17 +43,16 @@ class Match:
     def xml(self) -> etree._Element:
         """The result document as XML, a new element at each call.
 
-        Raises TypeError where the SELECT is a JSON constructor.
+        Raises TypeError where the SELECT is a JSON constructor, and ValueError for a result that
+        is deeper than 256 elements.
         """
-        return as_xml(*self._made_of)
+        return parse(as_xml(*self._made_of))
 
     @property
     def result(self) -> object:
         """The result document: XML as text, JSON as a value."""
         select, outputs, _ = self._made_of
-        if is_json(select, outputs):
-            return as_json(*self._made_of)
-        return etree.tostring(self.xml(), encoding="unicode")
+        return as_json(*self._made_of) if is_json(select, outputs) else as_xml(*self._made_of)
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form of interface.md."""

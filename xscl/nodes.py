@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from xscl.filters import path_expression
 from xscl.language.syntax import Step
 
 __all__ = ["BoundNode", "grouped"]
+
+_START_OF_TAG = re.compile(r"<[^\s/>]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +45,28 @@ class BoundNode:
             return string_value(self.element)
         return str(self.element.get(self.attribute, ""))
 
-    def copy(self) -> etree._Element:
-        """A copy of the node; a copied attribute is an element everywhere, and a JSON key that
-        is no XML name an `item` with a `key`."""
-        if self.attribute is None:
+    def markup(self, *, in_default: bool = False) -> str:
+        """A copy of the node, as XML; `in_default`: for a place where a default namespace holds.
+
+        A copied attribute is an element everywhere, and a JSON key that is no XML name an `item`
+        with a `key`.  Text, because lxml gives an element that it moves to another tree the
+        prefixes of its new place.
+        """
+        if self.attribute is not None:
+            uri = etree.QName(self.attribute).namespace
+            prefixes = {p: u for p, u in self.element.nsmap.items() if u == uri and p is not None}
+            copied = etree.Element(self.attribute, nsmap=prefixes or None)
+            copied.text = self.string()
+        else:
             copied = deepcopy(self.element)
             copied.tail = None
             if self.document.json:
                 _name_keys(copied)
-            return copied
-        uri = etree.QName(self.attribute).namespace
-        prefixes = {p: u for p, u in self.element.nsmap.items() if u == uri and p is not None}
-        copied = etree.Element(self.attribute, nsmap=prefixes or None)
-        copied.text = self.string()
-        return copied
+        text = etree.tostring(copied, encoding="unicode")
+        if in_default and None not in copied.nsmap:
+            # What has no namespace must not fall into the default one.
+            text = _START_OF_TAG.sub(r'\g<0> xmlns=""', text, count=1)
+        return text
 
     def value(self) -> object:
         """The node as JSON: its original value, or what an XML node comes to."""

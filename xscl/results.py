@@ -6,6 +6,7 @@ match are (section 7), else XML.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from lxml import etree
@@ -26,6 +27,9 @@ from xscl.nodes import BoundNode, grouped
 __all__ = ["as_json", "as_xml", "is_json"]
 
 Variables = Mapping[str, BoundNode]
+
+_TARGET = "xscl-place-of-a-copy"
+_PLACE = re.compile(rf"<\?{_TARGET} (\d+)\?>")
 
 
 def is_json(select: Select, outputs: Sequence[BoundNode]) -> bool:
@@ -50,36 +54,37 @@ def as_json(select: Select, outputs: Sequence[BoundNode], variables: Variables) 
     )
 
 
-def as_xml(select: Select, outputs: Sequence[BoundNode], variables: Variables) -> etree._Element:
-    """The result of one match as an XML element."""
+def as_xml(select: Select, outputs: Sequence[BoundNode], variables: Variables) -> str:
+    """The result of one match as XML text."""
     if isinstance(select, Element):
-        return _element(select, variables)
+        return _constructed(select, variables)
     if isinstance(select, JSONObject):
         raise TypeError("the result of a JSON constructor is no XML")
     if select is None and len(outputs) == 1:
-        return outputs[0].copy()
-    result = etree.Element("result")
+        return outputs[0].markup()
     if select is None:
-        result.extend(output.copy() for output in outputs)
-    else:
-        for item in select:
-            result.extend(_item(item, variables))
-    return result
+        return _result([output.markup() for output in outputs])
+    return _result([text for item in select for text in _item(item, variables)])
+
+
+def _result(parts: Sequence[str]) -> str:
+    content = "".join(parts)
+    return f"<result>{content}</result>" if content else "<result/>"
 
 
 def _nodes(path: VariablePath, variables: Variables) -> list[BoundNode]:
     return variables[path.variable.text].along(path.steps)
 
 
-def _item(item: Item, variables: Variables) -> list[etree._Element]:
+def _item(item: Item, variables: Variables) -> list[str]:
     nodes = _nodes(item.path, variables)
     if item.alias is None:
-        return [node.copy() for node in nodes]
+        return [node.markup() for node in nodes]
     named = []
     for node in nodes:
         element = etree.Element(item.alias.text)
         element.text = node.string()
-        named.append(element)
+        named.append(etree.tostring(element, encoding="unicode"))
     return named
 
 
@@ -87,9 +92,20 @@ def _string(insert: Insert, variables: Variables) -> str:
     return " ".join(node.string() for node in _nodes(insert.path, variables))
 
 
-def _element(constructor: Element, variables: Variables) -> etree._Element:
+def _constructed(constructor: Element, variables: Variables) -> str:
+    """A constructed element.  It is built as a tree, in which processing instructions hold the
+    places of the copies, and these are put in when it is text."""
     namespaces = dict(constructor.namespaces)
-    element = etree.Element(constructor.tag, nsmap=namespaces or None)  # type: ignore[arg-type]
+    root = etree.Element(constructor.tag, nsmap=namespaces or None)  # type: ignore[arg-type]
+    copies: list[str] = []
+    _fill(root, constructor, variables, copies)
+    text = etree.tostring(root, encoding="unicode")
+    return _PLACE.sub(lambda place: copies[int(place[1])], text)
+
+
+def _fill(
+    element: etree._Element, constructor: Element, variables: Variables, copies: list[str]
+) -> None:
     for name, parts in constructor.attributes:
         texts = (part if isinstance(part, str) else _string(part, variables) for part in parts)
         element.set(name, "".join(texts))
@@ -100,40 +116,18 @@ def _element(constructor: Element, variables: Variables) -> etree._Element:
             case Insert(string=True):
                 _add_text(element, _string(part, variables))
             case Insert():
-                for node in _nodes(part.path, variables):
-                    _add(element, node.copy())
+                element.append(etree.ProcessingInstruction(_TARGET, str(len(copies))))
+                in_default = bool(element.nsmap.get(None))
+                nodes = _nodes(part.path, variables)
+                copies.append("".join(node.markup(in_default=in_default) for node in nodes))
             case Element():
-                _add(element, _element(part, variables))
+                namespaces = dict(part.namespaces)
+                child = etree.SubElement(element, part.tag, nsmap=namespaces or None)  # type: ignore[arg-type]
+                _fill(child, part, variables, copies)
             case ("comment", text):
                 element.append(etree.Comment(text))
             case (_, target, text):
                 element.append(etree.ProcessingInstruction(target, text))
-    return element
-
-
-def _add(parent: etree._Element, child: etree._Element) -> None:
-    """Appends an element, in its own namespace also where the parent has a default one: lxml
-    writes an element without a namespace as if it were in that."""
-    parent.append(child)
-    if parent.nsmap.get(None):
-        _undeclare(child)
-
-
-def _undeclare(element: etree._Element) -> None:
-    """Puts `xmlns=""` where elements without a namespace begin."""
-    if not isinstance(element.tag, str):
-        return
-    if element.tag.startswith("{"):
-        for child in list(element):
-            _undeclare(child)
-        return
-    parent = element.getparent()
-    assert parent is not None
-    namespaces = {prefix: uri for prefix, uri in element.nsmap.items() if prefix} | {None: ""}
-    undeclared = etree.Element(element.tag, element.attrib, nsmap=namespaces)  # type: ignore[arg-type]
-    undeclared.text, undeclared.tail = element.text, element.tail
-    parent.replace(element, undeclared)
-    undeclared.extend(element)
 
 
 def _add_text(element: etree._Element, text: str) -> None:

@@ -33,7 +33,7 @@ def _text(value: str) -> str:
 
 @st.composite
 def _content(draw: st.DrawFn, levels: int, prefixed: bool) -> str:
-    if levels == 0 or draw(st.integers(0, 3)) == 0:
+    if levels == 0 or draw(st.integers(0, 4 * levels)) == 0:
         value = _text(draw(_values))
         match draw(st.integers(0, 15)):
             case 0:
@@ -89,7 +89,7 @@ _json_values = st.recursive(
     max_leaves=8,
 )
 json_documents = (
-    st.dictionaries(st.sampled_from(KEYS), _json_values, min_size=1, max_size=4) | _json_values
+    st.dictionaries(st.sampled_from(KEYS), _json_values, min_size=2, max_size=5) | _json_values
 )
 
 

@@ -18,7 +18,7 @@ from tests.oracle.terms import (
 
 __all__ = ["conditions", "node_test", "plain_path"]
 
-_TESTS = ("a", "b", "*", "*") * 3 + ("c", "*:a", "'a'", "item")
+_TESTS = ("a", "b", "*", "*", "*") * 3 + ("c", "*:a", "'a'", "item")
 _IN_XML = (*_TESTS, *_TESTS, "p:a", "p:b", "dc:a", "atom:b", "*:b", "*:c")
 _IN_JSON = (*_TESTS, *_TESTS, "json", "'b c'", "'dc:creator'", '"1st"', "é")
 _ATTRIBUTES = ("@k", "@k", "@k", "@m", "@*", "@*", "@dc:k", "@xml:lang")

@@ -14,7 +14,17 @@ from itertools import count
 from typing import Literal
 
 from tests.oracle.json_trees import escaped_name
-from tests.oracle.terms import Branch, Call, Condition, Filter, Negation, Number, Operation, Step, Text
+from tests.oracle.terms import (
+    Branch,
+    Call,
+    Condition,
+    Filter,
+    Negation,
+    Number,
+    Operation,
+    Step,
+    Text,
+)
 
 __all__ = ["FUNCTIONS", "filters_in_xquery", "path_in_xquery", "quoted", "test_in_xquery"]
 

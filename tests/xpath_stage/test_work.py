@@ -41,8 +41,7 @@ EXCESSIVE = [
         "SELECT a, b, c FROM S//*->a//*->b//*->c//*->d", CHAIN, WAYS, id="ways through a chain"
     ),
     pytest.param(
-        "SELECT a FROM S//*->a[.//*->b[.//*->c[.//*->d]]] JOIN "
-        "{d = e AND c = e AND b = e} S//b->e",
+        "SELECT a FROM S//*->a[.//*->b[.//*->c[.//*->d]]] JOIN {d = e AND c = e AND b = e} S//b->e",
         CHAIN,
         WAYS,
         id="ways through branches",

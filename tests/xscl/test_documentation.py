@@ -9,8 +9,9 @@ Its fenced blocks, by their info string:
     matches     the matches of the good ones, each as `query document,document -> result` (the
                 result may stand on a line of its own) or as JSON with some of its members
 
-A table whose last columns are `example` and `picks` has a query and its matches in each row.  The
-examples that are no errors use all that the grammar can read, but for what it reads only to refuse.
+A table whose last columns are `example` and `picks` has in each row a query and the documents of
+its matches.  The examples without errors use all that the grammar reads, but for what it reads
+only to refuse.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
-from itertools import chain, repeat
+from itertools import chain, pairwise, repeat
 from pathlib import Path
 from typing import Any
 
@@ -36,23 +37,12 @@ from xscl.language.parse import _grammar
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
 
-REFUSED = {
-    "plain_step: _test _ARROW VARIABLE",
-    "plain_step: _test _ARROW VARIABLE __step_star",
-    "window: MINUS NUMBER",
-    "window: MINUS NUMBER UNIT",
-    "wrapped: FUNCTION _LPAR _RPAR",
-    "wrapped: FUNCTION _LPAR _argument __wrapped_star _RPAR",
-    "__wrapped_star: _COMMA _argument",
-}
-"""What the grammar reads so that it can be refused well."""
-
 Envelope = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block, or the last two cells of a table's row: its kind and its place."""
+    """A fenced block, or one of the last two cells of a table's row."""
 
     kind: str
     text: str
@@ -61,14 +51,15 @@ class Block:
 
 @dataclass
 class Example:
-    """Queries, the documents that they see, and what the page says comes of it."""
+    """Documents, the queries that see them, and what the page says comes of it."""
 
     line: int
     documents: list[Envelope]
     queries: str
+    skipped: str = ""
     error: str = ""
     matches: list[str] = field(default_factory=list)
-    picks: str | None = None
+    picks: list[str] = field(default_factory=list)
 
 
 def blocks() -> Iterator[Block]:
@@ -79,63 +70,58 @@ def blocks() -> Iterator[Block]:
             inside = iter(lambda: next(lines)[1], "```")
             yield Block(line[3:], "\n".join(inside), number)
         elif line.startswith("|"):
-            cells = [cell.strip() for cell in line.strip("|").split(" | ")]
+            cells = line.strip("| ").split(" | ")
             columns = columns or cells
-            if columns[-2:] == ["example", "picks"] and cells[-2].startswith("`"):
+            if columns[-2:] == ["example", "picks"] and cells[-1].startswith("`"):
                 yield Block("example", cells[-2].strip("`"), number)
                 yield Block("picks", cells[-1].replace("`", ""), number)
         else:
             columns = []
 
 
-BLOCKS = list(blocks())
-
-
-def examples() -> Iterator[Example]:
+def examples(blocks: list[Block]) -> list[Example]:
     documents: list[Envelope] = []
-    example: Example | None = None
-    for block in BLOCKS:
+    found: list[Example] = []
+    for block in blocks:
         match block.kind:
             case "documents":
                 documents = [json.loads(line) for line in block.text.splitlines()]
+            case "skipped":
+                found.append(Example(block.line, documents, "", skipped=block.text))
+                documents = []
             case "xscl" | "example":
-                if example is not None:
-                    yield example
-                example = Example(block.line, documents, block.text)
-            case "error" | "picks":
-                setattr(example, block.kind, block.text)
+                found.append(Example(block.line, documents, block.text))
+            case "error":
+                found[-1].error = block.text
             case "matches":
-                assert example is not None
-                example.matches.append(block.text)
-    assert example is not None
-    yield example
+                found[-1].matches.append(block.text)
+            case "picks":
+                found[-1].picks += block.text.split()
+    return found
 
 
-EXAMPLES = list(examples())
-
-
-def at_line(found: Example | tuple[Block, Block]) -> str:
-    return f"line {found.line if isinstance(found, Example) else found[0].line}"
+BLOCKS = [block for block in blocks() if block.kind]
+EXAMPLES = examples(BLOCKS)
+GOOD = [example.queries for example in EXAMPLES if not example.error]
 
 
 # The examples, run.
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=at_line)
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: f"line {example.line}")
 def test_example(example: Example) -> None:
     skipped: list[xscl.DocumentError] = []
     with xscl.Engine(on_skip=skipped.append) as engine:
         _, errors = engine.load_good(example.queries)
         found = [match.to_dict() for match in engine.publish_many(example.documents)]
     assert "\n\n".join(map(str, errors)) == example.error
-    assert not skipped
+    assert "\n".join(map(str, skipped)) == example.skipped
     for matches in example.matches:
         expected = matches.replace(" ->\n    ", " -> ").splitlines()
         lines = chain(expected, repeat(""))
         assert [as_written(*pair) for pair in zip(found, lines, strict=False)] == expected
-    if example.picks is not None:
-        picked = " ".join(",".join(match["documents"]) for match in found)
-        assert picked == example.picks
+    if example.picks:
+        assert [",".join(match["documents"]) for match in found] == example.picks
 
 
 def as_written(match: dict[str, Any], line: str) -> str:
@@ -148,40 +134,34 @@ def as_written(match: dict[str, Any], line: str) -> str:
     return f"{match['query']} {','.join(match['documents'])} -> {result}"
 
 
-DOCUMENTS = [
-    (block, following)
-    for block, following in zip(BLOCKS, BLOCKS[1:], strict=False)
-    if block.kind == "documents" and following.kind == "skipped"
-]
-
-
-@pytest.mark.parametrize("pair", DOCUMENTS, ids=at_line)
-def test_skipped_documents(pair: tuple[Block, Block]) -> None:
-    documents, expected = pair
-    skipped: list[xscl.DocumentError] = []
-    with xscl.Engine(on_skip=skipped.append) as engine:
-        engine.publish_many([json.loads(line) for line in documents.text.splitlines()])
-    assert "\n".join(map(str, skipped)) == expected.text
-
-
 def test_every_block_is_run() -> None:
     follows = {
+        "documents": {"xscl", "example", "skipped"},
         "xscl": {"matches", "error"},
         "example": {"picks"},
-        "documents": {"xscl", "skipped", "example"},
         "error": {"xscl", "matches", "documents"},
+        "picks": {"xscl", "example", "documents"},
+        "skipped": {"xscl", "documents"},
+        "matches": {"xscl", "example", "documents", "matches"},
     }
-    known = {"", "documents", "skipped", "xscl", "error", "matches", "example", "picks"}
-    run = [block for block in BLOCKS if block.kind]
-    for block, following in zip(run, run[1:], strict=False):
-        assert block.kind in known, f"line {block.line}"
-        assert following.kind in follows.get(block.kind, known), f"line {following.line}"
-    assert run[-1].kind in ("matches", "error", "picks", "skipped")
+    assert BLOCKS[0].kind == "documents"
+    for block, following in pairwise(BLOCKS):
+        assert following.kind in follows[block.kind], f"line {following.line}"
+    assert BLOCKS[-1].kind in ("matches", "error", "picks", "skipped")
 
 
 # What they use.
 
-GOOD = [example.queries for example in EXAMPLES if not example.error]
+REFUSED = {
+    "__wrapped_star: _COMMA _argument",
+    "plain_step: _test _ARROW VARIABLE",
+    "plain_step: _test _ARROW VARIABLE __step_star",
+    "window: MINUS NUMBER",
+    "window: MINUS NUMBER UNIT",
+    "wrapped: FUNCTION _LPAR _RPAR",
+    "wrapped: FUNCTION _LPAR _argument __wrapped_star _RPAR",
+}
+"""What the grammar reads so that it can be refused well."""
 
 
 def production(rule: Rule) -> str:
@@ -213,44 +193,34 @@ def test_the_examples_use_the_whole_grammar(monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setitem(grammar._callbacks, rule, tracing(rule, build))
     for text in GOOD:
         parse(text)
-    assert set(map(production, grammar.rules)) - used == REFUSED
-    lengths = {windows.microseconds("1", unit): unit for unit in windows._UNITS}
-    for unit in units:
-        lengths.pop(windows.microseconds("1", unit), None)
-    assert lengths == {}, "units that no example uses"
+    left_out = set(map(production, grammar.rules)) - used
+    assert sorted(left_out) == sorted(REFUSED)
+    lengths = {unit: windows.microseconds("1", unit) for unit in windows._UNITS}
+    shown = {windows.microseconds("1", unit) for unit in units}
+    assert [unit for unit, length in lengths.items() if length not in shown] == []
 
 
-TESTS = {
-    "name",
-    "{uri}name",
-    "{*}name",
-    "*",
-    "@name",
-    "@{uri}name",
-    "@{*}name",
-    "@*",
-    ".",
-    "text()",
-}
-OPERATORS = "or and = != < <= > >= + - * div mod".split()
+NODE_TESTS = ("name", "{uri}name", "{*}name", "*", "@name", "@{uri}name", "@{*}name", "@*", ".")
+OPERATORS = ("or", "and", "=", "!=", "<", "<=", ">", ">=", "+", "-", "*", "div", "mod")
+UNIONS = {"Condition", "JSONValue", "Predicate", "Select", "Side", "Source"}
 USES = {
-    *(f"the axis {axis}" for axis in ("/", "//")),
-    *(f"the node test {test}" for test in TESTS | {"{}name"}),
+    *(set(syntax.__all__) - UNIONS),
+    *("the axis /", "the axis //"),
+    *(f"the node test {test}" for test in (*NODE_TESTS, "text()", "a quoted name")),
     *(f"the function {function}()" for function in FILTERING),
     *(f"{function}() in a predicate" for function in WRAPPING),
     *(f"{operator} in a filter" for operator in OPERATORS),
-    *(f"{operator} in a predicate" for operator in OPERATORS[2:8]),
-    *(f"{type(value).__name__} in JSON" for value in ("", 1, 0.5, True, None)),
+    *(f"{operator} in a predicate" for operator in OPERATORS if operator[0] in "=!<>"),
     *("FOLLOWED BY", "JOIN", "a window", "no window"),
-    *("string() in a constructor", "text in a constructor", "comment in a constructor"),
-    *("pi in a constructor", "a namespace in a constructor", "an attribute in a constructor"),
-    *syntax.__all__,
-} - {"Condition", "Predicate", "Select", "Side", "Source", "JSONValue"}  # unions of the others
+    *("string() in a constructor", "an attribute in a constructor", "xmlns in a constructor"),
+    *("text in a constructor", "comment in a constructor", "pi in a constructor"),
+    *(f"{kind} in a JSON constructor" for kind in ("str", "int", "float", "bool", "NoneType")),
+}
 
 
 def test_the_examples_use_the_whole_language() -> None:
     used = {use for text in GOOD for query in parse(text)[0] for use in uses(query)}
-    assert USES - used == set()
+    assert sorted(USES - used) == []
 
 
 def uses(node: object) -> Iterator[str]:
@@ -258,58 +228,58 @@ def uses(node: object) -> Iterator[str]:
     if isinstance(node, tuple):
         for part in node:
             yield from uses(part)
-    if not is_dataclass(node):
-        return
-    yield type(node).__name__
-    yield from of_this(node)
-    for member in fields(node):
-        yield from uses(getattr(node, member.name))
+    elif is_dataclass(node):
+        yield type(node).__name__
+        yield from uses_itself(node)
+        for member in fields(node):
+            yield from uses(getattr(node, member.name))
 
 
-def of_this(node: object) -> Iterator[str]:
+def uses_itself(node: object) -> Iterator[str]:
     match node:
-        case syntax.Step(axis=axis, test=test):
-            yield f"the axis {axis}"
-            if test.startswith("{}"):
-                yield "the node test {}name"
-            else:
-                kind = re.sub(r"\{[^*}]+\}", "{uri}", test)
-                kind = kind if kind in TESTS else re.sub(r"[^@{}*]+$", "name", kind)
-                yield f"the node test {kind}"
-        case syntax.Function(name=name):
-            yield f"the function {name}()"
-        case syntax.Wrapped(function=name):
-            yield f"{name}() in a predicate"
-        case syntax.Binary(operator=operator):
-            yield f"{operator} in a filter"
-        case syntax.Comparison(operator=operator):
-            yield f"{operator} in a predicate"
-        case syntax.Join(operator=operator):
-            yield operator
-        case syntax.Window(length=length):
-            yield "no window" if length is None else "a window"
-        case syntax.JSONConstant(value=value):
-            yield f"{type(value).__name__} in JSON"
+        case syntax.Step():
+            yield f"the axis {node.axis}"
+            yield f"the node test {kind_of_test(node.test)}"
+        case syntax.Function():
+            yield f"the function {node.name}()"
+        case syntax.Wrapped():
+            yield f"{node.function}() in a predicate"
+        case syntax.Binary():
+            yield f"{node.operator} in a filter"
+        case syntax.Comparison():
+            yield f"{node.operator} in a predicate"
+        case syntax.Join():
+            yield node.operator
+        case syntax.Window():
+            yield "no window" if node.length is None else "a window"
+        case syntax.JSONConstant():
+            yield f"{type(node.value).__name__} in a JSON constructor"
         case syntax.Insert(string=True):
             yield "string() in a constructor"
-        case syntax.Element(namespaces=namespaces, attributes=attributes, content=content):
-            if namespaces:
-                yield "a namespace in a constructor"
-            if attributes:
+        case syntax.Element():
+            if node.namespaces:
+                yield "xmlns in a constructor"
+            if node.attributes:
                 yield "an attribute in a constructor"
-            for part in content:
-                if isinstance(part, str):
-                    yield "text in a constructor"
-                elif isinstance(part, tuple):
-                    yield f"{part[0]} in a constructor"
+            for part in node.content:
+                if isinstance(part, str | tuple):
+                    yield f"{'text' if isinstance(part, str) else part[0]} in a constructor"
+
+
+def kind_of_test(test: str) -> str:
+    if test in ("*", "@*", ".", "text()"):
+        return test
+    if test.startswith("{}") or " " in test:
+        return "a quoted name"
+    return re.sub(r"\w+$", "name", re.sub(r"\{[^*}]+\}", "{uri}", test))
 
 
 def test_the_tables_are_complete() -> None:
-    cells = set(re.findall(r"`([^`\n]+)`", PAGE))
-    assert set(windows._UNITS) - cells == set()
-    assert {f"{name}()" for name in FILTERING if f"`{name}(" not in PAGE} == set()
-    rows = dict(re.findall(r"^\| `(\w+)` \| `(http[^`]+)` \|$", PAGE, re.MULTILINE))
-    assert rows == PREDECLARED
+    code = set(re.findall(r"`([^`\n]+)`", PAGE))
+    assert set(windows._UNITS) - code == set()
+    assert set(FILTERING) - {text.partition("(")[0] for text in code} == set()
+    prefixes = re.findall(r"^\| `(\w+)` \| `(\S+:\S+)` \|$", PAGE, re.MULTILINE)
+    assert dict(prefixes) == PREDECLARED
 
 
 def test_the_page_is_found() -> None:

@@ -27,7 +27,7 @@ EXAMPLES = 500
 def examples(draw: st.DrawFn) -> tuple[list[Query], list[Document], int | None]:
     """Queries, documents, and how to split these into batches: None for one batch."""
     kinds = draw(st.sampled_from(["xml", "xml", "xml", "mixed", "json"]))
-    drawn = draw(st.lists(queries(kinds), min_size=1, max_size=4))
+    drawn = draw(st.lists(queries(kinds), min_size=2, max_size=4))
     return drawn, draw(documents(kinds)), draw(st.none() | st.integers(0, 100))
 
 

@@ -12,14 +12,13 @@ from difflib import get_close_matches
 from heapq import nsmallest
 
 from xscl.language.functions import NUMERIC, misused
+from xscl.language.limits import limits
 from xscl.language.problems import Problem, place
 from xscl.language.syntax import (
     Binary,
     Block,
     Comparison,
     Condition,
-    Conjunction,
-    Disjunction,
     Element,
     Function,
     Insert,
@@ -47,7 +46,6 @@ _OUTSIDE_BLOCKS = {"in SELECT", "in a predicate"}
 _SHOWN = 12
 _MOST_NAMES = 100
 _SUGGESTIONS = 100
-_MOST_DISJUNCTS = 256
 
 
 def check(query: Query, text: str) -> list[Problem]:
@@ -56,8 +54,7 @@ def check(query: Query, text: str) -> list[Problem]:
     for block in _blocks(query.source):
         checking.path(block.steps, within="block", against=None)
     predicates = list(_predicates(query.source))
-    for predicate in predicates:
-        checking.size(predicate)
+    checking.problems += limits(query.source)
     compared = [path for predicate in predicates for path in _compared(predicate)]
     selected = list(_selected(query.select))
     for path in compared:
@@ -120,16 +117,6 @@ class _Checking:
             shown = [*(f"`{name}`" for name in names[:_SHOWN]), *more]
             problem += f" (bound: {', '.join(shown)})"
         return problem
-
-    # Predicates.
-
-    def size(self, predicate: Predicate) -> None:
-        if _disjuncts(predicate) > _MOST_DISJUNCTS:
-            self.note(
-                predicate.at,
-                f"this predicate splits into more than {_MOST_DISJUNCTS} disjuncts (those of parts"
-                " joined by AND multiply); write several queries",
-            )
 
     # Paths.
 
@@ -218,21 +205,6 @@ def _varying(side: Side) -> Iterator[VariablePath]:
         side = side.operand
     if isinstance(side, VariablePath):
         yield side
-
-
-def _disjuncts(predicate: Predicate) -> int:
-    """How many disjuncts a predicate's disjunctive normal form has, counted no further than
-    to one too many."""
-    match predicate:
-        case Disjunction(parts):
-            return min(sum(map(_disjuncts, parts)), _MOST_DISJUNCTS + 1)
-        case Conjunction(parts):
-            product = 1
-            for part in parts:
-                product = min(product * _disjuncts(part), _MOST_DISJUNCTS + 1)
-            return product
-        case Comparison():
-            return 1
 
 
 def _selected(select: Select | JSONValue) -> Iterator[VariablePath]:
