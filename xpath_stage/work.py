@@ -2,8 +2,9 @@
 
 Structure costs one lookup an element whatever the queries; filters and string values do not:
 a search below each of many nested elements, a comparison of all pairs of two long lists, the
-text of a large document once for each of its ancestors, one value at thousands of nodes.  What a filter may cost is estimated
-before it runs; a document beyond the bound is refused, whatever its queries would have said.
+text of a large document once for each of its ancestors, one value at thousands of nodes.  What
+a filter may cost is estimated before it runs; a document beyond the bound is refused, whatever
+its queries would have said.
 """
 
 from __future__ import annotations

@@ -132,13 +132,13 @@ def _tree(text: str, start: int, end: int, rule: str, followed_by: str = "`;`") 
     try:
         tree = _grammar().parse(text[start:end], start=rule)
     except UnexpectedInput as refusal:
-        raise Unreadable(*_refusal(refusal, text, start, end, followed_by)) from None
+        raise Unreadable(*_refusal(refusal, text, start, end, rule, followed_by)) from None
     assert isinstance(tree, Tree)
     return tree
 
 
 def _refusal(
-    refusal: UnexpectedInput, text: str, start: int, end: int, followed_by: str
+    refusal: UnexpectedInput, text: str, start: int, end: int, rule: str, followed_by: str
 ) -> tuple[int, str]:
     at = end
     if isinstance(refusal, UnexpectedCharacters):
@@ -146,5 +146,12 @@ def _refusal(
     elif isinstance(refusal, UnexpectedToken) and refusal.token.type != "$END":
         at = start + (refusal.token.start_pos or 0)
     what = found(text, at, max(end, at + 1))
-    accepted = refusal.interactive_parser.accepts()  # type: ignore[no-untyped-call]
+    # An LALR parser finishes what it can before it refuses a token; what could have stood there
+    # is asked of one that has only come as far as the token before.
+    parser = _grammar().parse_interactive(text[start:at], start=rule)
+    try:
+        parser.exhaust_lexer()
+    except UnexpectedInput:
+        parser = refusal.interactive_parser
+    accepted = parser.accepts()  # type: ignore[no-untyped-call]
     return at, f"found {what}, expected {expected(accepted, followed_by)}"
