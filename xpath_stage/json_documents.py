@@ -93,7 +93,8 @@ def number_text(number: float) -> str:
 def _fill(element: etree._Element, value: object, levels: int) -> None:
     """Writes a value into its element."""
     if isinstance(value, str):
-        element.text = value
+        # An empty text would still be a text node, which XML never has.
+        element.text = value or None
     elif isinstance(value, Mapping):
         for key, member in value.items():
             _add(element, encode_name(key), member, levels)
@@ -119,7 +120,7 @@ def _child(parent: etree._Element, tag: str, value: object, levels: int) -> None
         raise MalformedDocument(f"it is deeper than {DEEPEST} elements")
     child = etree.SubElement(parent, tag)
     if isinstance(value, str):
-        child.text = value
+        child.text = value or None
     else:
         _fill(child, value, levels - 1)
 
