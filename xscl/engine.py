@@ -17,10 +17,10 @@ from types import TracebackType
 import duckdb
 from lxml import etree
 
-from join_stage import Chain, JoinProcessor, Views
+from join_stage import JoinProcessor, Views
 from xpath_stage import ExcessiveDocument, Strings, Witnesses, XPathEvaluator
 from xscl.batches import arrow_batch
-from xscl.dissect import Dissection, Part, dissect
+from xscl.catalogue import Catalogue
 from xscl.document import Document, parsed
 from xscl.errors import DocumentError, QueryError, StateError, XSCLError
 from xscl.explain import as_text
@@ -66,13 +66,9 @@ class Engine:
         self._join = JoinProcessor(self._connection)
         self._strings = Strings()
         self._xpath = XPathEvaluator(self._strings)
-        self._intake = Intake(_lateness(lateness))
         self._on_skip = on_skip or (lambda error: log.warning("skipped: %s", error))
-        self._by_name: dict[str, Subscription] = {}
-        # By the numbers of their parts in the join stage.
-        self._by_number: dict[int, Subscription] = {}
-        self._next_number = 0
-        self._variables: dict[tuple[object, ...], int] = {}
+        self._queries = Catalogue(self._xpath, self._join.registry)
+        self._intake = Intake(_lateness(lateness), self._queries.reach)
         self._next_query = 1
         self._closed = False
 
@@ -101,9 +97,9 @@ class Engine:
             (query,) = queries
             if name is not None:
                 query = query.renamed(name)
-            self._check_name(query)
+            self._queries.check_name(query)
             self._next_query = following
-            return self._subscribe(query, on_match)
+            return self._add(query, on_match)
 
     def load(
         self, text: str, on_match: Callable[[Match], object] | None = None
@@ -130,23 +126,23 @@ class Engine:
             subscriptions = []
             for query in queries:
                 try:
-                    self._check_name(query)
+                    self._queries.check_name(query)
                 except QueryError as error:
                     errors.append(error)
                 else:
-                    subscriptions.append(self._subscribe(query, on_match))
+                    subscriptions.append(self._add(query, on_match))
             return subscriptions, sorted(errors, key=lambda error: (error.line, error.column))
 
     @property
     def subscriptions(self) -> list[Subscription]:
         """The queries, in order of subscription."""
         with self._lock:
-            return list(self._by_name.values())
+            return list(self._queries)
 
     def cancel(self, name: str) -> None:
         """Cancels the query of a name; raises StateError if there is none."""
         with self._lock:
-            self._cancel(self._named(name))
+            self._cancel(self._queries.named(name))
 
     # Documents
 
@@ -185,13 +181,13 @@ class Engine:
     def count(self, envelopes: Iterable[Envelope], *, batch: int = 1000) -> Counter[str]:
         """Publishes documents in batches and counts the matches of each query, without building
         any; callbacks are not called."""
-        counts = Counter(dict.fromkeys(self._by_name, 0))
+        counts = Counter({subscription.name: 0 for subscription in self._queries})
         for some in _batches(envelopes, batch):
             with self._lock:
                 self._check_open()
                 if self._take_in(some, self._report):
                     for number, matches in self._join.counts().items():
-                        counts[self._by_number[number].name] += matches
+                        counts[self._queries.numbered(number).name] += matches
                     # Disjuncts of one query may agree on a match.
                     counts.update(sub.name for sub, _ in self._rows(but_alone=True))
                 self._forget()
@@ -205,7 +201,7 @@ class Engine:
     @property
     def documents(self) -> int:
         """How many documents were taken in."""
-        return self._intake.next_number
+        return self._intake.documents
 
     def reads(self, stream: str) -> bool:
         """Whether any query reads a stream."""
@@ -214,14 +210,14 @@ class Engine:
     def explain(self, name: str) -> str:
         """What became of the query of a name: the text of `xscl explain`."""
         with self._lock:
-            all_of_them = [subscription.dissection for subscription in self._by_name.values()]
-            return as_text(self._named(name).dissection, all_of_them)
+            all_of_them = [subscription.dissection for subscription in self._queries]
+            return as_text(self._queries.named(name).dissection, all_of_them)
 
     def relations(self) -> Views:
         """The thesis' relations over the engine's state (table 6.4)."""
         with self._lock:
             self._check_open()
-            names = {number: sub.name for number, sub in self._by_number.items()}
+            names = {number: sub.name for sub in self._queries for number in sub.numbers}
             return Views(self._join, names)
 
     # Life
@@ -250,94 +246,14 @@ class Engine:
         if self._closed:
             raise StateError("the engine is closed; make a new one")
 
-    def _named(self, name: str) -> Subscription:
-        if name not in self._by_name:
-            known = ", ".join(self._by_name) or "none"
-            raise StateError(f"no query is named {name!r}; there are: {known}")
-        return self._by_name[name]
-
-    def _check_name(self, query: Query) -> None:
-        taken = self._by_name.get(query.name)
-        if taken is None:
-            return
-        first = QueryError("", query=query.name, text=taken.query.text, at=_name_place(taken.query))
-        raise QueryError(
-            f"the name {query.name!r} is taken by the query at line {first.line}, "
-            f"column {first.column} of its text; choose another or cancel that one",
-            query=query.name,
-            text=query.text,
-            at=_name_place(query),
-        )
-
-    def _subscribe(self, query: Query, on_match: Callable[[Match], object] | None) -> Subscription:
-        dissection = dissect(query)
-        parts = dissection.parts
-        numbers = tuple(range(self._next_number, self._next_number + len(parts)))
-        self._next_number += len(parts)
-        subscription = Subscription(dissection, numbers, on_match, self._cancel)
-        for number, part in zip(numbers, parts, strict=True):
-            self._register(number, part, dissection)
-            self._by_number[number] = subscription
-        self._by_name[query.name] = subscription
-        self._set_reach()
-        return subscription
-
-    def _register(self, number: int, part: Part, dissection: Dissection) -> None:
-        def spine(chain: Chain) -> int:
-            return self._xpath.register(part.spine(chain))
-
-        self._join.registry.add(
-            number,
-            part.plan,
-            joins=[(spine(left), spine(right)) for left, right in part.plan.joins],
-            singles=[spine(chain) for chain in part.plan.singles],
-            variables=[self._variable(dissection.query.name, part, n) for n in part.assignment],
-            constraint=dissection.constraint,
-            since=self._intake.next_number,
-            alone=len(dissection.parts) == 1,
-        )
-
-    def _variable(self, query: str, part: Part, node: int) -> int:
-        """The number of a variable: one definition, one variable, whatever its names (law 4).
-
-        It goes by the first name given to it, made unique by its query's where need be.
-        """
-        pattern = part.patterns[node]
-        stream = part.streams[pattern.block]
-        definition = (stream, part.definitions[node], pattern.functions)
-        number = self._variables.get(definition)
-        if number is None:
-            number = self._variables[definition] = len(self._variables)
-            name = pattern.variables[0] if pattern.variables else f"_{node}"
-            names = self._join.registry.variables
-            if name in names.values():
-                name = f"{query}.{name}"
-            names[number] = name
-        return number
+    def _add(self, query: Query, on_match: Callable[[Match], object] | None) -> Subscription:
+        since = self._intake.next_number
+        return self._queries.add(query, since=since, on_match=on_match, cancel=self._cancel)
 
     def _cancel(self, subscription: Subscription) -> None:
         with self._lock:
-            if self._by_name.get(subscription.name) is subscription and not self._closed:
-                del self._by_name[subscription.name]
-                for number in subscription.numbers:
-                    del self._by_number[number]
-                    self._join.registry.remove(number)
-                self._set_reach()
+            if not self._closed and self._queries.remove(subscription):
                 self._forget()
-
-    def _set_reach(self) -> None:
-        """How long each stream's documents stay in reach of some query."""
-        reach: dict[str, int | None] = {}
-        for subscription in self._by_name.values():
-            constraint = subscription.dissection.constraint
-            streams = subscription.dissection.streams
-            for block, stream in enumerate(streams):
-                # The right document of FOLLOWED BY only waits for earlier ones.
-                waits = len(streams) == 2 and not (constraint.after and block == 1)
-                window = constraint.window if waits else 0
-                known = reach.get(stream, 0)
-                reach[stream] = None if window is None or known is None else max(known, window)
-        self._intake.reach = reach
 
     def _raise(self, error: DocumentError) -> None:
         raise error
@@ -403,7 +319,7 @@ class Engine:
         found: dict[tuple[Subscription, Row], int] = {}
         for outputs in self._join.outputs(but_alone=but_alone):
             for number, *values in outputs.rows:
-                subscription = self._by_number[number]
+                subscription = self._queries.numbered(number)
                 entry = (subscription, subscription.row(number, values))
                 found.setdefault(entry, subscription.numbers[0])
 
@@ -439,7 +355,3 @@ def _lateness(lateness: float | str | None) -> int | None:
         return duration(text)
     except ValueError as error:
         raise XSCLError(f"lateness: {error}") from error
-
-
-def _name_place(query: Query) -> int:
-    return query.at if query.named_at is None else query.named_at

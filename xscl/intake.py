@@ -48,6 +48,7 @@ class Intake:
     held: dict[int, Document] = field(default_factory=dict)
     skipped: Skipped = field(default_factory=Skipped)
     next_number: int = 0
+    documents: int = 0
     _ids: dict[tuple[str, str], int] = field(default_factory=dict)
     _by_time: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
     _latest: int | None = None
@@ -103,6 +104,7 @@ class Intake:
                 document.time if self._latest is None else max(self._latest, document.time)
             )
         self.next_number += 1
+        self.documents += 1
         if document.stream in self.reach:
             self._ids[key] = document.number
             self.held[document.number] = document
@@ -112,6 +114,7 @@ class Intake:
 
     def expel(self, document: Document) -> None:
         """Takes a document out that was let in last."""
+        self.documents -= 1
         if self.held.pop(document.number, None) is not None:
             self._forget_id(document)
             self._by_time[document.stream].remove((document.time, document.number))

@@ -4,24 +4,12 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from decimal import Decimal
+
+from xscl.language.windows import is_unit, microseconds
 
 __all__ = ["duration", "from_timestamp", "now", "to_seconds"]
 
-_UNITS = {
-    "ms": 1_000,
-    "s": 1_000_000,
-    "sec": 1_000_000,
-    "second": 1_000_000,
-    "min": 60_000_000,
-    "minute": 60_000_000,
-    "h": 3_600_000_000,
-    "hour": 3_600_000_000,
-    "d": 86_400_000_000,
-    "day": 86_400_000_000,
-    "week": 604_800_000_000,
-}
-_DURATION = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([A-Za-z]*)\s*")
+_DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*([A-Za-z]*)")
 _FARTHEST = 10**17
 
 
@@ -35,14 +23,13 @@ def duration(text: str) -> int | None:
     """
     if text.strip().upper() == "INF":
         return None
-    found = _DURATION.fullmatch(text)
-    unit = found[2].lower() if found else ""
-    factor = _UNITS.get(unit) or _UNITS.get(unit.removesuffix("s") if len(unit) > 2 else unit)
-    if not unit:
-        factor = 1_000_000
-    if found is None or factor is None:
+    found = _DURATION.fullmatch(text.strip())
+    if found is None or not is_unit(found[2] or "s"):
         raise ValueError(f"{text!r} is no duration; write for example `7 days`, `90 s` or `INF`")
-    return int(Decimal(found[1]) * factor)
+    length = microseconds(found[1], found[2] or "s")
+    if length is None:
+        raise ValueError(f"{text!r} is more than 292,000 years; write `INF`")
+    return length
 
 
 def from_timestamp(value: object) -> int:
