@@ -9,10 +9,10 @@ node tests are encoded the same way, so that nothing else needs to know.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from functools import lru_cache
-from typing import cast
+from math import isfinite
 
 from lxml import etree
 
@@ -97,8 +97,10 @@ def _fill(element: etree._Element, value: object, levels: int) -> None:
         element.text = value or None
     elif isinstance(value, Mapping):
         for key, member in value.items():
+            if not isinstance(key, str):
+                raise MalformedDocument(f"the key {key!r} of an object is no string")
             _add(element, encode_name(key), member, levels)
-    elif isinstance(value, Sequence):
+    elif isinstance(value, list | tuple):
         for member in value:
             # An array in an array, or as the root, has no name of its own.
             _child(element, "item", member, levels)
@@ -108,7 +110,7 @@ def _fill(element: etree._Element, value: object, levels: int) -> None:
 
 def _add(parent: etree._Element, tag: str, value: object, levels: int) -> None:
     """Adds a member of an object: one element, or one for each member of an array."""
-    if isinstance(value, Sequence) and not isinstance(value, str):
+    if isinstance(value, list | tuple):
         for member in value:
             _child(parent, tag, member, levels)
     else:
@@ -131,6 +133,8 @@ def _scalar(value: object) -> str:
     if isinstance(value, int):
         return str(value)
     if isinstance(value, float):
+        if not isfinite(value):
+            raise MalformedDocument(f"{value} is no number of JSON, or one beyond all doubles")
         return number_text(value)
     raise MalformedDocument(f"{type(value).__name__} is no type of JSON")
 
@@ -140,13 +144,8 @@ def _values(value: object) -> Iterator[object]:
     yield value
     if isinstance(value, Mapping):
         for member in value.values():
-            members = cast(Sequence[object], member) if _is_array(member) else (member,)
-            for one in members:
+            for one in member if isinstance(member, list | tuple) else (member,):
                 yield from _values(one)
-    elif _is_array(value):
-        for one in cast(Sequence[object], value):
+    elif isinstance(value, list | tuple):
+        for one in value:
             yield from _values(one)
-
-
-def _is_array(value: object) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, str)

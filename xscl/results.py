@@ -48,7 +48,7 @@ def as_json(select: Select, outputs: Sequence[BoundNode], variables: Variables) 
         values = [output.value() for output in outputs]
         return values[0] if len(values) == 1 else values
     return grouped(
-        (node.name if item.alias is None else item.alias.text, node.value())
+        (item.written or node.name, node.value())
         for item in select
         for node in _nodes(item.path, variables)
     )

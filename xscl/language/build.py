@@ -184,11 +184,13 @@ class Builder:
     def items(self, node: Branch) -> tuple[Item, ...]:
         built: list[Item] = []
         for item in map(as_branch, node.children):
-            alias = None
+            path = self.variable_path(as_branch(item.children[0]))
             if len(item.children) == 2:
                 token = as_token(item.children[1])
                 alias = Name(self.test(token), self.at(token))
-            built.append(Item(self.variable_path(as_branch(item.children[0])), alias))
+                built.append(Item(path, alias, str(token)))
+            else:
+                built.append(Item(path, None))
         return tuple(built)
 
     def variable_path(self, node: Branch, depth: int = 0) -> VariablePath:

@@ -208,10 +208,14 @@ Source = Block | Join
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One item of a SELECT list: `x1`, `x4/title`, `x3 AS headline` (alias a Clark name)."""
+    """One item of a SELECT list: `x1`, `x4/title`, `x3 AS headline`.
+
+    The alias is a Clark name; `written` is how it stands in the text.
+    """
 
     path: VariablePath
     alias: Name | None
+    written: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import IO
 
 from xscl.errors import DocumentError
 
-__all__ = ["as_they_come", "read_events"]
+__all__ = ["as_they_come", "no_constant", "read_events"]
 
 Envelope = dict[str, object]
 
@@ -32,7 +32,7 @@ def read_events(source: str, on_error: Callable[[DocumentError], object]) -> Ite
             if not line.strip():
                 continue
             try:
-                envelope = json.loads(line)
+                envelope = json.loads(line, parse_constant=no_constant)
             except (ValueError, RecursionError) as error:
                 on_error(_bad_line(name, number, f"it is no JSON: {error}"))
                 continue
@@ -80,6 +80,11 @@ def _open(source: str) -> IO[bytes]:
     if Path(source).suffix == ".gz":
         return gzip.open(source, "rb")  # type: ignore[return-value]
     return open(source, "rb")
+
+
+def no_constant(constant: str) -> None:
+    """Refuses what Python's JSON has beyond JSON: NaN and the infinities."""
+    raise ValueError(f"{constant} is no JSON")
 
 
 def _lines(

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Iterator
 
 from xscl.errors import DocumentError, XSCLError
+from xscl.sources.events import no_constant
 
 __all__ = ["read_documents"]
 
@@ -39,7 +40,11 @@ def _read(
         envelope: dict[str, object] = {"stream": stream, "id": path, "xml": body}
         if path.lower().endswith(".json"):
             try:
-                envelope = {"stream": stream, "id": path, "json": json.loads(body)}
+                envelope = {
+                    "stream": stream,
+                    "id": path,
+                    "json": json.loads(body, parse_constant=no_constant),
+                }
             except (ValueError, RecursionError) as error:
                 on_error(DocumentError(f"it is no JSON: {error}", stream=stream, document=path))
                 continue
