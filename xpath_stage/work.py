@@ -26,7 +26,8 @@ _ROWS_COUNTED_FROM = 1_000
 _ALIKE = 16
 _EQUAL = 3_000
 
-_descendants = etree.XPath("count(descendant::*)")
+# What lies below a node: its elements, and its text at what reading a string costs.
+_below = etree.XPath("count(descendant::*) + string-length(.) div 16")
 
 
 class ExcessiveDocument(ValueError):
@@ -53,7 +54,7 @@ class Work:
         """
         reach: float = len(context) + 1
         if filter.searches:
-            reach += cast(float, _descendants(context))
+            reach += cast(float, _below(context))
         steps = reach * min(reach, _DEEPEST) ** max(0, filter.searches - 1)
         self._steps -= steps * reach if filter.pairs else steps
         if self._steps < 0:

@@ -155,9 +155,11 @@ def _cost(conditions: Sequence[Condition]) -> tuple[int, bool]:
 def _cost_of(condition: Condition) -> tuple[int, bool]:
     match condition:
         case Path():
-            # Searches of one path follow each other below the same node, as nested ones do.
+            # Searches of one path follow each other below the same node, as nested ones do; and
+            # a path of several steps goes further down than to the children.
             inner = [_cost(step.filters) for step in condition.steps]
             own = sum(step.axis == "//" for step in condition.steps)
+            own = own or int(sum(step.test != "." for step in condition.steps) > 1)
             nested = max((cost[0] for cost in inner), default=0)
             return own + nested, any(cost[1] for cost in inner)
         case Function():
