@@ -138,7 +138,7 @@ def run(
     """Runs queries over documents and writes matches to standard output."""
     if not (events or docs or feed):
         raise click.UsageError("nothing to read: give --events, --docs or --feed")
-    with Report(_errors()) as report, contextlib.ExitStack() as stack:
+    with _report(output) as report, contextlib.ExitStack() as stack:
         seconds = None if lateness is None else to_seconds(lateness)
         engine = stack.enter_context(Engine(lateness=seconds, on_skip=report.skip))
         bad = _load(engine, queries)
@@ -203,7 +203,7 @@ def demo() -> int:
 
     console = Console(highlight=False)
     text = (samples.FEEDS / "queries.xscl").read_text(encoding="utf-8")
-    with Report(_errors()) as report, Engine(on_skip=report.skip) as engine:
+    with _report(None) as report, Engine(on_skip=report.skip) as engine:
         subscriptions = engine.load(text)
         # The feeds are of 2026 for good, whenever the files were unpacked.
         arrival = to_seconds(from_timestamp("2026-06-15"))
@@ -218,8 +218,9 @@ def demo() -> int:
     return 0
 
 
-def _errors() -> Console:
-    return Console(stderr=True)
+def _report(output: str | None) -> Report:
+    """A report on standard error, for a run whose matches go to a file or standard output."""
+    return Report(Console(stderr=True), alone=output is not None or not sys.stdout.isatty())
 
 
 def _read(path: str) -> str:

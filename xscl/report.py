@@ -19,16 +19,17 @@ _SHOWN = 20
 
 
 class Report:
-    """Counts documents and matches; shows progress where standard error is a terminal."""
+    """Counts documents and matches; shows progress where standard error is a terminal, and
+    matches do not come between."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, *, alone: bool) -> None:
         self._console = console
         self._progress = Progress(
             TextColumn("{task.description}"),
             TimeElapsedColumn(),
             console=console,
             transient=True,
-            disable=not console.is_terminal,
+            disable=not (console.is_terminal and alone),
         )
         self._task = self._progress.add_task("reading …", total=None)
         self._started = time.perf_counter()
@@ -54,6 +55,8 @@ class Report:
             stream = envelope.get("stream", "S")
             if isinstance(stream, str) and not engine.reads(stream):
                 self._unread[stream] += 1
+            if self.read % 1000 == 0:
+                self.found(0)
             yield envelope
 
     def found(self, matches: int) -> None:
@@ -66,7 +69,7 @@ class Report:
     def close(self, engine: Engine, streams: Iterable[str]) -> int:
         """Prints the closing summary; returns how many documents were skipped."""
         seconds = time.perf_counter() - self._started
-        self._progress.stop()
+        self._stop()
         known = ", ".join(sorted(streams)) or "none"
         for stream, count in self._unread.items():
             self._say(
@@ -97,7 +100,12 @@ class Report:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._progress.stop()
+        self._stop()
+
+    def _stop(self) -> None:
+        # Stopped twice, it would wipe what has been said in between.
+        if self._progress.live.is_started:
+            self._progress.stop()
 
     def _say(self, text: str) -> None:
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
