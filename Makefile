@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test bench clean
+.PHONY: demo test fuzz bench clean
 
 demo: $(VENV)/.run
 	$(BIN)/xscl demo
@@ -15,6 +15,12 @@ test: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict
 	$(BIN)/python -m pytest
+
+# Random queries beside their XQuery, for as long as asked: make fuzz SECONDS=600
+SECONDS ?= 60
+
+fuzz: $(VENV)/.dev
+	XSCL_FUZZ_SECONDS=$(SECONDS) $(BIN)/python -m pytest --hypothesis-show-statistics tests/xscl/test_xquery.py
 
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/feed_stream.py

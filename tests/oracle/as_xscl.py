@@ -142,7 +142,8 @@ class _Writer:
             case Call(name, arguments):
                 return f"{name}({', '.join(self._condition(part, 0) for part in arguments)})"
             case Negation(operand):
-                written, binds = f"-{self._condition(operand, _UNARY)}", _UNARY
+                # Apart from the next sign, as two make a comment.
+                written, binds = f"- {self._condition(operand, _UNARY)}", _UNARY
             case Operation(sign, left, right):
                 binds = _BINDS[sign]
                 first = self._condition(left, binds)

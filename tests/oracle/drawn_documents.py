@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import random
+from datetime import UTC, datetime
 from typing import Any
 
 from hypothesis import strategies as st
 
 from tests.oracle.terms import Document
 
-__all__ = ["KEYS", "NAMES", "NAMESPACES", "VALUES", "documents"]
+__all__ = ["NAMESPACES", "documents"]
 
-NAMES = ("a",) * 4 + ("b",) * 3 + ("c", "item")
-KEYS = ("a",) * 4 + ("b",) * 3 + ("c", "item", "b c", "dc:creator", "1st", "é")
+NAMES = ("a",) * 8 + ("b",) * 6 + ("c", "item", "or", "div", "not", "from", "text")
+KEYS = ("a",) * 6 + ("b",) * 4 + ("c", "item", "or", "div", "text", "b c", "dc:creator", "1st", "é")
 VALUES = ("1", "1", "1", "2", "2", "10", "1.0", " 1 ", "x", "x", "X", "x y", "", "1e1", "-1", "é")
 NAMESPACES = {"p": "urn:p"}
 """What a query file declares; `dc` and `atom` are declared beforehand."""
@@ -105,17 +105,10 @@ def documents(draw: st.DrawFn, kinds: str) -> list[Document]:
     times = st.sampled_from([0, 1, 2, 2, 3, 4, 5, 5.5, 60, 4000])
     drawn = draw(st.lists(st.tuples(streams, times, st.sampled_from(some)), min_size=3, max_size=6))
     return [
-        Document(stream, f"d{number}", time, content, json)
+        Document(stream, f"d{number}", time, content, json, _timestamp(time, draw(st.booleans())))
         for number, (stream, time, (content, json)) in enumerate(drawn)
     ]
 
 
-def shuffled_batches(documents: list[Document], seed: int) -> list[list[Document]]:
-    """In another order, split anywhere."""
-    dice = random.Random(seed)
-    left, batches = dice.sample(documents, len(documents)), []
-    while left:
-        size = dice.randint(1, len(left))
-        batches.append(left[:size])
-        left = left[size:]
-    return batches
+def _timestamp(seconds: float, iso: bool) -> object:
+    return datetime.fromtimestamp(seconds, UTC).isoformat() if iso else seconds

@@ -19,8 +19,9 @@ from tests.oracle.terms import (
 __all__ = ["conditions", "node_test", "plain_path"]
 
 _TESTS = ("a", "b", "*", "*", "*") * 3 + ("c", "*:a", "'a'", "item")
-_IN_XML = (*_TESTS, *_TESTS, "p:a", "p:b", "dc:a", "atom:b", "*:b", "*:c")
-_IN_JSON = (*_TESTS, *_TESTS, "json", "'b c'", "'dc:creator'", '"1st"', "é")
+_KEYWORDS = ("or", "div", "not", "from", "text")
+_IN_XML = (*_TESTS, *_TESTS, *_KEYWORDS, "p:a", "p:b", "dc:a", "atom:b", "*:b", "*:c")
+_IN_JSON = (*_TESTS, *_TESTS, "json", "'b c'", "'dc:creator'", '"1st"', "é", *_KEYWORDS)
 _ATTRIBUTES = ("@k", "@k", "@k", "@m", "@*", "@*", "@dc:k", "@xml:lang")
 _TEXTS = ("1", "2", "x", "x y", "", "1.0", "it's", 'a "b"')
 _NUMBERS = ("1", "1", "2", "0", "1.5", ".5", "3.", "10")
@@ -77,6 +78,13 @@ def _texts(draw: st.DrawFn, kinds: str, levels: int) -> Condition:
         if name in ("string", "normalize-space") and draw(st.booleans()):
             return Call(name)
         return Call(name, (draw(_texts(kinds, levels - 1)),))
+    if draw(st.integers(0, 2)) == 0:
+        # Of numbers, those that XPath 1.0 and libxml2 are sure to write alike.
+        number = st.builds(Number, st.sampled_from(_NUMBERS)) | st.builds(
+            lambda path: Call("count", (path,)), _relative_path(kinds, levels - 1)
+        )
+        truth = conditions(kinds, positional=False, levels=levels - 1)
+        return Call("string", (draw(number | truth),))
     name = draw(st.sampled_from(["substring-before", "substring-after"]))
     return Call(name, (draw(_texts(kinds, levels - 1)), draw(_texts(kinds, levels - 1))))
 
@@ -105,11 +113,13 @@ def _numbers(draw: st.DrawFn, kinds: str, levels: int, positional: bool) -> Cond
 
 @st.composite
 def _values(draw: st.DrawFn, kinds: str, levels: int, positional: bool) -> Condition:
-    match draw(st.integers(0, 3)):
-        case 0:
+    match draw(st.integers(0, 12)):
+        case 0 | 1 | 2:
             return draw(_numbers(kinds, levels, positional))
-        case 1:
+        case 3 | 4 | 5:
             return draw(_texts(kinds, levels))
+        case 6 if levels > 0:
+            return draw(conditions(kinds, positional=False, levels=levels - 1))
     return draw(_relative_path(kinds, levels))
 
 
@@ -119,7 +129,7 @@ def conditions(
 ) -> Condition:
     """A condition that holds or not; at the top of a filter also a position, if allowed."""
     shape = draw(st.integers(0, 13))
-    if top and positional and shape == 0:
+    if top and positional and shape in (0, 13):
         return draw(
             st.sampled_from([Number("1"), Number("1"), Number("2"), Call("last")])
             | _numbers(kinds, 2, True)

@@ -139,7 +139,8 @@ def _blocks(draw: st.DrawFn, letter: str, kinds: str) -> Block:
 def _sides(draw: st.DrawFn, names: list[str], kinds: str, *, literal: bool = False) -> Side:
     if literal or not names:
         if draw(st.booleans()):
-            return Side(Text(draw(st.sampled_from(_LITERALS))))
+            wrapped = st.sampled_from([(), (), (), ("lower-case",), ("number",)])
+            return Side(Text(draw(st.sampled_from(_LITERALS))), draw(wrapped))
         return Side(Number(draw(st.sampled_from(_NUMBERS))))
     path: Path = ()
     if draw(st.integers(0, 3)) == 0:

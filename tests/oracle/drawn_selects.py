@@ -9,8 +9,14 @@ from tests.oracle.terms import Constructor, Insert, Item, JSONConstructor, Selec
 
 __all__ = ["selects"]
 
-_NAMES = ("r", "t", "p1", "from")
+_NAMES = ("r", "t", "p1", "from", "dc:t", "p:t")
 _LITERALS = (
+    "&#x31;",
+    "&#32;",
+    "<?p {q}?>",
+    '<e k="&#x20;\'"/>',
+    "]]&gt;",
+    "it's",
     "x",
     " ",
     "\n  ",
@@ -21,7 +27,7 @@ _LITERALS = (
     "<!-- {c} -->",
     "a -- b;",
 )
-_IN_ATTRIBUTES = ("x", " ", "&lt;", "{{", "}}", "'", "--", ";")
+_IN_ATTRIBUTES = ("\n", "&#xA;", "x", " ", "&lt;", "{{", "}}", "'", "--", ";")
 _CONSTANTS = ("x", "{x1}", 1, 1.5, -2, True, False, None)
 
 
@@ -34,7 +40,9 @@ def _paths(draw: st.DrawFn, names: list[str], kinds: str) -> VariablePath:
 @st.composite
 def _constructors(draw: st.DrawFn, names: list[str], kinds: str, levels: int) -> Constructor:
     attributes = {}
-    for name in draw(st.lists(st.sampled_from(["k", "m"]), max_size=2, unique=True)):
+    for name in draw(
+        st.lists(st.sampled_from(["k", "m", "p:k", "xml:lang"]), max_size=2, unique=True)
+    ):
         parts = st.sampled_from(_IN_ATTRIBUTES) | st.builds(Insert, _paths(names, kinds))
         attributes[name] = tuple(draw(st.lists(parts, max_size=3)))
     namespaces: tuple[tuple[str, str], ...] = ()
@@ -47,7 +55,7 @@ def _constructors(draw: st.DrawFn, names: list[str], kinds: str, levels: int) ->
         parts |= _constructors(names, kinds, levels - 1)
     content = draw(st.lists(parts, max_size=4))
     name = draw(st.sampled_from(_NAMES))
-    if namespaces and namespaces[0][0]:
+    if namespaces and namespaces[0][0] and ":" not in name:
         name = f"{namespaces[0][0]}:{name}"
     return Constructor(name, namespaces, tuple(attributes.items()), tuple(content))
 
@@ -83,6 +91,6 @@ def selects(draw: st.DrawFn, names: list[str], kinds: str) -> Select:
         return draw(_constructors(names, kinds, 1))
     if shape == "json":
         return draw(_json(names, kinds, 1))
-    aliases = st.none() | st.sampled_from(["v", "a", "title"])
+    aliases = st.none() | st.sampled_from(["v", "a", "title", "dc:t"])
     items = st.builds(Item, _paths(names, kinds), aliases)
     return tuple(draw(st.lists(items, min_size=1, max_size=3)))

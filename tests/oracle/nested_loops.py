@@ -15,6 +15,7 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, Literal, NamedTuple
 
 from lxml import etree
@@ -42,16 +43,47 @@ class Block:
 
 
 @dataclass(frozen=True)
+class Term:
+    """A side of a comparison that is not just a variable: the nodes of a path (XPath) from one,
+    or a constant without a variable, under functions (innermost first)."""
+
+    variable: str | None
+    path: str = "."
+    functions: tuple[str, ...] = ()
+    constant: str = ""
+
+
+Side = str | Term
+Conjuncts = Sequence[tuple[Side, str, Side]]
+
+
+@dataclass(frozen=True)
 class Query:
-    """One block, or two under an operator; `joins` compare variables: (left, operator, right)."""
+    """One block, or two under an operator; `joins` compare variables: (left, operator, right).
+
+    All of the `joins` must hold, or all of one of the `alternatives`.
+    """
 
     name: str
     blocks: Sequence[Block]
     kind: Literal["FOLLOWED BY", "JOIN"] | None = None
-    joins: Sequence[tuple[str, str, str]] = ()
+    joins: Conjuncts = ()
     window: float | None = None
     selected: Sequence[str] = ()
     namespaces: Mapping[str, str] = field(default_factory=dict)
+    alternatives: Sequence[Conjuncts] = ()
+
+    @property
+    def compared(self) -> set[str]:
+        """The variables that any comparison is about."""
+        sides = {
+            side
+            for joins in (self.joins, *self.alternatives)
+            for left, _, right in joins
+            for side in (left, right)
+        }
+        names = {side if isinstance(side, str) else side.variable for side in sides}
+        return {name for name in names if name is not None}
 
 
 @dataclass(frozen=True)
@@ -92,7 +124,10 @@ def _matches(query: Query, documents: Sequence[Document], trees: Sequence[Any]) 
     ]
     for places in _places(query, documents):
         for whole in _combinations([assignments[b][place] for b, place in enumerate(places)]):
-            if all(compare(whole[a], op, whole[b]) for a, op, b in query.joins):
+            if any(
+                all(_holds(whole, *join) for join in joins)
+                for joins in (query.joins, *query.alternatives)
+            ):
                 yield Row(
                     query.name,
                     tuple(documents[place].id for place in places),
@@ -117,8 +152,7 @@ def _places(query: Query, documents: Sequence[Document]) -> Iterator[tuple[int, 
 
 def _distinct(query: Query, block: Block, tree: Any) -> Iterator[Assignment]:
     """The assignments of one block to one document, told apart by the variables that matter."""
-    matter = {block.output, *query.selected}
-    matter |= {name for left, _, right in query.joins for name in (left, right)}
+    matter = {block.output, *query.selected, *query.compared}
     seen = set()
     for whole in _assignments(query, block.variables, tree, {}):
         part = {name: value for name, value in whole.items() if name in matter}
@@ -175,6 +209,44 @@ ORDERS: dict[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+
+
+def _holds(whole: Assignment, left: Side, op: str, right: Side) -> bool:
+    """A path ranges over its nodes for each occurrence anew: some pair of them must compare."""
+    return any(
+        op == "!=" if None in (a, b) else compare_strings(a, op, b)
+        for a in _values(whole, left)
+        for b in _values(whole, right)
+    )
+
+
+def _values(whole: Assignment, side: Side) -> list[Any]:
+    """The string values of a side's nodes under its functions; None is NaN."""
+    if isinstance(side, str):
+        return [string_value(whole[side])]
+    values: list[Any] = [side.constant]
+    if side.variable is not None:
+        found = whole[side.variable]
+        nodes = [found]
+        if side.path != ".":
+            # Nothing is below an attribute.
+            nodes = [] if isinstance(found, str) else found.xpath(side.path)
+        values = [string_value(one) for one in nodes]
+    for function in side.functions:
+        values = [None if value is None else _under(function, value) for value in values]
+    return values
+
+
+def _under(function: str, value: str) -> str | None:
+    """A value under a function; of numbers only those that JavaScript prints without exponent."""
+    if function == "lower-case":
+        return value.lower()
+    if function == "normalize-space":
+        return " ".join(re.split("[ \t\r\n]+", value.strip(" \t\r\n")))
+    if not DOUBLE.fullmatch(value) or "N" in value:
+        return None
+    number = f"{Decimal(repr(float(value))):f}"
+    return number.removesuffix(".0")
 
 
 def compare(left: Any, op: str, right: Any) -> bool:

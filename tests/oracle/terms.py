@@ -215,13 +215,15 @@ class Query:
 
 @dataclass(frozen=True)
 class Document:
-    """A document of a stream: XML text, or a JSON value where `json` is true."""
+    """A document of a stream: XML text, or a JSON value where `json` is true; the timestamp in
+    seconds, and as it is `written` in its envelope."""
 
     stream: str
     id: str
     timestamp: float
     content: object
     json: bool = False
+    written: object = None
 
     def envelope(self) -> dict[str, object]:
         """As the engine takes it."""
@@ -229,6 +231,6 @@ class Document:
         return {
             "stream": self.stream,
             "id": self.id,
-            "timestamp": self.timestamp,
+            "timestamp": self.timestamp if self.written is None else self.written,
             form: self.content,
         }

@@ -314,7 +314,9 @@ QUERIES: dict[str, list[Query]] = {
 
 
 def read() -> list[dict[str, Any]]:
-    return [json.loads(line) for path in CASES for line in path.read_text("utf-8").splitlines()]
+    """The cases but those found at random, which the XQuery oracle answered."""
+    own = [path for path in CASES if path.stem != "fuzz"]
+    return [json.loads(line) for path in own for line in path.read_text("utf-8").splitlines()]
 
 
 def documents(events: list[dict[str, Any]]) -> list[Document]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
+from pathlib import Path
 
 from tests.oracle.terms import (
     Block,
@@ -29,78 +30,18 @@ from tests.oracle.terms import (
     VariablePath,
 )
 from tests.oracle.xquery_filters import (
-    FUNCTIONS,
     filters_in_xquery,
     path_in_xquery,
     quoted,
     test_in_xquery,
 )
 
-__all__ = ["PROLOG", "query_in_xquery", "selected_paths"]
+__all__ = ["PROLOG", "declarations", "query_in_xquery", "selected_paths"]
 
-PROLOG = (
-    FUNCTIONS
-    + r"""
-declare function local:node($node as node()) as array(*) {
-  let $element := if ($node instance of element()) then $node else $node/..
-  return array { count($element/preceding::*) + count($element/ancestor::*),
-    if ($node instance of element()) then '' else
-      'Q{' || namespace-uri($node) || '}' || local-name($node),
-    local-name($node) }
-};
-declare function local:nodes($document as map(*), $nodes as node()*) as array(*) {
-  array { $nodes ! array:join(([$document?number], local:node(.))) }
-};
-declare function local:key($name as xs:string) as xs:string {
-  string-join(tokenize(substring-after($name, '__'), '\.')
-    ! codepoints-to-string(local:hexadecimal(.)))
-};
-declare function local:hexadecimal($digits as xs:string) as xs:integer {
-  fold-left(string-to-codepoints($digits), 0, function($sum, $digit) {
-    16 * $sum + string-length(substring-before('0123456789abcdef', codepoints-to-string($digit)))
-  })
-};
-declare function local:copy($node as node()) as node() {
-  typeswitch ($node)
-  case attribute() return element {node-name($node)} {string($node)}
-  case element() return
-    if (starts-with(local-name($node), '__'))
-    then element item {
-      attribute key {local:key(local-name($node))}, $node/@*, $node/node() ! local:copy(.)
-    }
-    else element {node-name($node)} {$node/@*, $node/node() ! local:copy(.)}
-  default return $node
-};
-declare function local:xml($node as node()) as xs:string {
-  serialize($node, map { 'method': 'xml', 'omit-xml-declaration': true() })
-};
-declare function local:equal($left as item(), $right as item()) as xs:boolean {
-  if ($left instance of xs:double and $right instance of xs:double) then $left = $right
-  else if (string($left) = 'NaN' and $left instance of xs:double) then false()
-  else if (string($right) = 'NaN' and $right instance of xs:double) then false()
-  else local:shortest($left) = local:shortest($right)
-};
-declare function local:shortest($value as item()) as xs:string {
-  if ($value instance of xs:double and $value = 0) then '0' else string($value)
-};
-declare function local:ordered($left as item(), $sign as xs:string, $right as item())
-as xs:boolean {
-  let $numbers := string($left) castable as xs:double and string($right) castable as xs:double
-  let $a := if ($numbers) then xs:double($left) else string($left)
-  let $b := if ($numbers) then xs:double($right) else string($right)
-  return
-    if (($left, $right) ! (. instance of xs:double and . != .) = true()) then false()
-    else if ($sign = '<') then $a < $b else if ($sign = '<=') then $a <= $b
-    else if ($sign = '>') then $a > $b else $a >= $b
-};
-declare function local:cast($text as xs:string) as xs:double {
-  if ($text castable as xs:double) then xs:double($text) else xs:double('NaN')
-};
-"""
-)
+PROLOG = (Path(__file__).parent / "functions.xq").read_text(encoding="utf-8")
 
 _BRACES = {"{{": "&#x7B;", "}}": "&#x7D;"}
-"""Saxon takes four braces in a row for an expression."""
+"""Saxon takes some braces in a row for an expression."""
 
 
 def query_in_xquery(name: str, query: Query) -> str:

@@ -3,7 +3,8 @@
 XPath 1.0 converts as it goes: a node set is its first node's string, or its existence, and a
 comparison with one holds if it holds for one of its nodes.  XQuery would raise an error or cast
 otherwise, so every conversion is written, and nothing is left to XQuery's own comparisons but
-strings with strings, doubles with doubles and booleans with booleans.
+strings with strings, doubles with doubles and booleans with booleans.  The functions that convert
+are in functions.xq.
 """
 
 from __future__ import annotations
@@ -26,24 +27,7 @@ from tests.oracle.terms import (
     Text,
 )
 
-__all__ = ["FUNCTIONS", "filters_in_xquery", "path_in_xquery", "quoted", "test_in_xquery"]
-
-FUNCTIONS = r"""
-declare function local:number($text as xs:string) as xs:double {
-  if (matches($text, '^[ \t\r\n]*-?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?[ \t\r\n]*$'))
-  then xs:double(normalize-space($text)) else xs:double('NaN')
-};
-declare function local:text($number as xs:double) as xs:string {
-  if ($number = 1 div 0e0) then 'Infinity' else if ($number = -1 div 0e0) then '-Infinity'
-  else if ($number = 0) then '0' else string($number)
-};
-declare function local:first($nodes as node()*) as xs:string { string(head($nodes)) };
-declare function local:holds($number as xs:double) as xs:boolean {
-  $number = $number and $number != 0
-};
-declare function local:double($truth as xs:boolean) as xs:double { if ($truth) then 1 else 0 };
-"""
-"""libxml2 reads exponents in numbers, which the text of XPath 1.0 does not have."""
+__all__ = ["filters_in_xquery", "path_in_xquery", "quoted", "test_in_xquery"]
 
 Type = Literal["nodes", "text", "number", "truth"]
 
