@@ -48,7 +48,9 @@ def _assignments(
         extended = dict(bound)
         for column, variable in atoms[0].arguments:
             value = row[columns.index(column)]
-            if extended.setdefault(variable, value) != value:
+            # A NaN is not equal to itself, but it is the same value.
+            known = extended.setdefault(variable, value)
+            if known is not value and known != value:
                 break
         else:
             yield from _assignments(atoms[1:], database, extended)

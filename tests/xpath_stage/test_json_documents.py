@@ -208,7 +208,7 @@ def nested(levels: int, *, array: bool) -> object:
 def test_as_deep_as_it_may_be(array: bool) -> None:
     assert string_value(json_tree(nested(256, array=array))) == "x"
     for levels in (257, 5000):
-        with pytest.raises(MalformedDocument, match="it is deeper than 256 elements$"):
+        with pytest.raises(MalformedDocument, match=r"it is deeper than 256 elements$"):
             json_tree(nested(levels, array=array))
 
 

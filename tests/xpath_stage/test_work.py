@@ -18,10 +18,12 @@ CHAIN = "<a>" * 200 + "x" + "</a>" * 200
 LISTS = f"<r><a>{'<b>1</b>' * 20_000}</a><a>{'<c>2</c>' * 20_000}</a></r>"
 SIBLINGS = f"<r>{'<b>1</b>' * 20_000}{'<c>2</c>' * 20_000}</r>"
 TEXT = "<a>" * 250 + "x" * 1_000_000 + "</a>" * 250
+SOME_TEXT = "<a>" * 250 + "x" * 200_000 + "</a>" * 250
 SMALL = "<a><b>1</b><a><b>1</b><c>1</c><a><b>1</b><a/></a></a></a>"
 
 STEPS = "its filters would take more than 100,000,000 steps"
 CHARACTERS = "have more than 100,000,000 characters in all"
+ANY = "more than 100,000,000"
 WAYS = "matches a pattern in more than 100,000 ways"
 
 EXCESSIVE = [
@@ -33,6 +35,7 @@ EXCESSIVE = [
     pytest.param("S//r[b < c]", SIBLINGS, STEPS, id="all pairs in order"),
     pytest.param("S//r[a/b = a/c]", LISTS, STEPS, id="all pairs of lists further down"),
     pytest.param("S//r[.//b = .//c]", LISTS, STEPS, id="all pairs that a search finds"),
+    pytest.param("S//*[.//*[contains(., 'y')]]", SOME_TEXT, ANY, id="strings in a filter"),
     pytest.param("S//*->x JOIN {x = y} S//*->y", TEXT, CHARACTERS, id="strings of nested elements"),
     pytest.param(
         "S//*->x JOIN {lower-case(x) = y} S//b->y", TEXT, CHARACTERS, id="strings under functions"
@@ -143,6 +146,11 @@ def test_what_is_cut_off_is_the_document_alone() -> None:
     assert {len(column) for column in columns} == {len(rows)}
 
 
+def often_evaluated(work: Work, filter: Filter, context: etree._Element, often: int) -> None:
+    for _ in range(often):
+        work.evaluate(filter, context)
+
+
 def test_what_is_counted() -> None:
     """A search costs a subtree, one within another the subtree for each level of it."""
     root = etree.fromstring(f"<r>{'<b/>' * 999}</r>")
@@ -153,11 +161,9 @@ def test_what_is_counted() -> None:
         (Filter(".//b[.//c]", searches=2), 195),
     ]:
         work = Work()
-        for _ in range(often):
-            work.evaluate(filter, root)
+        often_evaluated(work, filter, root, often)
         with pytest.raises(ExcessiveDocument, match=STEPS):
-            for _ in range(often):
-                work.evaluate(filter, root)
+            often_evaluated(work, filter, root, often)
     work = Work()
     work.take_string("x" * 100_000_000)
     with pytest.raises(ExcessiveDocument, match=CHARACTERS):

@@ -11,12 +11,19 @@ from typing import Any, Literal
 from hypothesis import strategies as st
 
 from tests.oracle.nested_loops import Block as OracleBlock
-from tests.oracle.nested_loops import Document, Query, Row, Variable
+from tests.oracle.nested_loops import Conjuncts, Document, Query, Row, Side, Term, Variable
 
 Envelope = dict[str, Any]
 
 NAMES = ("a", "a", "b", "b", "c")
-VALUES = ("1", "1", "1", "2", "2", "10", "x", "")
+VALUES = ("1", "1", "1", "2", "2", "10", "x", "X", "1.0", " 1", "")
+PATHS = ("b", "*", ".//b", ".//*", ".//@k", "@k", "*/b", "b[@k]", "*[1]")
+WRAPPINGS = (
+    ("number",),
+    ("lower-case",),
+    ("normalize-space",),
+    ("normalize-space", "lower-case"),
+)
 TESTS = ("a", "a", "b", "b", "*", "*")
 CONDITIONS = (
     "b",
@@ -30,6 +37,11 @@ CONDITIONS = (
     "b or c",
     "b = c",
     "string-length(.) < 3",
+    "b > 1",
+    "contains(., '1') and not(@k)",
+    "starts-with(., '1')",
+    "normalize-space(.) = '1'",
+    "number(.) * 2 = 2",
 )
 POSITIONS = ("1", "2", "last()", "b", "not(c)")
 ON_ATTRIBUTES = (". = '1'", ". != ''", "number(.) > 1")
@@ -58,10 +70,11 @@ class DrawnQuery:
 
     blocks: tuple[Block, ...]
     kind: Literal["FOLLOWED BY", "JOIN"] | None = None
-    joins: tuple[tuple[str, str, str], ...] = ()
+    joins: tuple[tuple[Side, str, Side], ...] = ()
     window: int | None = None
     selected: tuple[str, ...] = ()
     select: str = ""
+    alternatives: tuple[tuple[tuple[Side, str, Side], ...], ...] = ()
     name: str = field(default="", compare=False)
 
     def __str__(self) -> str:
@@ -76,11 +89,30 @@ def xscl_text(query: DrawnQuery) -> str:
     blocks = [block.stream + "".join(map(_step_text, block.steps)) for block in query.blocks]
     if query.kind is None:
         return head + blocks[0]
-    predicate = " AND ".join(" ".join(join) for join in query.joins)
+    predicate = " OR ".join(map(_conjuncts_text, (query.joins, *query.alternatives)))
     window = "" if query.window is None else f"{', ' if predicate else ''}{query.window} s"
     if not predicate and not window:
         window = "INF"
     return f"{head}{blocks[0]}\n  {query.kind} {{{predicate}{window}}}\n  {blocks[1]}"
+
+
+def _conjuncts_text(joins: Conjuncts) -> str:
+    return " AND ".join(f"{_side_text(a)} {op} {_side_text(b)}" for a, op, b in joins)
+
+
+def _side_text(side: Side) -> str:
+    if isinstance(side, str):
+        return side
+    if side.variable is None:
+        text = f"'{side.constant}'"
+    elif side.path == ".":
+        text = side.variable
+    else:
+        step = side.path.removeprefix(".")
+        text = side.variable + (step if step.startswith("//") else f"/{step}")
+    for function in side.functions:
+        text = f"{function}({text})"
+    return text
 
 
 def _step_text(step: Step) -> str:
@@ -107,6 +139,7 @@ def oracle_query(query: DrawnQuery) -> Query:
         query.joins,
         query.window,
         query.selected,
+        alternatives=query.alternatives,
     )
 
 
@@ -190,6 +223,26 @@ def _renamed(block: Block) -> Block:
 
 
 @st.composite
+def _side(draw: st.DrawFn, names: st.SearchStrategy[str]) -> Side:
+    """Of eight, five are variables; or a path, functions, a constant."""
+    name = draw(names)
+    kind = draw(st.integers(0, 7))
+    if kind < 5:
+        return name
+    functions = draw(st.sampled_from(((), *WRAPPINGS) if kind == 5 else WRAPPINGS))
+    if kind == 7:
+        return Term(None, constant=draw(st.sampled_from(VALUES)), functions=functions[:1])
+    return Term(name, draw(st.sampled_from(PATHS)) if kind == 5 else ".", functions)
+
+
+def _joins(draw: st.DrawFn, names: st.SearchStrategy[str], most: int) -> list[Any]:
+    """Comparisons of any two sides."""
+    operators = st.sampled_from(["=", "=", "=", "!=", "<", "<=", ">", ">="])
+    comparison = st.tuples(_side(names), operators, _side(names))
+    return draw(st.lists(comparison, min_size=1, max_size=most))
+
+
+@st.composite
 def queries(draw: st.DrawFn, *, finite: bool = False) -> DrawnQuery:
     """Three of four are joins, most of these with an equality."""
     sides = [draw(_blocks("x"))]
@@ -211,17 +264,19 @@ def queries(draw: st.DrawFn, *, finite: bool = False) -> DrawnQuery:
             else st.just([])
         )
         anyone = lefts | rights
-        others = draw(
-            st.lists(
-                st.tuples(anyone, st.sampled_from(["=", "!=", "<", "<=", ">", ">="]), anyone),
-                max_size=1,
-            )
-            if draw(st.integers(0, 2)) == 0
-            else st.just([])
-        )
+        others = _joins(draw, anyone, 1) if draw(st.integers(0, 2)) == 0 else []
+        alternatives = []
+        if (equalities or others) and draw(st.integers(0, 2)) == 0:
+            alternatives = [tuple(_joins(draw, anyone, 2)) for _ in range(draw(st.integers(1, 2)))]
         window = draw(st.sampled_from([2, 3, 5] if finite else [None, None, 2, 5]))
         kind = draw(st.sampled_from(["FOLLOWED BY", "FOLLOWED BY", "JOIN"]))
-        query = DrawnQuery(tuple(sides), kind, (*equalities, *others), window)
+        query = DrawnQuery(
+            tuple(sides),
+            kind,
+            (*equalities, *others),
+            window,
+            alternatives=tuple(alternatives),
+        )
     names = [name for block in sides for name in variables_of(block.steps)]
     how = draw(st.sampled_from(["", "SELECT * FROM ", "list", "list", "constructor"]))
     if how not in ("list", "constructor"):

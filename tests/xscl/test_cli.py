@@ -104,6 +104,24 @@ def test_run_reads_document_files(folder: Path) -> None:
     assert ("same", ["s/1.xml", "r.xml"]) in matches(done)
 
 
+def test_run_reads_and_writes_json(folder: Path) -> None:
+    (folder / "j.xscl").write_text("SELECT x/a FROM S/json->x[a]")
+    (folder / "j.jsonl").write_text(
+        '{"id": "d1", "json": {"a": [1.50, null]}}\n{"id": "d2", "json": [{"a": "é"}]}\n'
+    )
+    done = xscl("run", "j.xscl", "--events", "j.jsonl", at=folder)
+    (line,) = done.stdout.splitlines()
+    assert json.loads(line)["result"] == {"a": [1.5, None]}
+
+
+def test_what_is_written_is_json(folder: Path) -> None:
+    """Python reads and writes NaN, which JSON has not."""
+    (folder / "j.xscl").write_text("S//a")
+    (folder / "j.jsonl").write_text('{"json": {"a": NaN}}\n{"json": {"a": 1}}\n')
+    done = xscl("run", "j.xscl", "--events", "j.jsonl", at=folder)
+    assert "NaN" not in done.stdout
+
+
 def test_ids_by_default_are_the_places_in_the_source(folder: Path) -> None:
     (folder / "a.jsonl").write_text('{"xml": "<a/>"}\n{"xml": "<a/>"}\n')
     done = xscl("run", "q.xscl", "--events", "a.jsonl", "--events", "a.jsonl", at=folder)

@@ -1,0 +1,245 @@
+"""The deepest, widest and longest documents: an answer or a clear refusal, within seconds.
+
+The guard is generous, for a machine that has other things to do.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import monotonic
+from typing import Any
+
+import pytest
+
+import xscl
+
+MANY = 200_000
+GUARD = 60.0
+
+
+@contextmanager
+def in_time() -> Iterator[None]:
+    start = monotonic()
+    yield
+    assert monotonic() - start < GUARD
+
+
+def answer(queries: str, *documents: Any, stream: str = "S") -> list[xscl.Match] | str:
+    """The matches of all documents, or the reason why one was refused; nothing else may happen."""
+    with in_time(), xscl.Engine() as engine:
+        engine.load(queries)
+        found: list[xscl.Match] = []
+        try:
+            for number, document in enumerate(documents):
+                found += engine.publish(stream, document, id=str(number), timestamp=number)
+        except xscl.DocumentError as refused:
+            assert engine.skipped.malformed == 1
+            return refused.problem
+        return found
+
+
+def deep_xml(levels: int) -> str:
+    return "<a>" * levels + "x" + "</a>" * levels
+
+
+def deep_json(levels: int, *, array: bool = False) -> Any:
+    value: Any = "x"
+    for _ in range(levels - 1):
+        value = [value] if array else {"a": value}
+    return value
+
+
+# The deepest.
+
+DEEP_QUERIES = [
+    "S//*[not(*)]",
+    "S//*->x[. = 'x']",
+    "S//*->x JOIN {x = y} S//*->y",
+    "S//*->x//*->y",
+    "S//*[.//*][*]",
+    "SELECT <r>{x}</r> FROM S/*->x",
+    "SELECT {\"x\": x} FROM S/*->x",
+    f"S{'/*' * 256}",
+    f"S{'//*' * 20}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("query", DEEP_QUERIES)
+@pytest.mark.parametrize("kind", ["xml", "objects", "arrays"])
+def test_256_levels_are_accepted(query: str, kind: str) -> None:
+    document = {
+        "xml": deep_xml(256),
+        "objects": deep_json(256),
+        "arrays": deep_json(256, array=True),
+    }[kind]
+    found = answer(query, document)
+    assert not isinstance(found, str), found
+    for match in found[:3]:
+        assert json.dumps(match.to_dict())
+
+
+@pytest.mark.parametrize("levels", [257, 300, 5_000, 1_000_000])
+def test_deeper_xml_is_refused(levels: int) -> None:
+    assert "it is deeper than 256 elements" in str(answer("S//a", deep_xml(levels)))
+    assert "it is deeper than 256 elements" in str(answer("S//a", deep_xml(levels).encode()))
+
+
+@pytest.mark.parametrize("array", [True, False])
+@pytest.mark.parametrize("levels", [257, 300, 5_000, 100_000])
+def test_deeper_json_is_refused(levels: int, array: bool) -> None:
+    document = deep_json(levels, array=array)
+    assert "it is deeper than 256 elements" in str(answer("S//a", document))
+    while isinstance(document, list | dict) and document:
+        # Python itself takes such a value apart by recursion.
+        document = document.pop() if isinstance(document, list) else document.popitem()[1]
+
+
+def test_deep_and_never_closed() -> None:
+    assert "line 1, column" in str(answer("S//a", "<a>" * 1_000_000))
+
+
+# The widest.
+
+
+def siblings(name: str, number: int = MANY, *, distinct: bool = True) -> str:
+    leaves = "".join(
+        f'<n k="{i % 7}">{i if distinct else "v"}</n>' for i in range(number)
+    )  # fmt: skip
+    return f"<{name}>{leaves}</{name}>"
+
+
+@pytest.mark.parametrize(
+    ("query", "matches"),
+    [
+        ("S//n[. = '77']", 1),
+        ("S//n[@k = '3'][contains(., '777')]", None),
+        ("S//n[1]", 1),
+        ("S//n[last()]", 1),
+        ("S//n[@k = '6'][last()]", 1),
+        ("S/a[n = '199999']", 1),
+        ("S/a[count(n) = 200000]", 1),
+        ("S/a[.//n[ends-with(., '99999')]]", 1),
+        ("S/a[not(n = 'none')]", 1),
+        ("S/a/n[matches(., '^1?99999$')]", 2),
+        ("S/a[n/@k = '3' and n > 199998]", 1),
+        ("SELECT x/n[last()] FROM S/a->x", 1),
+    ],
+)
+def test_many_siblings_and_filters(query: str, matches: int | None) -> None:
+    found = answer(query, siblings("a"))
+    assert not isinstance(found, str), found
+    assert matches is None or len(found) == matches
+    assert all(match.result for match in found[:2])
+
+
+@pytest.mark.parametrize(
+    ("query", "pairs"),
+    [
+        ("S/a[n->x] FOLLOWED BY {x = y} S/b[n->y]", 1),
+        ("S/a[n->x] FOLLOWED BY {x = y AND x > 199998} S/b[n->y]", 1),
+        ("S/a->v FOLLOWED BY {v/n = w/n} S/b->w", 1),
+        ("S/a[n->x] FOLLOWED BY {x = y AND x = '7'} S/b[n->y]", 1),
+        ("S/a[n->x] FOLLOWED BY {number(x) = y OR lower-case(x) = y} S/b[n->y]", 1),
+        ("SELECT x FROM S/a[n->x] FOLLOWED BY {x = y} S/b[n->y[. > 199990]]", 9),
+        ("SELECT x, y FROM S/a[n->x] FOLLOWED BY {x = y AND x > 199990} S/b[n->y]", 9),
+        ("S/a[n/@k->x] FOLLOWED BY {x = y} S/b[n[. = '1']/@k->y]", 1),
+    ],
+)
+def test_many_siblings_and_joins(query: str, pairs: int) -> None:
+    found = answer(query, siblings("a"), siblings("b"))
+    assert not isinstance(found, str), found
+    assert len(found) == pairs
+
+
+def test_many_siblings_of_json() -> None:
+    query = "SELECT x FROM S/json/a[. = '77']->x FOLLOWED BY {x = y} S/json/b->y"
+    query = "SELECT x FROM S/json/a->x[. > 199990] FOLLOWED BY {x = y} S/json/b->y"
+    found = answer(query, {"a": list(range(MANY))}, {"b": list(range(MANY))})
+    assert not isinstance(found, str), found
+    assert [match.result for match in found] == [{"a": n} for n in range(199_991, MANY)]
+
+
+def test_many_matches_in_one_document() -> None:
+    with in_time(), xscl.Engine() as engine:
+        engine.subscribe("S//n", name="all")
+        assert dict(engine.count([{"xml": siblings("a")}])) == {"all": MANY}
+
+
+def test_many_attributes() -> None:
+    attributes = " ".join(f'k{i}="{i}"' for i in range(20_000))
+    found = answer("S/a[@*->x] FOLLOWED BY {x = y} S/b->y", f"<a {attributes}/>", "<b>77</b>")
+    assert isinstance(found, str) or len(found) == 1
+
+
+def test_many_names() -> None:
+    names = "".join(f"<n{i}/>" for i in range(MANY))
+    found = answer("S//n777", f"<a>{names}</a>")
+    assert not isinstance(found, str), found
+    assert len(found) == 1
+    keys = answer("S//'key 777'", {f"key {i}": i for i in range(MANY)})
+    assert not isinstance(keys, str), keys
+    assert [match.result for match in keys] == [777]
+
+
+# The longest.
+
+LONG = "x" * 16_000_000
+LONG_QUERIES = [
+    "S//t[. = 'x']",
+    "S//t[contains(., 'xy')]",
+    "S//t[matches(., '^(x|x)*y$')]",
+    "S//t[lower-case(.) = 'x']",
+    "S//t[normalize-space(.) = 'x']",
+    "S//t[number(.) = 1]",
+    "S//t->x FOLLOWED BY {x = y} S//t->y",
+    "S//t->x FOLLOWED BY {x < y} S//t->y",
+    "S//t->x FOLLOWED BY {lower-case(x) = normalize-space(y)} S//t->y",
+    "S//t->x FOLLOWED BY {number(x) = number(y)} S//t->y",
+    "S//t",
+    "SELECT <r k='{x}'>{x}{string(x)}</r> FROM S//t->x",
+]
+
+
+@pytest.mark.parametrize("query", LONG_QUERIES)
+@pytest.mark.parametrize("kind", ["xml", "bytes", "attribute", "pieces", "json"])
+def test_a_long_text(query: str, kind: str) -> None:
+    document: Any = {
+        "xml": lambda: f"<a><t>{LONG}</t></a>",
+        "bytes": f"<a><t>{LONG}</t></a>".encode,
+        "attribute": lambda: f'<a><t k="{LONG}"/></a>',
+        # No text node of it is too long for libxml2.
+        "pieces": lambda: f"<a><t>{'<i/>'.join([LONG[:4_000_000]] * 4)}</t></a>",
+        "json": lambda: {"t": LONG},
+    }[kind]()
+    found = answer(query, document, document)
+    if isinstance(found, str):
+        assert kind in ("xml", "bytes", "attribute"), found
+        assert "line 1, column" in found
+        assert len(found) < 300
+    else:
+        assert all(match.result for match in found[:1])
+
+
+def test_long_strings_that_join() -> None:
+    query = "S//t->x FOLLOWED BY {x = y} S//u->y"
+    found = answer(query, {"t": LONG}, {"u": LONG}, {"u": LONG[:-1]})
+    assert not isinstance(found, str), found
+    assert len(found) == 1
+
+
+def test_long_names() -> None:
+    name = "n" * 40_000
+    found = answer(f"S//{name}", f"<{name}/>")
+    assert not isinstance(found, str), found
+    assert len(found) == 1
+    key = "k " * 100_000
+    keys = answer(f"S//'{key}'", {key: 1})
+    assert isinstance(keys, str) or len(keys) == 1
+
+
+def test_a_name_that_is_too_long_is_refused() -> None:
+    name = "n" * 1_000_000
+    found = answer("S//a", f"<{name}/>")
+    assert found == [] or "line 1" in str(found)
