@@ -62,8 +62,7 @@ class JoinProcessor:
 
     def begin(self, batch: Batch) -> None:
         """Takes in a batch and joins its values; `outputs` and `counts` then tell its matches."""
-        self.registry.flush()
-        self._views()
+        self.prepare()
         if len(batch.accepts["path"]):
             relations.insert(self.connection, "accept", batch.accepts)
         self._first = batch.documents["doc"][0].as_py()
@@ -76,6 +75,11 @@ class JoinProcessor:
         join_values(
             self.connection, bounds=bounds, depth=depth, first=self._first, in_order=in_order
         )
+
+    def prepare(self) -> None:
+        """Brings the relations up to date with the queries."""
+        self.registry.flush()
+        self._views()
 
     def outputs(self, *, but_alone: bool = False) -> Iterator[Outputs]:
         """The matches that the current batch completes; `but_alone`: those of disjuncts only."""

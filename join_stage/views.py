@@ -39,7 +39,7 @@ class Views:
     def __init__(self, processor: JoinProcessor, queries: dict[int, str]) -> None:
         self._processor = processor
         self._connection = processor.connection
-        processor.registry.flush()
+        processor.prepare()
         names = {"variable": processor.registry.variables, "query_name": queries}
         for relation, name_of in names.items():
             table = pa.table(

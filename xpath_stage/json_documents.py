@@ -62,7 +62,10 @@ def json_tree(value: object) -> etree._Element:
     root = etree.Element("json")
     try:
         _fill(root, value, DEEPEST - 1)
+    except MalformedDocument:
+        raise
     except ValueError as error:
+        # lxml's word on a character that XML does not have.
         raise MalformedDocument(f"it cannot be read as a tree: {error}") from error
     return root
 

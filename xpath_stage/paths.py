@@ -19,7 +19,7 @@ from xpath_stage.work import ExcessiveDocument
 
 __all__ = ["Accept", "Choice", "LeafPath", "PathTable"]
 
-_DERIVATIONS = 100_000
+_DERIVATIONS = 10_000
 
 DEAD = 0
 """The path of all nodes at and below which no pattern can match."""

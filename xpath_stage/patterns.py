@@ -23,7 +23,8 @@ class Filter:
     `expression` is a condition whose context is the node; where `positional`, it is a whole
     step (`a[b][2]`) whose context is the node's parent, and the node must be among its result.
     `namespaces` are the (prefix, uri) pairs that the expression uses.  What it may cost: so many
-    `searches` (`//`) stand one within another in it, and in `pairs` two paths are compared.
+    `searches` (`//`) stand one within another in it, `pairs` of two paths' nodes are compared, and
+    `strings` of nodes are read.
     """
 
     expression: str
@@ -31,6 +32,7 @@ class Filter:
     positional: bool = False
     searches: int = 0
     pairs: bool = False
+    strings: bool = False
 
 
 @dataclass(frozen=True, slots=True)

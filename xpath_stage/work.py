@@ -21,13 +21,14 @@ __all__ = ["ExcessiveDocument", "Work"]
 
 _STEPS = 100_000_000
 _CHARACTERS = 100_000_000
-_DEEPEST = 256
+_LITTLE_TEXT = 50_000
 _ROWS_COUNTED_FROM = 1_000
 _ALIKE = 16
 _EQUAL = 3_000
 
-# What lies below a node: its elements, and its text at what reading a string costs.
-_below = etree.XPath("count(descendant::*) + string-length(.) div 16")
+_text = etree.XPath("string-length(/)")
+_elements_below = etree.XPath("count(descendant::*)")
+_text_below = etree.XPath("string-length(.)")
 
 
 class ExcessiveDocument(ValueError):
@@ -37,7 +38,7 @@ class ExcessiveDocument(ValueError):
 class Work:
     """What is left for one document: filter steps, characters of string values, equal leaves."""
 
-    __slots__ = ("_alike", "_characters", "_equal", "_rows", "_steps")
+    __slots__ = ("_alike", "_characters", "_depth", "_equal", "_little_text", "_rows", "_steps")
 
     def __init__(self) -> None:
         self._steps: float = _STEPS
@@ -45,23 +46,46 @@ class Work:
         self._rows = 0
         self._alike: Counter[object] = Counter()
         self._equal: Counter[object] = Counter()
+        self._depth: int | None = None
+        self._little_text: bool | None = None
 
     def evaluate(self, filter: Filter, context: etree._Element) -> None:
         """Before a filter is evaluated at a node; raises ExcessiveDocument.
 
         A search (`//`) may visit all of the subtree, one within another all of it again for
-        each node on the way; a comparison of two paths all pairs of their nodes.
+        each node on the way; what reads strings, all of its text; a comparison of two paths all
+        pairs of their nodes.
         """
         reach: float = len(context) + 1
-        if filter.searches:
-            reach += cast(float, _below(context))
-        steps = reach * min(reach, _DEEPEST) ** max(0, filter.searches - 1)
+        searches = filter.searches
+        if searches:
+            reach += cast(float, _elements_below(context))
+        if filter.strings:
+            if self._little_text is None:
+                self._little_text = cast(float, _text(context)) < _LITTLE_TEXT
+            if not self._little_text:
+                # Characters are copied, many at a time.
+                reach += cast(float, _text_below(context)) / 16
+                searches += bool(searches)
+        steps = reach
+        if searches > 1:
+            steps *= min(reach, self._depth_of(context)) ** (searches - 1)
         self._steps -= steps * reach if filter.pairs else steps
         if self._steps < 0:
             raise ExcessiveDocument(
                 f"its filters would take more than {_STEPS:,} steps; "
                 "narrow the queries' filters or split the document"
             )
+
+    def _depth_of(self, context: etree._Element) -> int:
+        """How deep the document is: nothing can be within more nodes than that."""
+        if self._depth is None:
+            self._depth = 0
+            level = [context.getroottree().getroot()]
+            while level:
+                self._depth += 1
+                level = [child for element in level for child in element]
+        return self._depth
 
     def take_string(self, value: str) -> None:
         """After a string value has been taken; raises ExcessiveDocument."""

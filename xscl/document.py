@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from lxml import etree
@@ -10,14 +11,15 @@ from lxml import etree
 from xpath_stage import MalformedDocument, json_tree, json_values, parse
 from xscl.errors import DocumentError
 
-__all__ = ["Document", "Nodes", "nodes", "parsed"]
+__all__ = ["Document", "Nodes", "kept", "nodes", "parsed"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Document:
     """A document of a stream; `time` in microseconds.
 
-    `body` is as it was published: text or bytes of XML or, where `json`, a JSON value.
+    `body` is as it was published: text or bytes of XML or, where `json`, a JSON value; `kept`
+    has that as bytes.
     """
 
     number: int
@@ -38,6 +40,13 @@ class Nodes:
     values: tuple[object, ...] | None
 
 
+def kept(document: Document) -> Document:
+    """A document as it is held: whatever becomes of a published JSON value later."""
+    if not document.json or isinstance(document.body, bytes):
+        return document
+    return replace(document, body=json.dumps(document.body).encode())
+
+
 def parsed(document: Document) -> etree._Element:
     """The root element of a document; raises DocumentError if it cannot be read."""
     try:
@@ -55,11 +64,16 @@ def nodes(document: Document) -> Nodes:
     """
     elements = tuple(_root(document).iter("*"))
     numbers = {element: number for number, element in enumerate(elements)}
-    return Nodes(elements, numbers, tuple(json_values(document.body)) if document.json else None)
+    values = tuple(json_values(_value(document.body))) if document.json else None
+    return Nodes(elements, numbers, values)
+
+
+def _value(body: object) -> object:
+    return json.loads(body) if isinstance(body, bytes) else body
 
 
 def _root(document: Document) -> etree._Element:
     if document.json:
-        return json_tree(document.body)
+        return json_tree(_value(document.body))
     assert isinstance(document.body, str | bytes)
     return parse(document.body)

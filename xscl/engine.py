@@ -21,7 +21,7 @@ from join_stage import JoinProcessor, Views
 from xpath_stage import ExcessiveDocument, Strings, Witnesses, XPathEvaluator
 from xscl.batches import arrow_batch
 from xscl.catalogue import Catalogue
-from xscl.document import Document, parsed
+from xscl.document import Document, kept, parsed
 from xscl.errors import DocumentError, QueryError, StateError, XSCLError
 from xscl.explain import as_text
 from xscl.intake import Intake, Skipped
@@ -280,6 +280,7 @@ class Engine:
             try:
                 document = intake.read(envelope)
                 root = parsed(document)
+                document = kept(document)
                 if intake.admit(document) and document.stream in intake.reach:
                     self._evaluate(document, root, witnesses)
                     documents.append(document)

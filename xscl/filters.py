@@ -145,14 +145,14 @@ def path_expression(steps: Sequence[Step]) -> tuple[str, dict[str, str]]:
     return writer.path(steps), dict(writer.namespaces)
 
 
-def _cost(conditions: Sequence[Condition]) -> tuple[int, bool]:
-    """The searches that stand one within another in some conditions, and whether two paths are
-    compared in them."""
+def _cost(conditions: Sequence[Condition]) -> tuple[int, bool, bool]:
+    """What some conditions may cost, as a Filter says it: searches, pairs, strings."""
     costs = [_cost_of(condition) for condition in conditions]
-    return max((cost[0] for cost in costs), default=0), any(cost[1] for cost in costs)
+    searches = max((cost[0] for cost in costs), default=0)
+    return searches, any(cost[1] for cost in costs), any(cost[2] for cost in costs)
 
 
-def _cost_of(condition: Condition) -> tuple[int, bool]:
+def _cost_of(condition: Condition) -> tuple[int, bool, bool]:
     match condition:
         case Path():
             # Searches of one path follow each other below the same node, as nested ones do; and
@@ -160,19 +160,23 @@ def _cost_of(condition: Condition) -> tuple[int, bool]:
             inner = [_cost(step.filters) for step in condition.steps]
             own = sum(step.axis == "//" for step in condition.steps)
             own = own or int(sum(step.test != "." for step in condition.steps) > 1)
-            nested = max((cost[0] for cost in inner), default=0)
-            return own + nested, any(cost[1] for cost in inner)
+            nested = max(cost[0] for cost in inner)
+            return own + nested, any(cost[1] for cost in inner), any(cost[2] for cost in inner)
         case Function():
-            return _cost(condition.arguments)
+            searches, pairs, strings = _cost(condition.arguments)
+            # Without an argument it is the node itself that is read.
+            reads = condition.name not in ("not", "count", "exists", "empty", "last", "boolean")
+            return searches, pairs, strings or reads
         case Negative():
-            return _cost_of(condition.operand)
+            searches, pairs, _ = _cost_of(condition.operand)
+            return searches, pairs, True
         case Binary():
-            searches, pairs = _cost((condition.left, condition.right))
-            compares = _LOOSENESS[condition.operator] in (3, 4)
+            searches, pairs, strings = _cost((condition.left, condition.right))
+            level = _LOOSENESS[condition.operator]
             both = isinstance(condition.left, Path) and isinstance(condition.right, Path)
-            return searches, pairs or (compares and both)
+            return searches, pairs or (level in (3, 4) and both), strings or level > 2
         case Literal():
-            return 0, False
+            return 0, False, False
 
 
 def _counts(condition: Condition) -> bool:

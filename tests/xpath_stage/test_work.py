@@ -24,7 +24,7 @@ SMALL = "<a><b>1</b><a><b>1</b><c>1</c><a><b>1</b><a/></a></a></a>"
 STEPS = "its filters would take more than 100,000,000 steps"
 CHARACTERS = "have more than 100,000,000 characters in all"
 ANY = "more than 100,000,000"
-WAYS = "matches a pattern in more than 100,000 ways"
+WAYS = "matches a pattern in more than 10,000 ways"
 
 EXCESSIVE = [
     pytest.param("S//*[.//*[.//*[.//*]]]", DEEP, STEPS, id="searches within searches"),
@@ -158,7 +158,7 @@ def test_what_is_counted() -> None:
         (Filter("b"), 100_000),
         (Filter(".//b", searches=1), 50_000),
         (Filter("b = c", pairs=True), 100),
-        (Filter(".//b[.//c]", searches=2), 195),
+        (Filter(".//b[.//c]", searches=2), 25_000),
     ]:
         work = Work()
         often_evaluated(work, filter, root, often)
