@@ -1,16 +1,21 @@
-"""A batch of witnesses on its way from stage 1 to stage 2, as Arrow columns."""
+"""Documents in batches, and a batch's witnesses on their way to stage 2, as Arrow columns."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeVar
 
 import pyarrow as pa
 
 from join_stage import Batch
 from xpath_stage import Accept, Witnesses, double_of
 from xscl.document import Document
+from xscl.errors import XSCLError
 
-__all__ = ["arrow_batch"]
+__all__ = ["arrow_batch", "in_batches"]
+
+T = TypeVar("T")
 
 
 def arrow_batch(
@@ -49,3 +54,12 @@ def arrow_batch(
             "double": pa.array([double_of(value) for _, value in strings], pa.float64()),
         },
     )
+
+
+def in_batches(entries: Iterable[T], size: int) -> Iterator[list[T]]:
+    """The entries in lists of a size, each read only when it is asked for."""
+    if size < 1:
+        raise XSCLError(f"a batch holds at least one document, not {size}")
+    iterator = iter(entries)
+    while some := list(itertools.islice(iterator, size)):
+        yield some

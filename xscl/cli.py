@@ -19,6 +19,7 @@ import click
 from rich.console import Console
 
 import xscl
+from xscl.batches import in_batches
 from xscl.dissect import dissect
 from xscl.engine import Engine
 from xscl.errors import QueryError, XSCLError
@@ -284,6 +285,4 @@ def _batches(
     if waiting:
         yield from as_they_come(envelopes, size)
         return
-    iterator = iter(envelopes)
-    while some := list(itertools.islice(iterator, size)):
-        yield some
+    yield from in_batches(envelopes, size)

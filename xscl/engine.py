@@ -7,7 +7,6 @@ Queries go in by `subscribe` and `load`; documents by `publish`, `publish_many`,
 
 from __future__ import annotations
 
-import itertools
 import logging
 import threading
 from collections import Counter
@@ -19,7 +18,7 @@ from lxml import etree
 
 from join_stage import JoinProcessor, Views
 from xpath_stage import ExcessiveDocument, Strings, Witnesses, XPathEvaluator
-from xscl.batches import arrow_batch
+from xscl.batches import arrow_batch, in_batches
 from xscl.catalogue import Catalogue
 from xscl.document import Document, kept, parsed
 from xscl.errors import DocumentError, QueryError, StateError, XSCLError
@@ -175,14 +174,14 @@ class Engine:
 
     def run(self, envelopes: Iterable[Envelope], *, batch: int = 1000) -> Iterator[Match]:
         """Publishes documents in batches, lazily; yields the matches as they are found."""
-        for some in _batches(envelopes, batch):
+        for some in in_batches(envelopes, batch):
             yield from self.publish_many(some)
 
     def count(self, envelopes: Iterable[Envelope], *, batch: int = 1000) -> Counter[str]:
         """Publishes documents in batches and counts the matches of each query, without building
         any; callbacks are not called."""
         counts = Counter({subscription.name: 0 for subscription in self._queries})
-        for some in _batches(envelopes, batch):
+        for some in in_batches(envelopes, batch):
             with self._lock:
                 self._check_open()
                 if self._take_in(some, self._report):
@@ -338,14 +337,6 @@ class Engine:
         for subscription, match in found:
             subscription.deliver(match)
         return [match for _, match in found]
-
-
-def _batches(envelopes: Iterable[Envelope], size: int) -> Iterator[list[Envelope]]:
-    if size < 1:
-        raise XSCLError(f"a batch holds at least one document, not {size}")
-    iterator = iter(envelopes)
-    while some := list(itertools.islice(iterator, size)):
-        yield some
 
 
 def _lateness(lateness: float | str | None) -> int | None:

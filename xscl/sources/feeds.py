@@ -235,6 +235,8 @@ def _linked(text: Any, site: str) -> list[str]:
 
 
 def _html(text: str) -> etree._Element:
+    # Within libxml2's limits, deep or long HTML would come out empty and without a word; what it
+    # can grow to is bounded by the feed's size, as HTML has no entities of its own.
     parser = etree.HTMLParser(remove_comments=True, remove_pis=True, huge_tree=True)
     return etree.fromstring(f"<div>{FORBIDDEN.sub('', text)}</div>", parser)
 
