@@ -19,7 +19,7 @@ from join_stage.plan import Plan
 from join_stage.registry import Registry
 from join_stage.relations import JoinState
 from join_stage.sql import to_sql
-from join_stage.value_join import join_values
+from join_stage.value_join import join_values, note_joining_paths
 
 __all__ = ["Batch", "JoinProcessor", "Outputs"]
 
@@ -65,6 +65,7 @@ class JoinProcessor:
         self.prepare()
         if len(batch.accepts["path"]):
             relations.insert(self.connection, "accept", batch.accepts)
+            note_joining_paths(self.connection)
         self._first = batch.documents["doc"][0].as_py()
         self.state.begin(batch.witnesses, batch.documents, batch.strings)
         times = batch.documents["ts"].to_pylist()
@@ -78,7 +79,8 @@ class JoinProcessor:
 
     def prepare(self) -> None:
         """Brings the relations up to date with the queries."""
-        self.registry.flush()
+        if self.registry.flush():
+            note_joining_paths(self.connection)
         self._views()
 
     def outputs(self, *, but_alone: bool = False) -> Iterator[Outputs]:
@@ -109,7 +111,9 @@ class JoinProcessor:
         leaf that no document of the batch has.
         """
         joins = self._numbers("SELECT DISTINCT j FROM pair")
-        spines = self._numbers("SELECT DISTINCT spine FROM node_w JOIN accept USING (path)")
+        spines: set[int] = set()
+        if self.registry.some_without_joins:
+            spines = self._numbers("SELECT DISTINCT spine FROM node_w JOIN accept USING (path)")
         for plan in self.registry.plans_with(joins, spines):
             constraints = "dl >= since"
             if plan.sides == 2:

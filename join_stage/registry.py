@@ -118,6 +118,11 @@ class Registry:
                     del column[number]
             self._connection.execute(f'DELETE FROM "rows_{plan.id}" WHERE r = ?', [row])
 
+    @property
+    def some_without_joins(self) -> bool:
+        """Whether some plan has no equality to be found by."""
+        return any(not plan.joins and self._used[plan.id][0] for plan in self.plans.values())
+
     def plans_with(self, joins: set[int], spines: set[int]) -> list[Plan]:
         """The plans some row of which may hold for a batch that has met these value joins and
         whose documents have these spines."""
@@ -140,8 +145,8 @@ class Registry:
         """The length of the longest chain of all plans."""
         return max((plan.depth for plan in self.plans.values()), default=1)
 
-    def flush(self) -> None:
-        """Writes what has changed to the relations."""
+    def flush(self) -> bool:
+        """Writes what has changed to the relations; returns whether value joins have."""
         for plan in self._new_plans:
             columns = [f"v{i}" for i in range(len(plan.graph.nodes))] + list(plan.columns)
             typed = ", ".join(f'"{column}" INTEGER' for column in ("r", *columns))
@@ -165,6 +170,8 @@ class Registry:
             self._connection.unregister("changed")
             insert(self._connection, "value_join", changed)
             self._changed_joins.clear()
+            return True
+        return False
 
     def _value_join(self, ls: int, rs: int, lo: int, wl: int) -> int:
         join = self._value_joins.get((ls, rs))

@@ -13,17 +13,11 @@ from __future__ import annotations
 
 import duckdb
 
-__all__ = ["join_values"]
+__all__ = ["join_values", "note_joining_paths"]
 
 _PAIR = """
 CREATE OR REPLACE TEMP TABLE pair AS
 WITH
-left_path AS MATERIALIZED (
-    SELECT DISTINCT path FROM accept JOIN value_join ON spine = ls
-),
-right_path AS MATERIALIZED (
-    SELECT DISTINCT path FROM accept JOIN value_join ON spine = rs
-),
 equal AS MATERIALIZED ({equal}),
 met AS MATERIALIZED (SELECT DISTINCT lp, rp FROM equal),
 edge AS MATERIALIZED (
@@ -45,6 +39,20 @@ FROM {left} l JOIN {right} r ON l.s = r.s
 WHERE l.doc <> r.doc AND r.ts - l.ts > {lo} AND abs(r.ts - l.ts) <= {wl}
   AND l.path IN (FROM left_path) AND r.path IN (FROM right_path)
 """
+
+
+_JOINING_PATHS = """
+CREATE OR REPLACE TEMP TABLE left_path AS
+SELECT DISTINCT path FROM accept JOIN value_join ON spine = ls;
+CREATE OR REPLACE TEMP TABLE right_path AS
+SELECT DISTINCT path FROM accept JOIN value_join ON spine = rs;
+"""
+
+
+def note_joining_paths(connection: duckdb.DuckDBPyConnection) -> None:
+    """Notes which paths join at all, on either side: to be called when `accept` or `value_join`
+    has changed."""
+    connection.execute(_JOINING_PATHS)
 
 
 def join_values(

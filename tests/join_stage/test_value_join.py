@@ -11,7 +11,7 @@ from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
 from join_stage.relations import FOREVER, JoinState, create, insert
-from join_stage.value_join import join_values
+from join_stage.value_join import join_values, note_joining_paths
 
 DEPTH = 2
 
@@ -147,6 +147,7 @@ def pairs(case: Case) -> Counter[Pair]:
             begin(state, case, range(case.first))
         begin(state, case, range(case.first, len(case.times)))
         before, now = case.times[: case.first], case.times[case.first :]
+        note_joining_paths(connection)
         join_values(
             connection,
             bounds=(min(join[2] for join in case.joins), max(join[3] for join in case.joins)),
