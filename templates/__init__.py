@@ -5,7 +5,7 @@ that is an instance of.
 """
 
 from templates.canonical import Template, template_of
-from templates.join_graph import Edge, JoinGraph, Node
+from templates.join_graph import FLIPPED, Edge, JoinGraph, Node
 from templates.reduction import RULES, minor
 
-__all__ = ["RULES", "Edge", "JoinGraph", "Node", "Template", "minor", "template_of"]
+__all__ = ["FLIPPED", "RULES", "Edge", "JoinGraph", "Node", "Template", "minor", "template_of"]

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Edge", "JoinGraph", "Node"]
+__all__ = ["FLIPPED", "Edge", "JoinGraph", "Node"]
 
-_FLIPPED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+FLIPPED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+"""What each comparison is when it is read from the right."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -32,12 +33,12 @@ class Edge:
     right: int
 
     def __post_init__(self) -> None:
-        if self.operator not in _FLIPPED:
+        if self.operator not in FLIPPED:
             raise ValueError(f"no comparison: {self.operator!r}")
 
     def flipped(self) -> Edge:
         """The same comparison, read from the right."""
-        return Edge(_FLIPPED[self.operator], self.right, self.left)
+        return Edge(FLIPPED[self.operator], self.right, self.left)
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,6 @@ class XPathEvaluator:
     def __init__(self, strings: Strings) -> None:
         self.strings = strings
         self.attribute_names: list[str] = [""]
-        self.spines: list[Spine] = []
         self.automaton = Automaton()
         self.paths = PathTable(self.automaton)
         self._spine_numbers: dict[Spine, int] = {}
@@ -65,8 +64,7 @@ class XPathEvaluator:
         """The number of a spine; documents evaluated from now on are matched against it."""
         number = self._spine_numbers.get(spine)
         if number is None:
-            number = self._spine_numbers[spine] = len(self.spines)
-            self.spines.append(spine)
+            number = self._spine_numbers[spine] = len(self._spine_numbers)
             self.paths.add_spine(number, spine)
         return number
 

@@ -20,6 +20,7 @@ from xpath_stage.work import ExcessiveDocument
 __all__ = ["Accept", "Choice", "LeafPath", "PathTable"]
 
 _DERIVATIONS = 10_000
+_NAMES = 100_000
 
 DEAD = 0
 """The path of all nodes at and below which no pattern can match."""
@@ -87,7 +88,6 @@ class PathTable:
     def __init__(self, automaton: Automaton) -> None:
         self._automaton = automaton
         self._spines: dict[int, list[tuple[int, Spine, tuple[int, ...]]]] = {}
-        self._names_limit = 100_000
         self.transitions: list[_Transitions] = []
         self.attributes: list[bool] = []
         self.leaves: list[tuple[LeafPath, ...]] = []
@@ -170,7 +170,7 @@ class PathTable:
             target = DEAD
         else:
             target = self.intern(parent, free)
-        if len(transitions) >= self._names_limit:
+        if len(transitions) >= _NAMES:
             # Names that never come again (generated ones) must not pile up.
             transitions.clear()
         transitions[name] = target

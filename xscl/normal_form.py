@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
 
+from templates import FLIPPED
 from xpath_stage import apply, compared, number_text
 from xscl.language.syntax import (
     Comparison,
@@ -61,8 +62,6 @@ class ConstantTest:
 
 Conjunct = Join | ConstantTest
 
-_FLIPPED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-
 
 def disjuncts(predicate: Predicate | None) -> list[tuple[Conjunct, ...]]:
     """The conjunctions of which one must hold; none at all if the predicate never holds."""
@@ -93,7 +92,7 @@ def _compare(comparison: Comparison) -> Iterator[tuple[Conjunct, ...]]:
             if compared(left, operator, right):
                 yield ()
             return
-        left, right, operator = right, left, _FLIPPED[operator]
+        left, right, operator = right, left, FLIPPED[operator]
     if isinstance(right, Operand):
         yield (Join(operator, left, right),)
     elif right is not None or operator == "!=":
