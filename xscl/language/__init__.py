@@ -2,11 +2,12 @@
 
     scan.py         a text       -> its statements; comments and constructors blanked
     parse.py        a statement  -> a query, by grammar.lark
-      sources.py      lark's tree  -> blocks and joins (their windows: windows.py)
+      sources.py      lark's tree  -> blocks, joins, sub-queries (their windows: windows.py)
       build.py        lark's tree  -> paths, filters and lists
       constructor.py  an XML constructor -> an element (its extent: markup.py)
       json_constructor.py  a JSON constructor -> an object
-    check.py        a query      -> what it says wrongly (its functions: functions.py)
+    check.py        a query      -> what it says wrongly (functions.py, variables.py, limits.py)
+    parameters.py   a query with parameters, and values -> a query
 
 The language is that of chapter 6 of the thesis (section 6.2).
 """

@@ -24,6 +24,7 @@ from xscl.language.syntax import (
     Literal,
     Name,
     Negative,
+    Parameter,
     Path,
     Step,
     VariablePath,
@@ -60,7 +61,7 @@ class Builder:
         return self.origin + (token.start_pos or 0)
 
     def first(self, node: Node) -> int:
-        """Where a condition's first token stands (a parenthesis before it is not kept)."""
+        """Where a node's first token stands (the parenthesis of a condition is not kept)."""
         while not isinstance(node, Token):
             node = node.children[0]
         return self.at(node)
@@ -74,6 +75,9 @@ class Builder:
 
     def name(self, token: Token) -> Name:
         return Name(str(token), self.at(token))
+
+    def parameter(self, token: Token) -> Parameter:
+        return Parameter(token[1:], self.at(token))
 
     def variable(self, token: Token) -> Name:
         return Name(token.removeprefix("$"), self.at(token))
@@ -136,6 +140,8 @@ class Builder:
                 return Literal(unquoted(as_token(children[0])), at)
             case "number":
                 return Literal(self.number(as_token(children[0])), at)
+            case "parameter":
+                return self.parameter(as_token(children[0]))
             case "negative":
                 return Negative(self.condition(as_branch(children[1]), depth + 1), at)
             case "function":

@@ -1,22 +1,20 @@
 """What a query that reads well may still say wrongly.
 
-Variables that nothing binds, or that two steps bind; bindings where a path may fail to hold
-without the query failing (under `or`, in `not()`, in a comparison); steps where they cannot
-stand; functions that are not on the list.  Sections 1, 2 and 8 of language.md.
+Variables that are used where they are not bound, or that two steps bind; bindings where a path
+may fail to hold without the query failing (under `or`, in `not()`, in a comparison); steps where
+they cannot stand; functions that are not on the list.  Sections 1, 2, 3 and 8 of language.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from difflib import get_close_matches
-from heapq import nsmallest
+from collections.abc import Iterator, Mapping
 
+from xscl.language.chains import operands, operators, with_sub_queries
 from xscl.language.functions import NUMERIC, misused
-from xscl.language.limits import limits
-from xscl.language.problems import Problem, place
+from xscl.language.limits import limits, too_many_blocks
+from xscl.language.problems import Problem
 from xscl.language.syntax import (
     Binary,
-    Block,
     Comparison,
     Condition,
     Element,
@@ -28,57 +26,68 @@ from xscl.language.syntax import (
     Literal,
     Name,
     Negative,
+    Parameter,
     Path,
     Predicate,
     Query,
     Select,
     Side,
-    Source,
     Step,
     VariablePath,
     Wrapped,
 )
+from xscl.language.variables import Scope
 
-__all__ = ["check"]
+__all__ = ["LATE_POSITION", "binds", "check"]
+
+LATE_POSITION = "a position cannot follow a filter that binds a variable; write it before"
 
 _ARITHMETIC = {"+", "-", "*", "div", "mod"}
 _OUTSIDE_BLOCKS = {"in SELECT", "in a predicate"}
-_SHOWN = 12
-_MOST_NAMES = 100
-_SUGGESTIONS = 100
 
 
 def check(query: Query, text: str) -> list[Problem]:
     """All that is wrong with a query, by place; `text` is what the places are in."""
-    checking = _Checking(text)
-    for block in _blocks(query.source):
-        checking.path(block.steps, within="block", against=None)
-    predicates = list(_predicates(query.source))
-    checking.problems += limits(query.source)
-    compared = [path for predicate in predicates for path in _compared(predicate)]
-    selected = list(_selected(query.select))
-    for path in compared:
-        checking.path(path.steps, within="predicate", against="in a predicate")
-    for path in selected:
-        checking.path(path.steps, within="SELECT", against="in SELECT")
-    # All that may be meant: bindings outside blocks were refused.
-    names = nsmallest(_MOST_NAMES, checking.bound)
-    for path in [*compared, *selected]:
-        checking.use(path.variable, names)
-    return sorted(checking.problems)
+    problem = too_many_blocks(query)
+    if problem is not None:
+        return [problem]
+    elsewhere: dict[str, int] = {}
+    checks = [_Checking(part, text, elsewhere) for part in with_sub_queries(query)]
+    for checking in checks:
+        checking.blocks()
+    for checking in checks:
+        elsewhere |= checking.scope.bound
+    for checking in checks:
+        checking.joins_and_select()
+    return sorted(problem for checking in checks for problem in checking.problems)
 
 
 class _Checking:
-    """The variables met so far (each with its place), and the problems."""
+    """One query without its sub-queries, its variables, and the problems."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.bound: dict[str, int] = {}
-        self.unknown: dict[str, str] = {}
+    def __init__(self, query: Query, text: str, elsewhere: Mapping[str, int]) -> None:
+        self.query = query
+        self.scope = Scope(text, elsewhere)
         self.problems: list[Problem] = []
 
     def note(self, at: int, text: str) -> None:
         self.problems.append(Problem(at, text))
+
+    def blocks(self) -> None:
+        for operand in operands(self.query.source):
+            self.path(operand.steps, within="block", against=None)
+            self.scope.end_operand()
+
+    def joins_and_select(self) -> None:
+        self.problems += limits(self.query)
+        for join, reach in operators(self.query.source):
+            if join.predicate is not None:
+                for path in _compared(join.predicate):
+                    self.path(path.steps, within="predicate", against="in a predicate")
+                    self.use(path.variable, reach)
+        for path in _selected(self.query.select):
+            self.path(path.steps, within="SELECT", against="in SELECT")
+            self.use(path.variable, None)
 
     # Variables.
 
@@ -91,32 +100,14 @@ class _Checking:
             self.note(variable.at, f"`{variable.text}` cannot be bound {against}{why}")
             if against in _OUTSIDE_BLOCKS:
                 return
-        if variable.text in self.bound:
-            first = place(self.text, self.bound[variable.text])
-            self.note(variable.at, f"the variable `{variable.text}` is bound already, at {first}")
-        else:
-            self.bound[variable.text] = variable.at
+        problem = self.scope.bind(variable)
+        if problem is not None:
+            self.problems.append(problem)
 
-    def use(self, variable: Name, names: list[str]) -> None:
-        """Refuse a variable that nothing binds; `names` are the first that are bound."""
-        if variable.text in self.bound:
-            return
-        if variable.text not in self.unknown:
-            self.unknown[variable.text] = self.unknown_variable(variable.text, names)
-        self.note(variable.at, self.unknown[variable.text])
-
-    def unknown_variable(self, unknown: str, names: list[str]) -> str:
-        problem = f"the variable `{unknown}` is not bound in this query"
-        # The search for close names takes its time: not for a thousand errors.
-        if len(self.unknown) < _SUGGESTIONS:
-            short = [name for name in names if len(name) <= 100]
-            for close in get_close_matches(unknown[:100], short, n=1):
-                problem += f"; did you mean `{close}`?"
-        if names:
-            more = ["…"] if len(self.bound) > _SHOWN else []
-            shown = [*(f"`{name}`" for name in names[:_SHOWN]), *more]
-            problem += f" (bound: {', '.join(shown)})"
-        return problem
+    def use(self, variable: Name, reach: int | None) -> None:
+        problem = self.scope.use(variable, reach)
+        if problem is not None:
+            self.problems.append(problem)
 
     # Paths.
 
@@ -146,12 +137,9 @@ class _Checking:
         for condition in step.filters:
             if binding is not None:
                 for position in _positions(condition):
-                    self.note(
-                        position,
-                        "a position cannot follow a filter that binds a variable; write it before",
-                    )
+                    self.note(position, LATE_POSITION)
             self.condition(condition, against)
-            if binding is None and _binds(condition):
+            if binding is None and binds(condition):
                 binding = condition
 
     # Conditions.
@@ -173,22 +161,6 @@ class _Checking:
                 self.problems += misused(condition)
                 for argument in condition.arguments:
                     self.condition(argument, against or f"in `{condition.name}()`")
-
-
-def _blocks(source: Source) -> Iterator[Block]:
-    if isinstance(source, Block):
-        yield source
-    else:
-        yield from _blocks(source.left)
-        yield from _blocks(source.right)
-
-
-def _predicates(source: Source) -> Iterator[Predicate]:
-    if not isinstance(source, Block):
-        yield from _predicates(source.left)
-        if source.predicate is not None:
-            yield source.predicate
-        yield from _predicates(source.right)
 
 
 def _compared(predicate: Predicate) -> Iterator[VariablePath]:
@@ -229,18 +201,18 @@ def _selected(select: Select | JSONValue) -> Iterator[VariablePath]:
                 yield item.path
 
 
-def _binds(condition: Condition) -> bool:
+def binds(condition: Condition) -> bool:
     """Whether a filter binds a variable, at any depth."""
     match condition:
         case Path(steps):
-            return any(s.variable is not None or any(map(_binds, s.filters)) for s in steps)
+            return any(s.variable is not None or any(map(binds, s.filters)) for s in steps)
         case Binary(_, left, right):
-            return _binds(left) or _binds(right)
+            return binds(left) or binds(right)
         case Negative(operand):
-            return _binds(operand)
+            return binds(operand)
         case Function():
-            return any(map(_binds, condition.arguments))
-        case Literal():
+            return any(map(binds, condition.arguments))
+        case Literal() | Parameter():
             return False
 
 

@@ -20,22 +20,23 @@ _WORDS: tuple[tuple[str, str], ...] = (
     ("DOT NAME QNAME ANY_NAMESPACE STAR AT TEXT NUMBER", "a path such as `./title`"),
     ("DIV MOD PLUS MINUS STAR EQUALITY RELATION AND OR", "an operator"),
     (
-        "VARIABLE INF NUMBER STRING MINUS FUNCTION _LPAR _RBRACE _COMMA",
+        "VARIABLE INF NUMBER STRING PARAMETER MINUS FUNCTION _LPAR _RBRACE _COMMA",
         "a predicate such as `x = y`, a window such as `7 days`, `}`",
     ),
     ("VARIABLE INF NUMBER STRING MINUS FUNCTION _LPAR _RPAR", "a variable, a string, a number"),
-    ("VARIABLE INF NUMBER STRING MINUS FUNCTION _LPAR", "a comparison such as `x = y`"),
+    ("VARIABLE INF NUMBER STRING PARAMETER MINUS FUNCTION _LPAR", "a comparison such as `x = y`"),
     ("VARIABLE INF NUMBER STRING MINUS FUNCTION", "a variable, a string, a number"),
     ("NAME QNAME ANY_NAMESPACE STRING STAR", "a name, `*`"),
     ("NAME QNAME ANY_NAMESPACE STAR", "a name, `*`"),
     ("EQUALITY RELATION", "a comparison such as `=`"),
-    ("INF NUMBER MINUS", "a window such as `7 days`"),
+    ("INF NUMBER PARAMETER MINUS", "a window such as `7 days`"),
     ("VARIABLE INF", "a variable"),
     ("VARIABLE", "a variable"),
     ("NAME QNAME", "a name"),
     ("NAME", "a name"),
     ("NUMBER", "a number"),
     ("STRING", "a string"),
+    ("PARAMETER", "a parameter"),
     ("FUNCTION", "a function"),
     ("CONSTRUCTOR LBRACE", "an XML constructor, a JSON constructor"),
     ("UNIT", "a unit such as `days`"),
@@ -57,15 +58,18 @@ _WORDS: tuple[tuple[str, str], ...] = (
     ("_RBRACE", "`}`"),
     ("_DECLARE", "`DECLARE`"),
     ("_NAMESPACE", "`NAMESPACE`"),
-    ("_SELECT", "`SELECT`"),
+    ("SELECT", "`SELECT`"),
     ("_AS", "`AS`"),
     ("_FROM", "`FROM`"),
     ("FOLLOWED", "`FOLLOWED BY`"),
     ("_BY", "`BY`"),
     ("JOIN", "`JOIN`"),
+    ("_PUBLISH", "`PUBLISH`"),
 )
 
-_FOUND = re.compile(rf"{NAME}'*+|{STRING}|[0-9]+(?:\.[0-9]*)?|->|--|//|::|\.\.|[<>!]=|.", re.DOTALL)
+_FOUND = re.compile(
+    rf":?{NAME}'*+|{STRING}|[0-9]+(?:\.[0-9]*)?|->|--|//|::|\.\.|[<>!]=|.", re.DOTALL
+)
 _LONGEST = 40
 
 

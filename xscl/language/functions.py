@@ -7,13 +7,22 @@ section 2): the patterns of `matches()` are RE2's, which it matches in linear ti
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 import re2
 
 from xscl.language.problems import Problem, enumerated
-from xscl.language.syntax import Condition, Function, Literal, Path
+from xscl.language.syntax import Function, Literal, Parameter, Path
 
-__all__ = ["FILTERING", "NUMERIC", "WRAPPING", "misused", "not_wrapping"]
+__all__ = [
+    "FILTERING",
+    "NO_PATTERN",
+    "NUMERIC",
+    "WRAPPING",
+    "bad_pattern",
+    "misused",
+    "not_wrapping",
+]
 
 FILTERING = {
     "contains": (2, 2),
@@ -41,6 +50,8 @@ NUMERIC = {"count", "last", "number", "string-length"}
 
 WRAPPING = ("lower-case", "normalize-space", "number")
 """The functions that may wrap a side of a comparison in a join's predicate."""
+
+NO_PATTERN = "the pattern of `matches()` must be a string in quotes: it is compiled beforehand"
 
 _OF_PATHS = {
     "count": "counts the nodes of a path, nothing else",
@@ -76,19 +87,24 @@ def misused(call: Function) -> Iterator[Problem]:
     if call.name in _OF_PATHS and not isinstance(call.arguments[0], Path):
         yield Problem(call.arguments[0].at, f"`{call.name}()` {_OF_PATHS[call.name]}")
     if call.name == "matches":
-        yield from _bad_pattern(call.arguments[1])
+        pattern = call.arguments[1]
+        if isinstance(pattern, Parameter):
+            return  # told when it is bound
+        text = pattern.value if isinstance(pattern, Literal) else None
+        problem = bad_pattern(text) if isinstance(text, str) else NO_PATTERN
+        if problem is not None:
+            yield Problem(pattern.at, problem)
 
 
-def _bad_pattern(pattern: Condition) -> Iterator[Problem]:
-    if not isinstance(pattern, Literal) or not isinstance(pattern.value, str):
-        problem = "the pattern of `matches()` must be a string in quotes: it is compiled beforehand"
-        yield Problem(pattern.at, problem)
-        return
+@lru_cache(maxsize=1024)
+def bad_pattern(pattern: str) -> str | None:
+    """What RE2 has against a pattern."""
     try:
-        re2.compile(pattern.value, _QUIET)
+        re2.compile(pattern, _QUIET)
     except re2.error as refusal:
         reason = refusal.args[0]
         told = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
         if len(told) > _LONGEST:
             told = told[: _LONGEST - 1] + "…"
-        yield Problem(pattern.at, f"RE2 refuses this pattern: {told} ({_SYNTAX})")
+        return f"RE2 refuses this pattern: {told} ({_SYNTAX})"
+    return None

@@ -1,7 +1,7 @@
 """From the text of a JSON constructor to a `JSONObject`.
 
-JSON as RFC 8259 has it, but that a variable or a path from one may stand for any value
-(language.md, section 5).  The same reader serves twice: scan.py has it find where the
+JSON as RFC 8259 has it, but that a variable, a path from one or a parameter may stand for any
+value (language.md, sections 5 and 9).  The same reader serves twice: scan.py has it find where the
 constructor ends, when the prefixes that its paths use are not known yet; parse.py has it build
 the tree.
 """
@@ -22,6 +22,7 @@ from xscl.language.syntax import (
     JSONObject,
     JSONValue,
     Name,
+    Parameter,
     VariablePath,
 )
 
@@ -40,6 +41,7 @@ _WORD = re.compile(rf"(true|false|null){END_OF_WORD}")
 _NUMBER = re.compile(
     r"-?(?:0|[1-9][0-9]*+)(?P<fraction>\.[0-9]++)?(?P<exponent>[eE][+-]?[0-9]++)?(?![\w.])"
 )
+_PARAMETER = re.compile(rf":({NAME})")
 _VARIABLE = re.compile(rf"\$?{NAME}'*+")
 _FROM = re.compile(rf"(?ai:FROM){END_OF_WORD}")
 _CALL = re.compile(rf"({NAME}(?::{NAME})?)[ \t\r\n]*+\(")
@@ -178,6 +180,9 @@ class _Reader:
         if (number := _NUMBER.match(self.text, at)) is not None:
             self.at = number.end()
             return JSONConstant(self.number(number), at)
+        if (parameter := _PARAMETER.match(self.text, at)) is not None:
+            self.at = parameter.end()
+            return Parameter(parameter[1], at)
         if self.next() in _NUMERIC:
             raise self.refusal("a number as JSON writes it, such as `0.5` or `-1e3`")
         if (call := _CALL.match(self.text, at)) is not None:
@@ -189,7 +194,8 @@ class _Reader:
             return self.path(at, self.at, following)
         self.still_open(start, or_from=False)
         raise self.refusal(
-            "a variable, a string in double quotes, a number, `true`, `false`, `null`, `{` or `[`"
+            "a variable, a string in double quotes, a number, `true`, `false`, `null`, "
+            "a parameter, `{` or `[`"
         )
 
     def string(self) -> str:

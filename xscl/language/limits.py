@@ -1,13 +1,14 @@
 """How large a query may be: bounds that no sensible query meets, so that none can do harm.
 
-What a query costs to dissect grows faster than its text: with the depth of its patterns, the
-steps that bind or lead to what is bound, and the comparisons that hold together.
+What a query costs to dissect grows faster than its text: with its blocks, the depth of their
+patterns, the steps that bind or lead to what is bound, and the comparisons that hold together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from xscl.language.chains import operands, operators, with_sub_queries
 from xscl.language.problems import Problem
 from xscl.language.syntax import (
     Binary,
@@ -18,31 +19,43 @@ from xscl.language.syntax import (
     Disjunction,
     Path,
     Predicate,
-    Source,
+    Query,
     Step,
+    SubQuery,
 )
 
-__all__ = ["limits"]
+__all__ = ["limits", "too_many_blocks"]
 
 _DEEPEST = 256
 _MOST_STEPS = 2_000
+_MOST_BLOCKS = 256
 _MOST_COMPARISONS = 32
 _MOST_DISJUNCTS = 256
 
 
-def limits(source: Source) -> Iterator[Problem]:
-    """The bounds that a query's blocks and predicates pass."""
-    if isinstance(source, Block):
-        yield from _block(source)
-        return
-    yield from limits(source.left)
-    if source.predicate is not None:
-        yield from _predicate(source.predicate)
-    yield from limits(source.right)
+def too_many_blocks(query: Query) -> Problem | None:
+    """The block, if any, with which a query and its sub-queries have more than they may."""
+    parts = with_sub_queries(query)
+    places = sorted(operand.at for part in parts for operand in operands(part.source))
+    if len(places) <= _MOST_BLOCKS:
+        return None
+    problem = f"a query has at most {_MOST_BLOCKS} blocks, its sub-queries' included"
+    return Problem(places[_MOST_BLOCKS], problem)
 
 
-def _block(block: Block) -> Iterator[Problem]:
-    for count, (depth, step) in enumerate(_steps(block.steps, 0), 1):
+def limits(query: Query) -> Iterator[Problem]:
+    """The bounds that a query passes without its sub-queries: the tree patterns of its blocks,
+    the predicates of all its operators."""
+    for operand in operands(query.source):
+        yield from _pattern(operand)
+    predicates = [
+        join.predicate for join, _ in operators(query.source) if join.predicate is not None
+    ]
+    yield from _predicates(sorted(predicates, key=lambda predicate: predicate.at))
+
+
+def _pattern(operand: Block | SubQuery) -> Iterator[Problem]:
+    for count, (depth, step) in enumerate(_steps(operand.steps, 0), 1):
         if depth > _DEEPEST:
             yield Problem(
                 step.at,
@@ -78,20 +91,33 @@ def _binding(condition: Condition) -> Iterator[Path]:
         yield from _binding(condition.right)
 
 
-def _predicate(predicate: Predicate) -> Iterator[Problem]:
-    disjuncts, comparisons = _size(predicate)
-    if disjuncts > _MOST_DISJUNCTS:
-        yield Problem(
-            predicate.at,
-            f"this predicate splits into more than {_MOST_DISJUNCTS} disjuncts (those of parts "
-            "joined by AND multiply); write several queries",
-        )
-    elif comparisons > _MOST_COMPARISONS:
-        yield Problem(
-            predicate.at,
-            f"more than {_MOST_COMPARISONS} comparisons are joined by AND in this predicate; "
-            "compare less, or what contains it all",
-        )
+def _predicates(predicates: list[Predicate]) -> Iterator[Problem]:
+    """The first predicate that passes the bounds, alone or with those to its left."""
+    all_disjuncts, all_comparisons = 1, 0
+    for predicate in predicates:
+        disjuncts, comparisons = _size(predicate)
+        all_disjuncts *= disjuncts
+        all_comparisons += comparisons
+        if all_disjuncts > _MOST_DISJUNCTS:
+            what = "this predicate splits"
+            if disjuncts <= _MOST_DISJUNCTS:
+                what = "with those to its left, this predicate splits"
+            yield Problem(
+                predicate.at,
+                f"{what} into more than {_MOST_DISJUNCTS} disjuncts (those of parts "
+                "joined by AND multiply); write several queries",
+            )
+            return
+        if all_comparisons > _MOST_COMPARISONS:
+            where = "in this predicate"
+            if comparisons <= _MOST_COMPARISONS:
+                where = "in this predicate and those to its left"
+            yield Problem(
+                predicate.at,
+                f"more than {_MOST_COMPARISONS} comparisons are joined by AND {where}; "
+                "compare less, or what contains it all",
+            )
+            return
 
 
 def _size(predicate: Predicate) -> tuple[int, int]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 __all__ = [
+    "AFTER_STREAM",
     "END_OF_WORD",
     "NAME",
     "NO_XML",
@@ -31,6 +32,12 @@ NAME = f"[{_START}](?:[{_INNER}]|-(?!>))*+"
 
 END_OF_WORD = f"(?![{_INNER}']|-(?!>))"
 """What follows a keyword: nothing that would make a longer name of it, and no prime."""
+
+AFTER_STREAM = (
+    rf"[ \t\r\n]*+(?:[/)]|\Z|(?ai:FOLLOWED[ \t\r\n]++BY|JOIN)[ \t\r\n]*+\{{"
+    rf"|(?ai:PUBLISH)[ \t\r\n]++{NAME}[ \t\r\n]*+(?:\)|\Z))"
+)
+"""What follows the name of a stream and no keyword: before it, SELECT and DECLARE are names."""
 
 STRING = """(?:'(?:[^']|'')*+'|"(?:[^"]|"")*+")"""
 """The pattern of a string: a doubled quote stands for one."""

@@ -8,27 +8,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 
 from lark import Lark, Token, Tree, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
-from xscl.language.build import Builder
+from xscl.language.build import Branch, Builder, Node, as_branch
 from xscl.language.constructor import construct
 from xscl.language.expected import expected, found
 from xscl.language.json_constructor import construct_json
-from xscl.language.names import END_OF_WORD, NAME, RESERVED, STRING, unquoted
+from xscl.language.names import AFTER_STREAM, END_OF_WORD, NAME, RESERVED, STRING, unquoted
 from xscl.language.problems import Problem, Unreadable
 from xscl.language.scan import Statement
 from xscl.language.sources import build_source
-from xscl.language.syntax import Element, Insert, JSONObject, Query, Select, VariablePath
+from xscl.language.syntax import Element, Insert, JSONObject, Name, Query, Select, VariablePath
 
 __all__ = ["is_declaration", "parse_declaration", "parse_query"]
 
-# What follows the name of a stream: then SELECT or DECLARE is that name.
-_STREAM = r"[ \t\r\n]*+(?:/|$|(?ai:FOLLOWED[ \t\r\n]++BY|JOIN)[ \t\r\n]*+\{)"
-_DECLARATION = re.compile(rf"(?ai:DECLARE){END_OF_WORD}(?!{_STREAM})")
-_SELECTING = re.compile(rf"(?ai:SELECT){END_OF_WORD}(?!{_STREAM})")
+_DECLARATION = re.compile(rf"(?ai:DECLARE){END_OF_WORD}(?!{AFTER_STREAM})")
 
 
 def is_declaration(text: str, statement: Statement) -> bool:
@@ -64,22 +63,10 @@ def parse_query(
     `original` is the text before it was scanned.  Raises `Unreadable` for a syntax error.
     """
     _readable(statement)
-    start, end = statement.start, statement.end
-    builder = Builder(namespaces, [], start)
-    if not _SELECTING.match(text, start, end):
-        select, source = None, _tree(text, start, end, "source")
-    else:
-        selection, read = _tree(text, start, end, "selecting").children
-        assert isinstance(read, Tree)
-        select, source = _select(original, statement, selection, builder), read
-    query = Query(
-        name=name,
-        select=select,
-        source=build_source(builder, source),
-        text=original,
-        at=start,
-        named_at=statement.named_at,
-    )
+    builder = Builder(namespaces, [], statement.start)
+    reading = _Reading(original, statement, name, builder)
+    tree = _tree(text, statement.start, statement.end, "query")
+    query = replace(reading.query(tree, 0), named_at=statement.named_at)
     return query, builder.problems
 
 
@@ -88,38 +75,69 @@ def _readable(statement: Statement) -> None:
         raise Unreadable(*statement.problem)
 
 
-def _select(
-    original: str, statement: Statement, selection: Tree[Token] | Token, builder: Builder
-) -> Select:
-    if isinstance(selection, Tree):
-        return builder.items(selection)
-    if selection.type == "STAR":
-        return None
+class _Reading:
+    """The reading of one statement: its query and the sub-queries in that."""
 
-    def insert(start: int, end: int) -> Insert:
-        inner = Builder(builder.namespaces, builder.problems, start)
-        return inner.insert(_tree(original, start, end, "insert", "`}`"))
+    def __init__(self, original: str, statement: Statement, name: str, builder: Builder) -> None:
+        self.original = original
+        self.name = name
+        self.builder = builder
+        self.markups = {markup.start: markup for markup in statement.markups}
 
-    def path(start: int, end: int, followed_by: str) -> VariablePath:
-        inner = Builder(builder.namespaces, builder.problems, start)
-        return inner.variable_path(_tree(original, start, end, "variable_path", followed_by))
+    def query(self, node: Branch, depth: int) -> Query:
+        """The query that stands in `depth` parentheses."""
+        *selecting, last = node.children
+        publish: Name | None = None
+        if isinstance(last, Token):
+            publish, last = self.builder.name(last), selecting.pop()
+        return Query(
+            name=self.name,
+            select=self.select(selecting[1]) if selecting else None,
+            source=build_source(self.builder, as_branch(last), self.query, depth),
+            text=self.original,
+            at=self.builder.first(node),
+            named_at=None,
+            publish=publish,
+        )
 
-    constructed: Element | JSONObject
-    if selection.type == "CONSTRUCTOR":
-        assert statement.markup is not None
-        constructed, problems = construct(original, statement.markup, builder.namespaces, insert)
-    else:
-        constructed, problems = construct_json(original, builder.at(selection), path)
-    builder.problems += problems
-    return constructed
+    def select(self, selection: Node) -> Select:
+        if isinstance(selection, Tree):
+            return self.builder.items(selection)
+        if selection.type == "STAR":
+            return None
+        constructed: Element | JSONObject
+        at = self.builder.at(selection)
+        if selection.type == "CONSTRUCTOR":
+            namespaces = self.builder.namespaces
+            constructed, problems = construct(
+                self.original, self.markups[at], namespaces, self.insert
+            )
+        else:
+            constructed, problems = construct_json(self.original, at, self.path)
+        self.builder.problems += problems
+        return constructed
+
+    # What stands in a constructor, between two offsets.
+
+    def insert(self, start: int, end: int) -> Insert:
+        return self.inner(start).insert(_tree(self.original, start, end, "insert", "`}`"))
+
+    def path(self, start: int, end: int, followed_by: str) -> VariablePath:
+        tree = _tree(self.original, start, end, "variable_path", followed_by)
+        return self.inner(start).variable_path(tree)
+
+    def inner(self, start: int) -> Builder:
+        return Builder(self.builder.namespaces, self.builder.problems, start)
 
 
 @cache
 def _grammar() -> Lark:
     grammar = files(__package__).joinpath("grammar.lark").read_text(encoding="utf-8")
-    for word, pattern in (("NAME", NAME), ("STRING", STRING), ("END", END_OF_WORD)):
-        grammar = grammar.replace(f"«{word}»", pattern)
-    starts = ["declaration", "selecting", "source", "insert", "variable_path"]
+    patterns = {"NAME": NAME, "STRING": STRING, "END": END_OF_WORD, "STREAM": AFTER_STREAM}
+    for word, pattern in patterns.items():
+        # A slash would end lark's own pattern.
+        grammar = grammar.replace(f"«{word}»", pattern.replace("/", r"\/"))
+    starts = ["declaration", "query", "insert", "variable_path"]
     return Lark(grammar, parser="lalr", start=starts, maybe_placeholders=False)
 
 
@@ -148,10 +166,10 @@ def _refusal(
     what = found(text, at, max(end, at + 1))
     # An LALR parser finishes what it can before it refuses a token; what could have stood there
     # is asked of one that has only come as far as the token before.
-    parser = _grammar().parse_interactive(text[start:at], start=rule)
-    try:
-        parser.exhaust_lexer()
-    except UnexpectedInput:
-        parser = refusal.interactive_parser
+    parser = _grammar().parse_interactive(text[start:end], start=rule)
+    with suppress(UnexpectedInput):
+        for token in parser.iter_parse():
+            if start + (token.start_pos or 0) >= at:
+                break
     accepted = parser.accepts()  # type: ignore[no-untyped-call]
     return at, f"found {what}, expected {expected(accepted, followed_by)}"

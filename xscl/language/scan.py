@@ -24,16 +24,16 @@ class Statement:
     """One statement: from its first character to its `;` or, without one, its last character.
 
     `name` and `named_at` are what `-- name:` says before it.  Of a constructor after SELECT
-    only the first `<` or `{` is left in the scanned text; `markup` tells of an XML constructor,
-    `json` from where to where a JSON constructor stands.
+    only the first `<` or `{` is left in the scanned text; `markups` tells of the XML
+    constructors, `objects` from where to where the JSON constructors stand.
     """
 
     start: int
     end: int
     name: str | None
     named_at: int | None
-    markup: Markup | None
-    json: tuple[int, int] | None
+    markups: tuple[Markup, ...]
+    objects: tuple[tuple[int, int], ...]
     problem: Problem | None
 
 
@@ -48,10 +48,11 @@ class Scan:
 # A name takes its primes with it: a quote that touches a name never starts a string.
 _TOKEN = re.compile(
     r"(?P<blank>[ \t\r\n]++)|(?P<remark>(?<![^ \t\r\n])--[^\n]*+)|(?P<comment>\(:)"
-    rf"|(?P<name>{NAME}'*+)|(?P<string>{STRING})|(?P<unclosed>['\"])|(?P<end>;)|(?P<less><)|.",
+    rf"|(?P<name>{NAME}'*+)|(?P<string>{STRING})|(?P<unclosed>['\"])|(?P<end>;)|.",
     re.DOTALL,
 )
 _NAME_REMARK = re.compile(r"--[ \t]*name[ \t]*:[ \t]*(\S(?:.*\S)?)")
+_PARAMETER = re.compile(rf"\(:({NAME})")
 _COMMENT_MARK = re.compile(r"\(:|:\)")
 _NO_LINE_END = re.compile(r"[^\n]")
 
@@ -67,10 +68,8 @@ def scan(text: str) -> Scan:
 def _without_aliens(text: str, cleaned: str, statement: Statement) -> Statement:
     """Refuse characters that no XML document can hold, wherever they would mean something."""
     places = [(cleaned, statement.start, statement.end)]
-    if statement.markup is not None:
-        places.append((text, statement.markup.start, statement.markup.end))
-    if statement.json is not None:
-        places.append((text, *statement.json))
+    places += [(text, markup.start, markup.end) for markup in statement.markups]
+    places += [(text, start, end) for start, end in statement.objects]
     if statement.name is not None and statement.named_at is not None:
         places.append((text, statement.named_at, statement.named_at + len(statement.name)))
     found = [f for where, start, end in places if (f := NO_XML.search(where, start, end))]
@@ -95,9 +94,13 @@ class _Scanner:
 
     def begin(self) -> None:
         self.start = self.end = -1
+        # A constructor follows the SELECT that begins a query; one begins where an operand can
+        # stand first of all: at the statement's start and after such a parenthesis.
+        self.at_query = self.at_operand = True
         self.after_select = False
-        self.markup: Markup | None = None
-        self.json: tuple[int, int] | None = None
+        self.brackets = 0
+        self.markups: list[Markup] = []
+        self.objects: list[tuple[int, int]] = []
         self.problem: Problem | None = None
 
     def run(self) -> None:
@@ -131,20 +134,35 @@ class _Scanner:
                 start, f"the string that begins here is not closed: {quote} is missing"
             )
             end = len(self.text)
-        elif kind == "less" and self.after_select:
-            self.markup = read_markup(self.text, start)
-            self.problem = self.markup.problem
-            end = self.markup.end
-            self.blank(start + 1, end)
-        elif self.text[start] == "{" and self.after_select:
-            end, self.problem = read_extent(self.text, start)
-            self.json = start, end
-            self.blank(start + 1, end)
-        self.after_select = self.start < 0 and self.text[start:end].lower() == "select"
+        elif self.after_select and self.text[start] in "<{":
+            end = self.constructor(start)
+        else:
+            self.brackets += self.text[start] in "[{"
+        self.follow(self.text[start:end])
         if self.start < 0:
             self.start = start
         self.end = end
         return end
+
+    def constructor(self, start: int) -> int:
+        if self.text[start] == "<":
+            markup = read_markup(self.text, start)
+            self.markups.append(markup)
+            end, problem = markup.end, markup.problem
+        else:
+            end, problem = read_extent(self.text, start)
+            self.objects.append((start, end))
+        self.problem = self.problem or problem
+        self.blank(start + 1, end)
+        return end
+
+    def follow(self, token: str) -> None:
+        """Tell what can stand after a token: a query, an operand, a constructor."""
+        word = token.lower()
+        self.after_select = self.at_query and word == "select"
+        self.at_query = self.at_operand and word == "("
+        self.brackets -= word in ("]", "}") and self.brackets > 0
+        self.at_operand = self.at_query or (word in ("}", "from") and not self.brackets)
 
     def remark(self, start: int, end: int) -> None:
         self.blank(start, end)
@@ -159,7 +177,10 @@ class _Scanner:
             if depth == 0:
                 self.blank(start, mark.end())
                 return mark.end()
-        self.problem = Problem(start, "the comment that begins here is not closed: `:)` is missing")
+        problem = "the comment that begins here is not closed: `:)` is missing"
+        if (parameter := _PARAMETER.match(self.text, start)) is not None:
+            problem += f"; write `( :{parameter[1]}` for a parameter"
+        self.problem = Problem(start, problem)
         self.blank(start, len(self.text))
         self.start = start if self.start < 0 else self.start
         self.end = max(self.end, start)
@@ -180,8 +201,8 @@ class _Scanner:
                     end,
                     self.name,
                     self.named_at,
-                    self.markup,
-                    self.json,
+                    tuple(self.markups),
+                    tuple(self.objects),
                     self.problem,
                 )
             )

@@ -1,4 +1,5 @@
-"""From lark's tree to blocks and joins: predicates and windows (language.md, section 3).
+"""From lark's tree to blocks, joins and sub-queries: predicates and windows (language.md,
+sections 1 and 3).
 
 What stands in them is left where it was written: the rewriting into value-join normal form
 (section 6.2 of the thesis) and the split at OR come later.
@@ -6,13 +7,15 @@ What stands in them is left where it was written: the rewriting into value-join 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Literal as OneOf
 
 from lark import Token
 
-from xscl.language.build import Branch, Builder, Node, as_branch, as_token
+from xscl.language.build import DEEPEST, Branch, Builder, Node, as_branch, as_token
 from xscl.language.functions import WRAPPING, not_wrapping
 from xscl.language.names import unquoted
+from xscl.language.problems import Unreadable
 from xscl.language.syntax import (
     Block,
     Comparison,
@@ -20,25 +23,54 @@ from xscl.language.syntax import (
     Disjunction,
     Join,
     Literal,
+    Parameter,
     Predicate,
+    Query,
     Side,
     Source,
+    SubQuery,
     Window,
     Wrapped,
 )
-from xscl.language.windows import is_unit, microseconds, no_unit
+from xscl.language.windows import NEGATIVE, TOO_LONG, is_unit, microseconds, no_unit
 
 __all__ = ["build_source"]
+
+ReadQuery = Callable[[Branch, int], Query]
 
 _CONDITIONS = {"predicate", "conjuncts", "comparison"}
 
 
-def build_source(builder: Builder, node: Branch) -> Source:
-    """The source that a query reads; what is wrong with it is noted in the builder."""
+def build_source(builder: Builder, node: Branch, read: ReadQuery, depth: int = 0) -> Source:
+    """The source that a query reads; what is wrong with it is noted in the builder.
+
+    `read` reads the query in a parenthesis, given how deep that stands; so does the source
+    itself at `depth`.
+    """
+    first, *others = map(as_branch, node.children)
+    built = _operand(builder, first, read, depth)
+    for operator, operand in zip(others[::2], others[1::2], strict=True):
+        right = _operand(builder, operand, read, depth)
+        built = _join(builder, built, operator, right)
+    return built
+
+
+def _operand(builder: Builder, node: Branch, read: ReadQuery, depth: int) -> Source:
     if node.data == "block":
         stream = as_token(node.children[0])
         return Block(builder.name(stream), builder.steps(node.children[1:], 0), builder.at(stream))
-    left, operator, brace, *constraint, right = node.children
+    opening, inner, _, *path = node.children
+    at, query = builder.at(as_token(opening)), as_branch(inner)
+    if depth == DEEPEST:
+        raise Unreadable(at, f"parentheses are nested more than {DEEPEST} deep")
+    if len(query.children) == 1 and not path:
+        # Without SELECT, PUBLISH and path it groups.
+        return build_source(builder, as_branch(query.children[0]), read, depth + 1)
+    return SubQuery(read(query, depth + 1), builder.steps(path, 0), at)
+
+
+def _join(builder: Builder, left: Source, node: Branch, right: Source) -> Join:
+    operator, brace, *constraint = node.children
     predicate: Predicate | None = None
     window = Window(None, builder.at(as_token(brace)))
     for part in map(as_branch, constraint):
@@ -46,15 +78,9 @@ def build_source(builder: Builder, node: Branch) -> Source:
             window = _window(builder, part)
         else:
             predicate = _predicate(builder, part, 1)
-    built = build_source(builder, as_branch(left))
-    return Join(
-        "JOIN" if as_token(operator).type == "JOIN" else "FOLLOWED BY",
-        built,
-        build_source(builder, as_branch(right)),
-        predicate,
-        window,
-        built.at,
-    )
+    written: OneOf["FOLLOWED BY", "JOIN"]
+    written = "JOIN" if as_token(operator).type == "JOIN" else "FOLLOWED BY"
+    return Join(written, left, right, predicate, window, left.at)
 
 
 # Windows.
@@ -68,16 +94,16 @@ def _window(builder: Builder, node: Branch) -> Window:
     if number.type == "INF":
         return Window(None, at)
     if minus is not None:
-        builder.note(builder.at(minus), "a window cannot be negative; write its length without `-`")
-    unit = units[0] if units else "s"
+        builder.note(builder.at(minus), NEGATIVE)
+    unit = str(units[0]) if units else "s"
     if not is_unit(unit):
         builder.note(builder.at(units[0]), no_unit(unit))
         return Window(None, at)
+    if number.type == "PARAMETER":
+        return Window(None, at, builder.parameter(number), unit)
     length = microseconds(number, unit)
     if length is None:
-        builder.note(
-            at, "found a window of more than 292,000 years; write `INF` for one without end"
-        )
+        builder.note(at, TOO_LONG)
     return Window(length, at)
 
 
@@ -127,11 +153,13 @@ def _side(builder: Builder, node: Branch, depth: int) -> Side:
             return _wrapped(builder, node, depth + 1)
 
 
-def _constant(builder: Builder, tokens: list[Token]) -> Literal:
+def _constant(builder: Builder, tokens: list[Token]) -> Literal | Parameter:
     at = builder.at(tokens[0])
     match tokens:
         case [Token(type="STRING") as string]:
             return Literal(unquoted(string), at)
+        case [Token(type="PARAMETER") as parameter]:
+            return builder.parameter(parameter)
         case [number]:
             return Literal(builder.number(number), at)
         case _:

@@ -34,6 +34,7 @@ __all__ = [
     "Literal",
     "Name",
     "Negative",
+    "Parameter",
     "Path",
     "Predicate",
     "Query",
@@ -41,6 +42,7 @@ __all__ = [
     "Side",
     "Source",
     "Step",
+    "SubQuery",
     "VariablePath",
     "Window",
     "Wrapped",
@@ -60,6 +62,14 @@ class Literal:
     """A string or a number in a filter or a predicate; a number is finite."""
 
     value: str | float
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """`:name` in place of a constant; `parameters.bind` puts a literal in its stead (section 9)."""
+
+    name: str
     at: int
 
 
@@ -121,7 +131,7 @@ class Negative:
     at: int
 
 
-Condition = Path | Literal | Function | Binary | Negative
+Condition = Path | Literal | Parameter | Function | Binary | Negative
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +161,7 @@ class Wrapped:
     at: int
 
 
-Side = VariablePath | Literal | Wrapped
+Side = VariablePath | Literal | Parameter | Wrapped
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,15 +195,37 @@ Predicate = Comparison | Conjunction | Disjunction
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A time constraint: a number of microseconds, or None for `INF` and for none given."""
+    """A time constraint: a number of microseconds, or None for `INF` and for none given.
+
+    Where the number is a parameter, `parameter` is it and `unit` the unit as written (a bare
+    number is seconds); binding it gives the length.
+    """
 
     length: int | None
+    at: int
+    parameter: Parameter | None = None
+    unit: str = "s"
+
+
+@dataclass(frozen=True, slots=True)
+class SubQuery:
+    """`(query) path`: the result documents of a query as a stream of its own, and the path that
+    selects from each of them.
+
+    The inner query bears the name of the outer one; its variables are its own.
+    """
+
+    query: Query
+    steps: tuple[Step, ...]
     at: int
 
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """`left FOLLOWED BY {predicate, window} right`, or `JOIN`; `{}` has no predicate."""
+    """`left FOLLOWED BY {predicate, window} right`, or `JOIN`; `{}` has no predicate.
+
+    A chain associates to the left; a group `(source)` is the source in it.
+    """
 
     operator: OneOf["FOLLOWED BY", "JOIN"]
     left: Source
@@ -203,7 +235,7 @@ class Join:
     at: int
 
 
-Source = Block | Join
+Source = Block | SubQuery | Join
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +298,7 @@ class JSONObject:
     at: int
 
 
-JSONValue = JSONObject | JSONArray | JSONConstant | VariablePath
+JSONValue = JSONObject | JSONArray | JSONConstant | Parameter | VariablePath
 
 Select = None | tuple[Item, ...] | Element | JSONObject
 """None is `*`, or no SELECT at all."""
@@ -283,7 +315,20 @@ class Query:
     at: int
     named_at: int | None
     """Where `-- name:` gives the name; None where the name is `qN`."""
+    publish: Name | None = None
+    """The stream that its results feed."""
 
     def renamed(self, name: str) -> Query:
-        """The same query under another name."""
-        return replace(self, name=name)
+        """The same query under another name, with its sub-queries."""
+        return replace(self, name=name, source=_renamed(self.source, name))
+
+
+def _renamed(source: Source, name: str) -> Source:
+    match source:
+        case Join(left=left, right=right):
+            left, right = _renamed(left, name), _renamed(right, name)
+            return replace(source, left=left, right=right)
+        case SubQuery():
+            return replace(source, query=source.query.renamed(name))
+        case Block():
+            return source

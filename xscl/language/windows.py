@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-__all__ = ["is_unit", "microseconds", "no_unit"]
+__all__ = ["NEGATIVE", "TOO_LONG", "is_unit", "microseconds", "no_unit"]
+
+NEGATIVE = "a window cannot be negative; write its length without `-`"
+TOO_LONG = "found a window of more than 292,000 years; write `INF` for one without end"
 
 _UNITS = {
     unit: length

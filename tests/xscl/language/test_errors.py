@@ -80,6 +80,7 @@ PIECES = r"""
     SELECT FROM FOLLOWED BY JOIN DECLARE NAMESPACE INF 7 days 1.5h = != <= + - div mod or and
     not( count( text() last() string( dc: dc:a zz:a *:a -- (: :) <!-- --> <![CDATA[ ]]> <? ?>
     &lt; &foo; xmlns=" xmlns:p=" S//a->x [./b->y] OR AND lower-case( number( matches( exists(
+    (S (SELECT PUBLISH (S//a->x) )/a :p [:p] , :n ( :x {:n
     {"a": "b": : "c" [x] true null -1 1e5 "\\q" JOIN{ x=y }S//c->y
 """
 

@@ -8,7 +8,14 @@ import pytest
 
 from xscl.language import parse
 from xscl.language.scan import scan
-from xscl.language.syntax import JSONArray, JSONConstant, JSONObject, JSONValue, VariablePath
+from xscl.language.syntax import (
+    JSONArray,
+    JSONConstant,
+    JSONObject,
+    JSONValue,
+    Parameter,
+    VariablePath,
+)
 
 
 def construct(text: str) -> JSONObject:
@@ -28,6 +35,8 @@ def shown(value: JSONValue) -> object:
             return [shown(item) for item in items]
         case JSONConstant(constant):
             return constant
+        case Parameter(name):
+            return f":{name}"
         case VariablePath(variable, steps):
             return f"<{variable.text}{''.join(s.axis + s.test for s in steps)}>"
 
@@ -51,6 +60,8 @@ def shown(value: JSONValue) -> object:
         ('{"a": x / b [contains(., ",")], "b": x/from/select/null}',
          {"a": "<x/b>", "b": "<x/from/select/null>"}),
         ('{"a": x/dc:b}', {"a": "<x/{http://purl.org/dc/elements/1.1/}b>"}),
+        ('{"a": :p, "b"::from, "c": [:p,x/b[c = :p]]}',
+         {"a": ":p", "b": ":from", "c": [":p", "<x/b>"]}),
         ('{\n"a"\n:\nx\n,\n"b":y\n}', {"a": "<x>", "b": "<y>"}),
     ],
 )  # fmt: skip

@@ -8,6 +8,8 @@ from xscl.language import parse
 
 STEPS = "".join(f"[./b->x{i}]" for i in range(2_001))
 AND = " AND ".join(["x = y"] * 33)
+AND32 = " AND ".join(["x = x"] * 32)
+EITHER = "x = 'a' OR x = 'b'"
 
 
 @pytest.mark.parametrize(
@@ -19,6 +21,12 @@ AND = " AND ".join(["x = y"] * 33)
         "S//a" + STEPS[: STEPS.index("[./b->x999]")],
         f"S//a->x JOIN {{{AND[: -len(' AND x = y')]}}} S//b->y",
         "S//a->x JOIN {" + " OR ".join(["x = y"] * 256) + "} S//b->y",
+        "S" + " JOIN {} S" * 255,
+        "S JOIN {} (" * 100 + "S" + ")" * 100,
+        "(SELECT * FROM " * 100 + "S" + ")/a" * 100,
+        "S//a->x" + f" JOIN {{{EITHER}}} S" * 8,
+        "S//a->x" + " JOIN {x = x} S" * 32,
+        f"(S//a->x JOIN {{{AND32}}} S)//a->x JOIN {{{AND32}}} (S//a->x JOIN {{{AND32}}} S)/a",
     ],
 )
 def test_at_the_bound(text: str) -> None:
@@ -38,6 +46,14 @@ def test_at_the_bound(text: str) -> None:
             "more than 32 comparisons are joined by AND",
         ),
         ("S//a->x JOIN {" + " OR ".join(["x = y"] * 257) + "} S//b->y", 15, "256 disjuncts"),
+        ("S" + " JOIN {} S" * 256, 2561, "at most 256 blocks, its sub-queries' included"),
+        ("S" + " JOIN {} (S)/a" * 200, 1790, "at most 256 blocks"),
+        ("S" + " JOIN {} S" * 100_000, 2561, "at most 256 blocks"),
+        ("(" * 101 + "S" + ")" * 101, 101, "parentheses are nested more than 100 deep"),
+        ("S JOIN {} (" * 100_000, None, "found the end of the text"),
+        ("(SELECT * FROM " * 40_000 + "S" + ")" * 40_000, 1501, "nested more than 100 deep"),
+        ("S//a->x" + f" JOIN {{{EITHER}}} S" * 9, 239, "to its left, this predicate splits into"),
+        (f"S//a->x JOIN {{{AND32}}} S JOIN {{x = x}} S", 340, "and those to its left"),
     ],
 )
 def test_beyond_the_bound(text: str, column: int | None, reason: str) -> None:

@@ -15,6 +15,7 @@ from xscl.language.syntax import (
     Join,
     Literal,
     Negative,
+    Parameter,
     Path,
     Query,
     Step,
@@ -57,6 +58,8 @@ def shown(condition: Condition) -> str:
             return repr(value) if isinstance(value, str) else f"{value:g}"
         case Function(name, arguments):
             return f"{name}({', '.join(map(shown, arguments))})"
+        case Parameter(name):
+            return f":{name}"
         case Negative(operand):
             return f"-({shown(operand)})"
         case Binary(operator, left, right):
@@ -167,6 +170,12 @@ def test_paths(text: str, expected: str) -> None:
         ("exists(a[b]) and not(empty(@k))", "(exists(a[b]) and not(empty(@k)))"),
         ("And and OR or Or", "((And and OR) or Or)"),
         ("a(: c :)= (: d :) b", "(a = b)"),
+        (":p", ":p"),
+        ("b = :p and :q < - :p", "((b = :p) and (:q < -(:p)))"),
+        ("a div:p mod :p.q-r", "((a div :p) mod :p.q-r)"),
+        ("contains(dc:a, :dc) or ( :a)",
+         "(contains({http://purl.org/dc/elements/1.1/}a, :dc) or :a)"),
+        ("matches(., :pattern)", "matches(., :pattern)"),
     ],
 )  # fmt: skip
 def test_filters(text: str, expected: str) -> None:

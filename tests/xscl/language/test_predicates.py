@@ -13,6 +13,7 @@ from xscl.language.syntax import (
     Disjunction,
     Join,
     Literal,
+    Parameter,
     Predicate,
     Side,
     VariablePath,
@@ -49,6 +50,8 @@ def side(side_: Side) -> str:
             )
         case Literal(value):
             return repr(value)
+        case Parameter(name):
+            return f":{name}"
         case Wrapped(function, operand):
             return f"{function}({side(operand)})"
 
@@ -107,12 +110,29 @@ def test_constraints(text: str, predicate: str, length: int | None) -> None:
         ("normalize-space (lower-case(x/b)) = y", "normalize-space(lower-case(x/b)) = y"),
         ("number(x) < 5 OR number(inf) = number(-5)",
          "(number(x) < 5.0 OR number(inf) = number(-5.0))"),
+        (":p = x AND lower-case( :p) != x/b[c = :p]", "(:p = x AND lower-case(:p) != x/b[1])"),
         ("(lower-case(x) = y AND x = y) OR x = y", "((lower-case(x) = y AND x = y) OR x = y)"),
     ],
 )  # fmt: skip
 def test_predicates(text: str, expected: str) -> None:
     for constraint in (f"{{{text}}}", f"{{{text}, 7 days}}"):
         assert shown(join(constraint).predicate) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "unit"),
+    [
+        ("{:n}", "n", "s"),
+        ("{x = :n, :n days}", "n", "days"),
+        ("{:days days}", "days", "days"),
+        ("{ , :n(: c :)H}", "n", "H"),
+    ],
+)
+def test_the_number_of_a_window_may_be_a_parameter(text: str, name: str, unit: str) -> None:
+    window = join(text).window
+    assert window.length is None
+    assert window.parameter is not None
+    assert (window.parameter.name, window.unit) == (name, unit)
 
 
 def test_places() -> None:

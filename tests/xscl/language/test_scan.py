@@ -57,13 +57,42 @@ def test_a_constructor_is_text_to_the_scanner() -> None:
     )
     assert [" ".join(s.split()) for s in statements(text)] == ["SELECT < FROM S", "T"]
     [first, _] = scan(text).statements
-    assert first.markup is not None
-    assert text[first.markup.start : first.markup.end].startswith("<t a=")
-    assert text[first.markup.start : first.markup.end].endswith("]]></t>")
+    [markup] = first.markups
+    assert text[markup.start : markup.end].startswith("<t a=")
+    assert text[markup.start : markup.end].endswith("]]></t>")
 
 
-def test_a_less_than_sign_is_no_constructor() -> None:
-    assert statements("S//select[select < 5]; T") == ["S//select[select < 5]", "T"]
+@pytest.mark.parametrize(
+    "text",
+    [
+        "S//select[select < 5]",
+        "S//a[(select < 5) and (((select < b)))]",
+        "(S//select[(select < 5)])",
+        "S//a->x JOIN {(select < x) AND ((select < x))} (S//select)",
+        "S//a[b[(from) and (select < 5)]] JOIN {} (S//a[(select<a)])",
+    ],
+)
+def test_a_less_than_sign_is_no_constructor(text: str) -> None:
+    assert statements(f"{text}; T") == [text, "T"]
+
+
+@pytest.mark.parametrize(
+    ("text", "constructors"),
+    [
+        ("(SELECT <a>;</a> FROM S)/a", ["<a>;</a>"]),
+        ("SELECT <a>;</a> FROM ((SELECT <b>;</b> FROM S)/b)/c", ["<a>;</a>", "<b>;</b>"]),
+        ('SELECT {";": x} FROM S//a->x[(b)] JOIN {x = ";" } (SELECT {";;": 1} FROM S)',
+         ['{";": x}', '{";;": 1}']),
+        ("SELECT x FROM S//a->x[b[c]] JOIN {} ((: c :) select (: c :) <a>;</a> from S)",
+         ["<a>;</a>"]),
+        ('(SELECT * FROM (SELECT {"a": ")"} FROM (SELECT <a>(</a> FROM S)))',
+         ['{"a": ")"}', "<a>(</a>"]),
+    ],
+)  # fmt: skip
+def test_sub_queries_have_constructors_too(text: str, constructors: list[str]) -> None:
+    [statement, _] = scan(f"{text}; T").statements
+    extents = [(markup.start, markup.end) for markup in statement.markups] + [*statement.objects]
+    assert [text[start:end] for start, end in sorted(extents)] == constructors
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,279 @@
+"""Parameters: from a query with `:name` in it and values to a query with constants (language.md,
+section 9).
+
+The text has been parsed once, and is not again for another row of values.  What a row takes is a
+short program: it makes the constants, and anew the nodes on the way from them to the root; all
+others are shared.  What depends on a value is checked with it: the pattern of `matches()`, a
+number alone in a filter (it asks for a position), the length of a window.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from decimal import Decimal
+from enum import Enum, auto
+from functools import lru_cache
+from operator import attrgetter
+from typing import Any
+
+from xscl.errors import QueryError
+from xscl.language import syntax
+from xscl.language.check import LATE_POSITION, binds
+from xscl.language.functions import NO_PATTERN, bad_pattern
+from xscl.language.names import NO_XML
+from xscl.language.problems import Problem
+from xscl.language.syntax import (
+    Function,
+    JSONArray,
+    JSONConstant,
+    JSONObject,
+    Literal,
+    Name,
+    Parameter,
+    Query,
+    Step,
+    Window,
+)
+from xscl.language.windows import NEGATIVE, TOO_LONG, microseconds
+
+__all__ = ["Prepared", "bind", "parameters"]
+
+Value = str | int | float
+
+_GREATEST = sys.float_info.max
+
+
+def parameters(query: Query) -> dict[str, int]:
+    """The parameters of a query and its sub-queries, each with its first place, in that order.
+
+    >>> from xscl.language import parse
+    >>> [query], _ = parse("S//a->x[b = :price] JOIN {x = y, :n days} S//b->y")
+    >>> parameters(query)
+    {'price': 12, 'n': 33}
+    """
+    return Prepared(query).parameters
+
+
+def bind(query: Query, values: Mapping[str, object]) -> tuple[Query, list[QueryError]]:
+    """As `Prepared.bind`, once."""
+    return Prepared(query).bind(values)
+
+
+class Prepared:
+    """A query whose parameters are bound many times.
+
+    `parameters` are their names, each with its first place.
+    """
+
+    def __init__(self, query: Query) -> None:
+        self.query = query
+        self._program = _program(query)
+        blanks = [part for part in self._program if isinstance(part, _Blank)]
+        self._blanks = sorted(blanks, key=lambda blank: blank.at)
+        self.parameters: dict[str, int] = {}
+        for blank in self._blanks:
+            self.parameters.setdefault(blank.name, blank.at)
+
+    @property
+    def stand_ins(self) -> dict[str, Value]:
+        """A value for each parameter, to look at the query without any: its name as a string, or
+        for a window 1."""
+        windows = {blank.name for blank in self._blanks if blank.use is _Use.WINDOW}
+        return {name: 1 if name in windows else f":{name}" for name in self.parameters}
+
+    def bind(
+        self, values: Mapping[str, object], name: str | None = None
+    ) -> tuple[Query, list[QueryError]]:
+        """The query with a constant for each parameter; with errors, the query as it was.
+
+        A value is a str, an int or a finite float.  Values for what is no parameter of the query
+        are left alone.  `name` is the name that the query has from then on.
+        """
+        problems = sorted(self._problems(values))
+        query = self.query
+        if self._blanks and not problems:
+            nodes: list[Any] = []
+            for part in self._program:
+                nodes.append(part.make(values, nodes))
+            query = nodes[-1]
+        query = query if name is None else query.renamed(name)
+        return query, [
+            QueryError(problem, query=query.name, text=query.text, at=at)
+            for at, problem in problems
+        ]
+
+    def _problems(self, values: Mapping[str, object]) -> Iterator[Problem]:
+        refused: set[str] = set()
+        for name, at in self.parameters.items():
+            problem = _refusal(name, values)
+            if problem is not None:
+                refused.add(name)
+                yield Problem(at, problem)
+        for blank in self._blanks:
+            if blank.use is not _Use.CONSTANT and blank.name not in refused:
+                problem = blank.refusal(values[blank.name])
+                if problem is not None:
+                    yield Problem(blank.at, problem)
+
+
+def _refusal(name: str, values: Mapping[str, object]) -> str | None:
+    """What is wrong with a parameter's value, wherever it stands."""
+    if name not in values:
+        return f"the parameter `:{name}` has no value; give it with params={{{name!r}: …}}"
+    value = values[name]
+    match value:
+        case str():
+            alien = NO_XML.search(value)
+            if alien is None:
+                return None
+            found = f"a string with U+{ord(alien[0]):04X}, which is no character of XML"
+        case None | bool():
+            found = str(value)
+        case int() | float():
+            if -_GREATEST <= value <= _GREATEST:
+                return None
+            found = str(value) if isinstance(value, float) else "a number beyond 1.8e308"
+        case _:
+            found = f"a value of type {type(value).__name__}"
+    return f"the parameter `:{name}` takes a string or a finite number, found {found}"
+
+
+class _Use(Enum):
+    """What a parameter stands for."""
+
+    CONSTANT = auto()
+    JSON = auto()
+    PATTERN = auto()
+    LATE_FILTER = auto()
+    WINDOW = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class _Blank:
+    """The place of a constant; `unit` is that of a window."""
+
+    name: str
+    at: int
+    use: _Use
+    unit: str
+
+    def make(self, values: Mapping[str, Any], nodes: list[Any]) -> object:
+        value: Value = values[self.name]
+        match self.use:
+            case _Use.WINDOW:
+                return Window(_length(value, self.unit), self.at)
+            case _Use.JSON:
+                return JSONConstant(value, self.at)
+            case _:
+                return Literal(value if isinstance(value, str) else float(value), self.at)
+
+    def refusal(self, value: object) -> str | None:
+        """What is wrong with a value in this place."""
+        match self.use, value:
+            case _Use.PATTERN, str():
+                return bad_pattern(value)
+            case _Use.PATTERN, _:
+                return NO_PATTERN
+            case _Use.LATE_FILTER, int() | float():
+                return LATE_POSITION
+            case _Use.WINDOW, str():
+                return f"the parameter `:{self.name}` takes the number of a window, found a string"
+            case _Use.WINDOW, int() | float():
+                if value < 0:
+                    return NEGATIVE
+                return TOO_LONG if _length(value, self.unit) is None else None
+            case _:
+                return None
+
+
+@lru_cache(maxsize=1024)
+def _length(value: Any, unit: str) -> int | None:
+    # All its digits, without an exponent.
+    return microseconds(f"{abs(Decimal(str(value))):f}", unit)
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """A node with constants somewhere in it: `holes` says which of its parts are made by what
+    place of the program."""
+
+    kind: Callable[..., object]
+    parts: list[object]
+    holes: list[tuple[int, int]]
+
+    def make(self, values: Mapping[str, Any], nodes: list[Any]) -> object:
+        parts = self.parts.copy()
+        for index, made in self.holes:
+            parts[index] = nodes[made]
+        return self.kind(*parts)
+
+
+def _tuple(*parts: object) -> tuple[object, ...]:
+    return parts
+
+
+def _program(query: Query) -> list[_Blank | _Node]:
+    """What makes the constants and the nodes above them, each after its parts; the last is the
+    query.  (A loop: a tree may be deeper than Python's stack.)"""
+    program: list[_Blank | _Node] = []
+    uses: dict[int, _Use] = {}
+    root = _Node(_tuple, [], [])
+    # A node, the one that it is a part of, and whether its own parts are done.
+    stack: list[tuple[Any, _Node, _Node | None]] = [(query, root, None)]
+    while stack:
+        node, above, done = stack.pop()
+        if done is not None:
+            if done.holes:
+                above.holes.append((len(above.parts), len(program)))
+                program.append(done)
+            above.parts.append(node)
+        elif isinstance(node, Parameter):
+            above.holes.append((len(above.parts), len(program)))
+            program.append(_Blank(node.name, node.at, uses.get(node.at, _Use.CONSTANT), ""))
+            above.parts.append(node)
+        elif isinstance(node, Window) and node.parameter is not None:
+            above.holes.append((len(above.parts), len(program)))
+            program.append(_Blank(node.parameter.name, node.at, _Use.WINDOW, node.unit))
+            above.parts.append(node)
+        elif (parts := _parts(node)) is not None:
+            uses.update(_uses(node))
+            own = _Node(_tuple if parts is node else type(node), [], [])
+            stack.append((node, above, own))
+            stack += [(part, own, None) for part in reversed(parts)]
+        else:
+            above.parts.append(node)
+    return program
+
+
+_FIELDS = {
+    kind: attrgetter(*(member.name for member in fields(kind)))
+    for kind in map(vars(syntax).get, syntax.__all__)
+    if isinstance(kind, type) and kind not in (Name, Literal, JSONConstant)
+}
+
+
+def _parts(node: Any) -> tuple[object, ...] | None:
+    """What a node is made of, or None if no parameter can be in it."""
+    if isinstance(node, tuple):
+        return node
+    of = _FIELDS.get(type(node))
+    return None if of is None else of(node)
+
+
+def _uses(node: object) -> Iterator[tuple[int, _Use]]:
+    """The places of the parameters right in a node that are more than constants there."""
+    match node:
+        case Function("matches", (_, Parameter(_, at))):
+            yield at, _Use.PATTERN
+        case JSONObject(members):
+            yield from ((value.at, _Use.JSON) for _, value in members)
+        case JSONArray(items):
+            yield from ((value.at, _Use.JSON) for value in items)
+        case Step():
+            binding = False
+            for condition in node.filters:
+                if binding and isinstance(condition, Parameter):
+                    yield condition.at, _Use.LATE_FILTER
+                binding = binding or binds(condition)
