@@ -1,14 +1,17 @@
 """Stage 2: witnesses and query templates in, matches of all queries out (sections 6.4, 6.5).
 
 `term` is a conjunctive query, `plan` the one of a template, `sql` its text; `relations` are
-what it reads, `registry` the queries' side of them, `value_join` the pairs of equal leaves,
-`processor` the algorithm, `views` the thesis' own relations over ours.
+what it reads, `registry` the queries' side of them (with `bounds`, their windows counted), `state`
+the documents' side, and `retention` how long it is held; `value_join` are the pairs of equal
+leaves, `together` those of plans without an equality, `constraints` what is in time; `processor`
+is the algorithm, `views` the thesis' own relations over ours.
 """
 
+from join_stage.constraints import TimeConstraint
 from join_stage.plan import Chain, Plan, plan_of
-from join_stage.processor import Batch, JoinProcessor, Outputs
-from join_stage.registry import TimeConstraint
+from join_stage.processor import JoinProcessor, Outputs
 from join_stage.sql import to_sql
+from join_stage.state import Batch
 from join_stage.term import Atom, Comparison, ConjunctiveQuery
 from join_stage.views import Relation, Views
 

@@ -23,8 +23,8 @@ __all__ = ["Chain", "Plan", "plan_of"]
 class Chain:
     """A leaf of the template and its ancestors in it, root first.
 
-    `value`: the leaf is compared; `apart`: it is put out or stands in several chains, so that it
-    matters which of several equal leaves it is.
+    `value`: the leaf's string is compared or put out; `apart`: the leaf is put out or stands in
+    several chains, so that it matters which of several equal leaves it is.
     """
 
     side: int
@@ -40,7 +40,9 @@ class Plan:
     `joins` are the value joins, as pairs of chains, in the order of R_T's columns j0, j1, …;
     `singles` the chains of its columns s0, s1, …; `minor` is the part of the template that
     compares, on the same nodes, and `template` what the thesis calls the queries' template.
-    `outputs` are the kept nodes, in order; `sides` is 1 for a filter query, else 2.
+    `outputs` are the kept nodes, in order, and `valued` those of them whose strings are put out
+    too; `sides` is 1 for a filter query, else 2.  `composite` tells of the left and the right
+    side whether it is a composite: a match of a chain's left (or grouped right) part.
     """
 
     id: str
@@ -50,7 +52,9 @@ class Plan:
     joins: tuple[tuple[Chain, Chain], ...]
     singles: tuple[Chain, ...]
     outputs: tuple[int, ...]
+    valued: tuple[int, ...]
     sides: int
+    composite: tuple[bool, bool]
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -66,13 +70,22 @@ class Plan:
         chains = (*(chain for pair in self.joins for chain in pair), *self.singles)
         return max(len(chain.nodes) for chain in chains)
 
-    def query(self, nodes: tuple[int, ...]) -> ConjunctiveQuery:
-        """CQ_T with these nodes of the template in its head, after (r, dl, dr, dt)."""
+    def string(self, node: int) -> str:
+        """The variable of CQ_T that is the string of a node that is compared or valued."""
+        for index, pair in reversed(list(enumerate(self.joins))):
+            if any(chain.nodes[-1] == node for chain in pair):
+                return f"v{index}"
+        for index, chain in enumerate(self.singles):
+            if chain.value and chain.nodes[-1] == node:
+                return f"w{index}"
+        raise KeyError(node)
+
+    def query(self, nodes: tuple[int, ...], valued: tuple[int, ...] = ()) -> ConjunctiveQuery:
+        """CQ_T with these nodes of the template in its head, after (r, dl, dr, dt), then the
+        strings of the valued ones; nodes that are equal have one string."""
         head: tuple[str, ...] = ("r", "dl", "dr", "dt") if self.sides == 2 else ("r", "dl")
         body: list[Atom] = []
-        strings: dict[int, str] = {}
         for index, (left, right) in enumerate(self.joins):
-            strings[left.nodes[-1]] = strings[right.nodes[-1]] = f"v{index}"
             body.append(
                 Atom(
                     "pair",
@@ -92,15 +105,15 @@ class Plan:
             document = "dr" if chain.side else "dl"
             arguments = [("spine", f"s{index}"), ("doc", document), *_columns("n", chain)]
             if chain.value:
-                strings[chain.nodes[-1]] = f"w{index}"
                 arguments.append(("s", f"w{index}"))
             body.append(Atom(relation, tuple(arguments)))
-        comparisons = self._compare(strings, body)
+        comparisons = self._compare(body)
         rows = Atom(f"rows_{self.id}", (("r", "r"), *((c, c) for c in self.columns)))
         head += tuple(f"n{node}" for node in nodes)
+        head += tuple(dict.fromkeys(self.string(node) for node in valued))
         return ConjunctiveQuery(f"out_{self.id}", head, tuple(body), rows, tuple(comparisons))
 
-    def _compare(self, strings: dict[int, str], body: list[Atom]) -> list[Comparison]:
+    def _compare(self, body: list[Atom]) -> list[Comparison]:
         """The comparisons that no pair stands for; those by order need the values themselves."""
         value_joins = frozenset(self.graph.value_joins)
         comparisons = []
@@ -108,7 +121,7 @@ class Plan:
         for edge in self.graph.edges:
             if edge in value_joins:
                 continue
-            left, right = strings[edge.left], strings[edge.right]
+            left, right = self.string(edge.left), self.string(edge.right)
             if edge.operator in ("=", "!="):
                 comparisons.append(Comparison(edge.operator, (left,), (right,)))
                 continue
@@ -135,40 +148,46 @@ def _columns(prefix: str, chain: Chain) -> list[tuple[str, str]]:
     return [(f"{prefix}{i}", f"n{node}") for i, node in enumerate(chain.nodes)]
 
 
-def plan_of(graph: JoinGraph, sides: int) -> tuple[Plan, tuple[int, ...]]:
+def plan_of(
+    graph: JoinGraph, sides: int, composite: tuple[bool, bool] = (False, False)
+) -> tuple[Plan, tuple[int, ...]]:
     """The plan for a reduced join graph with its output nodes kept, and the assignment of the
     plan's nodes to the graph's."""
     template, assignment = template_of(graph)
-    return _plan(template, sides), assignment
+    return _plan(template, sides, composite), assignment
 
 
 @lru_cache(maxsize=100_000)
-def _plan(template: Template, sides: int) -> Plan:
+def _plan(template: Template, sides: int, composite: tuple[bool, bool]) -> Plan:
     graph = template.graph
     side_of = {node.number: node.side for node in graph.nodes}
     children = graph.children()
     compared = frozenset(n for edge in graph.edges for n in (edge.left, edge.right))
+    asked = compared | graph.valued
 
     def chain(node: int) -> Chain:
         comparisons = sum(node in (edge.left, edge.right) for edge in graph.edges)
         apart = node in graph.kept or comparisons > 1 or bool(children[node])
-        return Chain(side_of[node], graph.chain(node), node in compared, apart)
+        return Chain(side_of[node], graph.chain(node), node in asked, apart)
 
     joins = tuple((chain(edge.left), chain(edge.right)) for edge in graph.value_joins)
     joined = {c.nodes[-1] for pair in joins for c in pair}
     singles = tuple(
         chain(node.number)
         for node in graph.nodes
-        if node.number not in joined and (node.number in compared or not children[node.number])
+        if node.number not in joined and (node.number in asked or not children[node.number])
     )
     compares = minor(JoinGraph(graph.nodes, graph.edges))
+    derived = "".join(side for side, is_one in zip("lr", composite, strict=True) if is_one)
     return Plan(
-        f"{template.id}_{sides}",
+        f"{template.id}_{sides}{derived}",
         graph,
         compares,
         template_of(compares)[0],
         joins,
         singles,
         tuple(sorted(graph.kept)),
+        tuple(sorted(graph.valued)),
         sides,
+        composite,
     )

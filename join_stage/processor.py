@@ -7,42 +7,30 @@ queries of each row (Algorithm 3).  A single document is a batch of one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import duckdb
-import pyarrow as pa
 
 from join_stage import relations
+from join_stage.constraints import matches_sql
 from join_stage.plan import Plan
 from join_stage.registry import Registry
-from join_stage.relations import JoinState
+from join_stage.retention import Retention
 from join_stage.sql import to_sql
-from join_stage.value_join import join_values, note_joining_paths
+from join_stage.state import Batch, JoinState
+from join_stage.together import bring_together
+from join_stage.value_join import Delta, join_values, note_joining_paths
 
-__all__ = ["Batch", "JoinProcessor", "Outputs"]
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """A batch of documents and their witnesses, as Arrow columns.
-
-    `documents`: doc, ts, stream, id; `witnesses`: doc, node, path, s, ts, chain; `accepts`: path,
-    spine, depths, of the paths that are new; `strings`: id, value and double of the new ones.
-    Document numbers ascend and begin after those of all batches before.
-    """
-
-    documents: dict[str, pa.Array]
-    witnesses: dict[str, pa.Array]
-    accepts: dict[str, pa.Array]
-    strings: dict[str, pa.Array]
+__all__ = ["JoinProcessor", "Outputs"]
 
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """Matches of the queries of one plan, each once: rows of the query's number, the documents'
-    numbers (one for each block) and the codes of the plan's output nodes."""
+    """Matches of the queries of one plan, each once: rows of the query's number, the numbers of
+    the documents or composites (one for each side), the codes of the plan's output nodes, and
+    the numbers of the strings of its valued ones."""
 
     plan: Plan
     rows: list[tuple[int, ...]]
@@ -55,27 +43,61 @@ class JoinProcessor:
         self.connection = connection
         relations.create(connection)
         self.registry = Registry(connection)
-        self.state = JoinState(connection)
+        self._state = JoinState(connection)
+        self._retention = Retention(connection, self.registry, self._state)
         self._latest: int | None = None
         self._viewed_depth = 0
-        self._first = 0
+        self._delta = Delta(None, in_order=False)
+        # The plans of the queries asked for; None is all.
+        self._asked: frozenset[str] | None = None
+
+    # Batches
 
     def begin(self, batch: Batch) -> None:
         """Takes in a batch and joins its values; `outputs` and `counts` then tell its matches."""
         self.prepare()
-        if len(batch.accepts["path"]):
-            relations.insert(self.connection, "accept", batch.accepts)
-            note_joining_paths(self.connection)
-        self._first = batch.documents["doc"][0].as_py()
-        self.state.begin(batch.witnesses, batch.documents, batch.strings)
-        times = batch.documents["ts"].to_pylist()
-        in_order = self._latest is None or min(times) >= self._latest
+        self._accept(batch)
+        self._state.begin(batch)
+        lo, wl = self.registry.bounds
+        numbers, times = batch.numbers, batch.times
+        in_order = self._latest is None or min(times, default=self._latest) >= self._latest
         # Within the batch, the other order of a pair is found as ΔL ⋈ ΔR all the same.
-        self._latest = max(times if self._latest is None else [self._latest, *times])
-        bounds, depth = self.registry.bounds, self.registry.depth
-        join_values(
-            self.connection, bounds=bounds, depth=depth, first=self._first, in_order=in_order
-        )
+        self._delta = Delta(min(numbers, default=0), in_order)
+        self._latest = max(times if self._latest is None else [self._latest, *times], default=None)
+        self._asked = None
+        depth = self.registry.depth
+        join_values(self.connection, bounds=(lo, wl), depth=depth, delta=self._delta)
+
+    def review(self, batch: Batch, queries: Collection[int]) -> None:
+        """Joins documents and composites that are in the state already, for some queries alone;
+        `outputs` and `counts` then tell the matches of these queries among them.
+
+        The batch has all that is to be joined, in whatever order.  Its witnesses take the place
+        of what the documents left when they came; its composites have none.
+        """
+        self.prepare()
+        self._accept(batch)
+        self._state.begin_again(batch)
+        self._delta = Delta(None, in_order=False)
+        self._asked, bounds = self.registry.ask(queries)
+        note_joining_paths(self.connection, "asked_")
+        depth = self.registry.depth
+        join_values(self.connection, bounds=bounds, depth=depth, delta=self._delta, of="asked_")
+
+    def change(
+        self,
+        gone: Sequence[int],
+        moved: Sequence[tuple[int, int | None]],
+        unvalued: Sequence[int],
+    ) -> None:
+        """Follows what became of leaf paths, between batches.
+
+        `gone` are spines that are no more; `moved` leaf paths that are no more, with those that
+        take over their rows, or None where the rows go; `unvalued` are leaf paths, numbered as
+        after the move, whose strings go.  What the paths accept anew comes with the next batch.
+        """
+        self._state.change(gone, moved, unvalued)
+        note_joining_paths(self.connection)
 
     def prepare(self) -> None:
         """Brings the relations up to date with the queries."""
@@ -83,12 +105,16 @@ class JoinProcessor:
             note_joining_paths(self.connection)
         self._views()
 
+    # Matches
+
     def outputs(self, *, but_alone: bool = False) -> Iterator[Outputs]:
         """The matches that the current batch completes; `but_alone`: those of disjuncts only."""
-        for plan, matches in self._matches():
+        for plan in self.plans():
             columns = ["q", *(("dl", "dr") if plan.sides == 2 else ("dl",))]
             columns += [f"n{node}" for node in plan.outputs]
+            columns += [plan.string(node) for node in plan.valued]
             names = ", ".join(f'"{column}"' for column in columns)
+            matches = self.matches(plan, plan.outputs, plan.valued)
             if but_alone:
                 matches += " AND NOT alone"
             rows = self.connection.execute(f"SELECT {names} {matches}").fetchall()
@@ -99,74 +125,92 @@ class JoinProcessor:
         """The number of matches that the current batch completes, by query, of those queries
         that are alone."""
         counts: dict[int, int] = {}
-        for _, matches in self._matches():
+        for plan in self.plans():
+            matches = self.matches(plan, plan.outputs)
             counted = f"SELECT q, count(*) {matches} AND alone GROUP BY q"
             counts.update(self.connection.execute(counted).fetchall())
         return counts
 
-    def _matches(self) -> Iterator[tuple[Plan, str]]:
-        """For each plan the FROM clause of its matches: CQ_T, then each query's constraints.
-
-        Plans that the batch has nothing for are left out: an equality that no pair has met, a
-        leaf that no document of the batch has.
-        """
+    def plans(self) -> list[Plan]:
+        """The plans that the current batch may have something for: it has met their equalities,
+        or some document of it has their leaves; of those asked for."""
         joins = self._numbers("SELECT DISTINCT j FROM pair")
         spines: set[int] = set()
         if self.registry.some_without_joins:
             spines = self._numbers("SELECT DISTINCT spine FROM node_w JOIN accept USING (path)")
-        for plan in self.registry.plans_with(joins, spines):
-            constraints = "dl >= since"
-            if plan.sides == 2:
-                constraints += " AND dr >= since AND dt > lo AND abs(dt) <= wl"
-                if not plan.joins:
-                    self._together(plan)
-            yield plan, f"FROM ({_outputs_sql(plan)}) JOIN query USING (r) WHERE {constraints}"
+        plans = self.registry.plans_with(joins, spines)
+        return [plan for plan in plans if self._asked is None or plan.id in self._asked]
+
+    def matches(self, plan: Plan, nodes: tuple[int, ...], valued: tuple[int, ...] = ()) -> str:
+        """The FROM clause of a plan's matches that the current batch completes, with these nodes
+        of the template as n0, n1, … and the strings of the valued ones.
+
+        CQ_T, then each query's constraints.  It holds until it is asked for another plan.
+        """
+        rows, queries = f"rows_{plan.id}", "query"
+        if self._asked is not None:
+            rows, queries = "asked_rows", "asked_query"
+            self.connection.execute(
+                f"CREATE OR REPLACE TEMP TABLE asked_rows AS "
+                f'SELECT * FROM "rows_{plan.id}" WHERE r IN (SELECT r FROM asked_query)'
+            )
+        if plan.sides == 2 and not plan.joins:
+            bring_together(self.connection, plan, self._delta, rows, queries)
+        return matches_sql(plan, _found_sql(plan, nodes, valued, rows), queries)
+
+    # State
+
+    def forget(
+        self, watermark: int | None, documents: Sequence[int], *, exact: bool = False
+    ) -> None:
+        """Drops documents and composites, and of all others the rows that no query can reach
+        from the watermark (microseconds; None where nothing is ever late).
+
+        Rows are looked for only when enough documents have come to pay for it, unless `exact`.
+        """
+        self._retention.forget(watermark, documents, exact=exact)
+
+    def collect(self, *, exact: bool = False) -> list[str]:
+        """Drops the strings that nothing holds any more, and returns them.
+
+        They are looked for only when enough rows have gone to pay for it, unless `exact`.
+        """
+        return self._retention.collect(exact=exact)
+
+    def sizes(self) -> dict[str, int]:
+        """The number of rows of `node`, `strings`, `accept`, `document` and `composite`."""
+        return self._state.sizes()
+
+    def witnesses_by_stream(self) -> dict[str, int]:
+        """The number of rows of `node` that the documents of each stream have."""
+        query = "SELECT stream, count(*) FROM node JOIN document USING (doc) GROUP BY stream"
+        return dict(self.connection.execute(query).fetchall())
+
+    # Inside
+
+    def _accept(self, batch: Batch) -> None:
+        if self._state.add_accepts(batch.accepts):
+            note_joining_paths(self.connection)
 
     def _numbers(self, query: str) -> set[int]:
         return {number for (number,) in self.connection.execute(query).fetchall()}
 
-    def _together(self, plan: Plan) -> None:
-        """The pairs of documents for a plan without an equality: all that its queries' windows
-        bring together and that have nodes for it on either side, one of them in the batch."""
-        rows = f'"rows_{plan.id}"'
-        having = [
-            f"(SELECT DISTINCT doc, ts FROM bound JOIN document USING (doc) WHERE spine IN "
-            f"({' UNION '.join(self._spines(plan, side))}))"
-            for side in (0, 1)
-        ]
-        self.connection.execute(
-            f"""
-            CREATE OR REPLACE TEMP TABLE together AS
-            WITH widest AS (SELECT min(lo) AS lo, max(wl) AS wl FROM query JOIN {rows} USING (r))
-            SELECT l.doc AS dl, r.doc AS dr, r.ts - l.ts AS dt
-            FROM widest, {having[0]} l, {having[1]} r
-            WHERE l.doc <> r.doc AND (l.doc >= {self._first} OR r.doc >= {self._first})
-              AND r.ts - l.ts > lo AND abs(r.ts - l.ts) <= wl
-            """
-        )
-
-    @staticmethod
-    def _spines(plan: Plan, side: int) -> list[str]:
-        return [
-            f'SELECT s{i} FROM "rows_{plan.id}"'
-            for i, chain in enumerate(plan.singles)
-            if chain.side == side
-        ]
-
     def _views(self) -> None:
         """`bound` and `bound_w`: rows of paths as rows of spines with their marked nodes."""
         depth = self.registry.depth
-        if depth == self._viewed_depth:
+        if depth <= self._viewed_depth:
             return
         self._viewed_depth = depth
         nodes = ", ".join(f"chain[depths[{i + 1}] + 1] AS n{i}" for i in range(depth))
         for view, relation in (("bound", "node"), ("bound_w", "node_w")):
             self.connection.execute(
                 f"CREATE OR REPLACE TEMP VIEW {view} AS "
-                f"SELECT spine, doc, s, {nodes} FROM {relation} JOIN accept USING (path)"
+                f"SELECT spine, doc, ts, s, {nodes} FROM {relation} JOIN accept USING (path)"
             )
 
 
 @lru_cache(maxsize=100_000)
-def _outputs_sql(plan: Plan) -> str:
-    return to_sql(plan.query(plan.outputs))
+def _found_sql(plan: Plan, nodes: tuple[int, ...], valued: tuple[int, ...], rows: str) -> str:
+    """CQ_T as SQL, its rows in this relation."""
+    query = plan.query(nodes, valued)
+    return to_sql(replace(query, rows=replace(query.rows, relation=rows)))

@@ -3,7 +3,8 @@
     ΔL ⋈ R  ∪  L ⋈ ΔR  ∪  ΔL ⋈ ΔR      (law 9; Δ is the current batch, section 6.5's R_vj)
 
 A pair is a left and a right document within the widest window.  Where every query is FOLLOWED BY
-and the batch is later than all before it, ΔL ⋈ R can hold nothing and is left out.  Equal leaves
+and the batch is later than all before it, ΔL ⋈ R can hold nothing and is left out; where a batch
+is reviewed for queries that have come after it, it is joined with itself alone.  Equal leaves
 are rows of paths; only then do the pairs of paths that occur get looked up in what they accept,
 so that a row comes out for each equality (j) that some query asks about, with the marked
 ancestors of both leaves: the relation `pair` that the conjunctive queries read.
@@ -11,9 +12,38 @@ ancestors of both leaves: the relation `pair` that the conjunctive queries read.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import duckdb
 
-__all__ = ["join_values", "note_joining_paths"]
+__all__ = ["Delta", "join_values", "note_joining_paths"]
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """Which pairs are new.
+
+    `first` is the first document of the current batch, None for one that is reviewed; `in_order`
+    tells that no document of the batch is earlier than one before it.
+    """
+
+    first: int | None
+    in_order: bool
+
+    def sides(self, relation: str, lo: int) -> list[tuple[str, str]]:
+        """The left and the right sides to be joined, each pair being in one of them.
+
+        `relation` holds all documents, and with `_w` after its name those of the batch; only
+        pairs with dt > `lo` are of interest.
+        """
+        new = f"{relation}_w"
+        if self.first is None:
+            return [(new, new)]
+        joined = [(relation, new)]
+        if not (self.in_order and lo >= 0):
+            joined.append((new, f"(SELECT * FROM {relation} WHERE doc < {self.first})"))
+        return joined
+
 
 _PAIR = """
 CREATE OR REPLACE TEMP TABLE pair AS
@@ -24,7 +54,7 @@ edge AS MATERIALIZED (
     SELECT lp, rp, j, lo, wl, a.depths AS ld, b.depths AS rd
     FROM met
     JOIN accept a ON a.path = lp
-    JOIN value_join v ON v.ls = a.spine
+    JOIN {of}value_join v ON v.ls = a.spine
     JOIN accept b ON b.path = rp AND b.spine = v.rs
 )
 SELECT j, dl, dr, dt, s, {chains}
@@ -37,22 +67,22 @@ SELECT l.doc AS dl, r.doc AS dr, r.ts - l.ts AS dt, l.s AS s,
        l.path AS lp, r.path AS rp, l.chain AS lc, r.chain AS rc
 FROM {left} l JOIN {right} r ON l.s = r.s
 WHERE l.doc <> r.doc AND r.ts - l.ts > {lo} AND abs(r.ts - l.ts) <= {wl}
-  AND l.path IN (FROM left_path) AND r.path IN (FROM right_path)
+  AND l.path IN (FROM {of}left_path) AND r.path IN (FROM {of}right_path)
 """
 
 
 _JOINING_PATHS = """
-CREATE OR REPLACE TEMP TABLE left_path AS
-SELECT DISTINCT path FROM accept JOIN value_join ON spine = ls;
-CREATE OR REPLACE TEMP TABLE right_path AS
-SELECT DISTINCT path FROM accept JOIN value_join ON spine = rs;
+CREATE OR REPLACE TEMP TABLE {of}left_path AS
+SELECT DISTINCT path FROM accept JOIN {of}value_join ON spine = ls;
+CREATE OR REPLACE TEMP TABLE {of}right_path AS
+SELECT DISTINCT path FROM accept JOIN {of}value_join ON spine = rs;
 """
 
 
-def note_joining_paths(connection: duckdb.DuckDBPyConnection) -> None:
+def note_joining_paths(connection: duckdb.DuckDBPyConnection, of: str = "") -> None:
     """Notes which paths join at all, on either side: to be called when `accept` or `value_join`
-    has changed."""
-    connection.execute(_JOINING_PATHS)
+    has changed.  With `asked_` as `of`, of the queries asked for."""
+    connection.execute(_JOINING_PATHS.format(of=of))
 
 
 def join_values(
@@ -60,21 +90,20 @@ def join_values(
     *,
     bounds: tuple[int, int],
     depth: int,
-    first: int,
-    in_order: bool,
+    delta: Delta,
+    of: str = "",
 ) -> None:
-    """Fills `pair` for the current batch.
+    """Fills `pair` for the current batch, by `value_join` or, with `asked_` as `of`, by
+    `asked_value_join`.
 
-    `bounds` are the widest (lo, wl) of all queries, `depth` is the longest chain; the batch's
-    documents are those from number `first`; `in_order` tells that all of them are later than
-    every document before.
+    `bounds` are the widest (lo, wl) of the queries, `depth` is the longest chain.
     """
     lo, wl = bounds
-    parts = [_EQUAL.format(left="node", right="node_w", lo=lo, wl=wl)]
-    if not (in_order and lo >= 0):
-        old = f"(SELECT * FROM node WHERE doc < {first})"
-        parts.append(_EQUAL.format(left="node_w", right=old, lo=lo, wl=wl))
+    equal = " UNION ALL ".join(
+        _EQUAL.format(left=left, right=right, lo=lo, wl=wl, of=of)
+        for left, right in delta.sides("node", lo)
+    )
     chains = ", ".join(
         f"{side}c[{side}d[{i + 1}] + 1] AS {side}{i}" for side in "lr" for i in range(depth)
     )
-    connection.execute(_PAIR.format(equal=" UNION ALL ".join(parts), chains=chains))
+    connection.execute(_PAIR.format(equal=equal, chains=chains, of=of))

@@ -3,6 +3,7 @@
 Table 6.4 shows them for the running example.  Ours hold rows of paths and of spines, shared by
 all queries (law 2); these views spell them out by variable, for people and for tests.  They say
 what is in the state at the moment, R_docW, R_binW and R_outT what the current batch brought.
+Composites are no documents of the thesis': R_doc, R_bin and their kin leave them out.
 """
 
 from __future__ import annotations
@@ -13,10 +14,9 @@ from itertools import pairwise
 
 import pyarrow as pa
 
+from join_stage.constraints import FOREVER
 from join_stage.plan import Chain, Plan
 from join_stage.processor import JoinProcessor
-from join_stage.relations import FOREVER
-from join_stage.sql import to_sql
 from templates import template_of
 
 __all__ = ["Relation", "Views"]
@@ -76,22 +76,30 @@ class Views:
         return self._relation(columns, parts)
 
     def r_out(self, template: str) -> Relation:
-        """R_outT of a template: qid, docid1, node1, node2, …, wl, for the current batch."""
-        parts, width = [], 0
+        """R_outT of a template: qid, docid1, node1, node2, …, wl, for the current batch.
+
+        Of a composite, docid1 is the ids of its documents, in order, with `+` between them.
+        """
+        found: set[tuple[object, ...]] = set()
+        width = 0
+        completed = {plan.id for plan in self._processor.plans()}
         for plan, nodes in self._plans(template):
             width = len(nodes)
-            if plan.sides == 1:
+            if plan.sides == 1 or plan.id not in completed:
                 continue
-            query = to_sql(plan.query(nodes))
-            names = ", ".join(f"o.n{node} & 4294967295" for node in nodes)
-            parts.append(
-                f"SELECT n.name, d.id, {names}, {_WINDOW} FROM ({query}) o "
-                f"JOIN query q USING (r) JOIN query_name n ON n.number = q.q "
-                f"JOIN document d ON d.doc = o.dl "
-                f"WHERE o.dl >= since AND o.dr >= since AND dt > lo AND abs(dt) <= wl"
+            names = ", ".join(f"n{node} & 4294967295" for node in nodes)
+            matches = self._processor.matches(plan, nodes)
+            found.update(
+                self._connection.execute(
+                    f"SELECT query_name.name, id, {names}, seconds FROM "
+                    f"(SELECT *, {_WINDOW} AS seconds {matches}) "
+                    f"JOIN query_name ON number = q JOIN ({_IDS}) i ON i.doc = dl"
+                ).fetchall()
             )
         columns = ("qid", "docid1", *(f"node{i + 1}" for i in range(width)), "wl")
-        return self._relation(columns, parts)
+        # What has no value comes last, as in the other relations.
+        rows = sorted(found, key=lambda row: [(value is None, value) for value in row])
+        return Relation(columns, rows)
 
     def r_doc(self) -> Relation:
         """R_doc: docid, node, strVal (None where the node's string joins nothing)."""
@@ -137,7 +145,7 @@ class Views:
             ]
             for chain, source in sources:
                 positions = [i for i, node in enumerate(chain.nodes) if node in minor]
-                if positions:
+                if positions and not plan.composite[chain.side]:
                     yield chain, positions, source
 
     def _edges(self, bound: str) -> Iterator[str]:
@@ -176,4 +184,12 @@ class Views:
         return Relation(columns, rows)
 
 
-_WINDOW = f"CASE WHEN q.wl < {FOREVER} THEN q.wl / 1e6 END"
+_WINDOW = f"CASE WHEN wl < {FOREVER} THEN wl / 1e6 END"
+
+_IDS = """
+SELECT doc, id FROM document
+UNION ALL
+SELECT c.doc, string_agg(d.id, '+' ORDER BY list_position(c.parts, d.doc))
+FROM (SELECT doc, parts, unnest(parts) AS part FROM composite) c JOIN document d ON d.doc = c.part
+GROUP BY c.doc
+"""

@@ -106,7 +106,7 @@ def _canonical_form(graph: JoinGraph, singled_out: Sequence[int]) -> tuple[Form,
     depths = {node.number: len(graph.chain(node.number)) for node in graph.nodes}
     colours = [
         f"{node.side} {depths[node.number]} "
-        f"{'kept' if node.number in graph.kept else ''} "
+        f"{_role(graph, node.number)} "
         f"{singled_out.index(node.number) if node.number in singled_out else ''}"
         for node in graph.nodes
     ]
@@ -135,6 +135,12 @@ def _canonical_form(graph: JoinGraph, singled_out: Sequence[int]) -> tuple[Form,
     return form, tuple(vertex for vertex in order if vertex < len(graph.nodes))
 
 
+def _role(graph: JoinGraph, number: int) -> str:
+    if number in graph.valued:
+        return "valued"
+    return "kept" if number in graph.kept else ""
+
+
 def _renumbered(graph: JoinGraph, numbers: Sequence[int]) -> JoinGraph:
     """The graph with node `numbers[i]` as i; parents must stand before their children."""
     index = {number: i for i, number in enumerate(numbers)}
@@ -146,4 +152,5 @@ def _renumbered(graph: JoinGraph, numbers: Sequence[int]) -> JoinGraph:
         tuple(sorted(nodes)),
         tuple(Edge(e.operator, index[e.left], index[e.right]) for e in graph.edges),
         frozenset(index[number] for number in graph.kept),
+        frozenset(index[number] for number in graph.valued),
     )

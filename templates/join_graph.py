@@ -17,7 +17,11 @@ FLIPPED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 @dataclass(frozen=True, slots=True, order=True)
 class Node:
-    """A node of a tree pattern; `parent` is None for the root of its side."""
+    """A node of a tree pattern; `parent` is None for a root of its side.
+
+    A block has one root.  A composite, which stands for the left part of a chain, has no
+    structure: each of its nodes is a root.
+    """
 
     number: int
     side: int
@@ -45,6 +49,9 @@ class Edge:
 class JoinGraph:
     """Nodes in order, edges normalised, and the nodes that are `kept` whatever joins.
 
+    Of the `valued` ones, which are kept too, the string value is put out beside the node: a later
+    join of a chain compares it.
+
     Edges between the sides run from side 0 to side 1; within a side `=` and `!=` run from the
     smaller number, the others are `<` or `<=`.  Edges said twice count once.
     """
@@ -52,6 +59,7 @@ class JoinGraph:
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
     kept: frozenset[int] = frozenset()
+    valued: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
         sides = {node.number: node.side for node in self.nodes}
@@ -63,6 +71,8 @@ class JoinGraph:
         for number in {*self.kept, *(n for edge in self.edges for n in (edge.left, edge.right))}:
             if number not in known:
                 raise ValueError(f"no node {number}")
+        if unkept := self.valued - self.kept:
+            raise ValueError(f"valued, but not kept: {sorted(unkept)}")
         normal = {_normalised(edge, sides) for edge in self.edges}
         object.__setattr__(self, "edges", tuple(sorted(normal)))
 

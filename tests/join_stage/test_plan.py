@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -82,6 +84,56 @@ def test_an_order_asks_for_each_string_once() -> None:
 def test_no_equality_takes_all_pairs_in_time() -> None:
     plan, _ = planned(graph([(0, None), (1, None)], [(0, "<", 1)], kept=[0, 1]))
     assert plan.query(plan.outputs).body[0].relation == "together"
+
+
+def test_a_valued_node_has_a_chain_with_its_value() -> None:
+    """Where it is equal to another the join knows its string; an inner node has its own chain."""
+    joined = replace(graph(BOOKS, [(1, "=", 4)], kept=[0, 1, 3, 5]), valued=frozenset([0, 1, 5]))
+    plan, assignment = planned(joined)
+    assert {assignment[node] for node in plan.valued} == {0, 1, 5}
+    assert {named(chain, assignment) for chain in plan.singles} == {
+        (0, (0,), True),
+        (1, (3, 5), True),
+    }
+    query = plan.query(plan.outputs, plan.valued)
+    assert set(query.head[4 + len(plan.outputs) :]) == {"v0", "w0", "w1"}
+    plain, _ = planned(replace(joined, valued=frozenset()))
+    assert plain.id != plan.id
+    assert plain.template == plan.template
+    assert plain.query(plain.outputs) == plain.query(plain.outputs, plain.valued)
+
+
+def test_only_what_is_kept_is_valued() -> None:
+    with pytest.raises(ValueError, match=r"valued, but not kept: \[1\]"):
+        replace(graph(BOOKS, JOINS, kept=[0]), valued=frozenset([0, 1]))
+
+
+@given(st.data())
+def test_valued_nodes_tell_templates_apart(data: st.DataObject) -> None:
+    """Graphs have one plan only if their valued nodes correspond."""
+    original = data.draw(join_graphs(largest=3))
+    assume(original.needed)
+    kept = st.sets(st.sampled_from(sorted(original.needed)), max_size=2)
+    one, other = (
+        replace(original, kept=original.needed, valued=frozenset(data.draw(kept))) for _ in range(2)
+    )
+    same = sorted(some.side for some in one.nodes if some.number in one.valued) == sorted(
+        some.side for some in other.nodes if some.number in other.valued
+    )
+    if planned(one)[0] is planned(other)[0]:
+        assert same
+    if one.valued == other.valued:
+        assert planned(one)[0] is planned(other)[0]
+
+
+def test_plans_of_composites_are_plans_of_their_own() -> None:
+    ordinary, assignment = planned(graph(BOOKS, JOINS, kept=[0, 3]))
+    ids = [ordinary.id]
+    for composite in ((True, False), (False, True), (True, True)):
+        plan, same = plan_of(minor(graph(BOOKS, JOINS, kept=[0, 3])), 2, composite)
+        assert (plan.template, same) == (ordinary.template, assignment)
+        ids.append(plan.id.removeprefix(ordinary.id))
+    assert ids == [ordinary.id, "l", "r", "lr"]
 
 
 @given(st.data())

@@ -10,8 +10,11 @@ import pyarrow as pa
 from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
-from join_stage.relations import FOREVER, JoinState, create, insert
-from join_stage.value_join import join_values, note_joining_paths
+from join_stage import Batch
+from join_stage.constraints import FOREVER
+from join_stage.relations import create, insert
+from join_stage.state import JoinState
+from join_stage.value_join import Delta, join_values, note_joining_paths
 
 DEPTH = 2
 
@@ -108,20 +111,23 @@ def expected(case: Case) -> Counter[Pair]:
 def begin(state: JoinState, case: Case, numbers: range) -> None:
     leaves = [leaf for leaf in case.leaves if leaf.document in numbers]
     state.begin(
-        {
-            "doc": pa.array([leaf.document for leaf in leaves], pa.int32()),
-            "node": pa.array([leaf.node for leaf in leaves], pa.int64()),
-            "path": pa.array([leaf.path for leaf in leaves], pa.int32()),
-            "s": pa.array([leaf.string for leaf in leaves], pa.int64()),
-            "ts": pa.array([case.times[leaf.document] for leaf in leaves], pa.int64()),
-            "chain": pa.array([leaf.chain for leaf in leaves], pa.list_(pa.int64())),
-        },
-        {
-            "doc": pa.array(numbers, pa.int32()),
-            "ts": pa.array([case.times[number] for number in numbers], pa.int64()),
-            "stream": pa.array(["S"] * len(numbers), pa.string()),
-        },
-        {"id": []},
+        Batch(
+            witnesses={
+                "doc": pa.array([leaf.document for leaf in leaves], pa.int32()),
+                "node": pa.array([leaf.node for leaf in leaves], pa.int64()),
+                "path": pa.array([leaf.path for leaf in leaves], pa.int32()),
+                "s": pa.array([leaf.string for leaf in leaves], pa.int64()),
+                "ts": pa.array([case.times[leaf.document] for leaf in leaves], pa.int64()),
+                "chain": pa.array([leaf.chain for leaf in leaves], pa.list_(pa.int64())),
+            },
+            documents={
+                "doc": pa.array(numbers, pa.int32()),
+                "ts": pa.array([case.times[number] for number in numbers], pa.int64()),
+                "stream": pa.array(["S"] * len(numbers), pa.string()),
+            },
+            accepts={},
+            strings={"id": pa.array([], pa.int64())},
+        )
     )
 
 
@@ -152,8 +158,7 @@ def pairs(case: Case) -> Counter[Pair]:
             connection,
             bounds=(min(join[2] for join in case.joins), max(join[3] for join in case.joins)),
             depth=DEPTH,
-            first=case.first,
-            in_order=min(now) >= max(before, default=0),
+            delta=Delta(case.first, min(now) >= max(before, default=0)),
         )
         return Counter(
             connection.execute("SELECT j, dl, dr, dt, s, l0, l1, r0, r1 FROM pair").fetchall()

@@ -9,6 +9,9 @@ from hypothesis import strategies as st
 from lxml import etree
 
 import xscl
+from join_stage import TimeConstraint, Views
+from tests.join_stage.entities import Feeder, Query, composite, document
+from tests.templates.graphs import graph
 
 BOOK = (
     "<book><publisher>Wrox</publisher><author>Danny Ayers</author><author>Andrew Watt</author>"
@@ -117,7 +120,8 @@ item = st.builds(
     st.sampled_from(["book", "blog"]),
     st.lists(leaf, max_size=5),
 )
-document = st.one_of(item, st.builds(lambda items: f"<all>{''.join(items)}</all>", st.lists(item)))
+items = st.builds(lambda items: f"<all>{''.join(items)}</all>", st.lists(item))
+some_document = st.one_of(item, items)
 
 
 def bindings(text: str, block: str) -> tuple[set[Any], set[Any]]:
@@ -135,7 +139,7 @@ def bindings(text: str, block: str) -> tuple[set[Any], set[Any]]:
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.lists(document, min_size=1, max_size=4))
+@given(st.lists(some_document, min_size=1, max_size=4))
 def test_relations_of_random_documents(texts: list[str]) -> None:
     with xscl.Engine() as engine:
         engine.load(TABLE_6_2)
@@ -156,3 +160,26 @@ def test_relations_of_random_documents(texts: list[str]) -> None:
             docs |= {(f"d{i}", *node) for node in nodes}
         assert set(engine.relations().r_bin().rows) == bins
         assert set(engine.relations().r_doc().rows) == docs
+
+
+def test_composites_join_but_are_no_documents() -> None:
+    feeder = Feeder()
+    feeder.processor.registry.variables[0] = "x"
+    ends = graph([(0, None), (1, None)], [(0, "=", 1)], [0, 1])
+    for number, composites in enumerate([(False, False), (True, False)]):
+        labels = tuple("#0" if derived else "root" for derived in composites)
+        feeder.subscribe(number, Query(ends, labels, composites, TimeConstraint(True, None)))
+    names = {0: "Q0", 1: "Q1"}
+    views = Views(feeder.processor, names)
+    (template,) = views.templates
+    assert views.r_out(template).rows == []
+    a, b, c = (document(number, number, 1, []) for number in range(3))
+    feeder.publish([a, b, c])
+    feeder.publish([composite(3, [a, b], [(0, 1), (0, 1)])])
+    views = Views(feeder.processor, names)
+    assert views.r_t(template).rows == [("Q0", "x", "x", None), ("Q1", "x", "x", None)]
+    assert views.r_out(template).rows == [("Q1", "d0+d1", 0, 0, None)]
+    assert views.r_doc().rows == [("d0", 0, "1"), ("d1", 0, "1"), ("d2", 0, "1")]
+    assert views.r_doc_w().rows == []
+    assert views.r_bin().rows == []
+    feeder.connection.close()

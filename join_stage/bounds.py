@@ -1,0 +1,84 @@
+"""Counted bounds: the widest window among queries that come and go, without asking all of them.
+
+What is kept and what is joined is bounded by the widest window of the queries concerned (law 9).
+A query that comes may widen it, and one that goes may narrow it again; both take time
+logarithmic in the number of different windows.
+"""
+
+from __future__ import annotations
+
+import heapq
+
+from join_stage.constraints import FOREVER, TimeConstraint
+
+__all__ = ["Bounds", "Widest"]
+
+
+class Widest:
+    """A multiset of integers that knows its largest, 0 where it is empty.
+
+    >>> windows = Widest()
+    >>> windows.add(3), windows.add(7), windows.add(7), windows.remove(7), windows.largest
+    (None, None, None, None, 7)
+    >>> windows.remove(7), windows.largest
+    (None, 3)
+    """
+
+    __slots__ = ("_counts", "_heap")
+
+    def __init__(self) -> None:
+        # Values that have gone stay in the heap until they surface or outnumber the others.
+        self._counts: dict[int, int] = {}
+        self._heap: list[int] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._counts)
+
+    @property
+    def largest(self) -> int:
+        """The largest value."""
+        return -self._heap[0] if self._heap else 0
+
+    def add(self, value: int) -> None:
+        """Adds a value once more."""
+        count = self._counts.get(value, 0)
+        self._counts[value] = count + 1
+        if not count:
+            heapq.heappush(self._heap, -value)
+
+    def remove(self, value: int) -> None:
+        """Takes a value out once; it must be in."""
+        self._counts[value] -= 1
+        if self._counts[value]:
+            return
+        del self._counts[value]
+        if len(self._heap) > 2 * len(self._counts):
+            self._heap = [-value for value in self._counts]
+            heapq.heapify(self._heap)
+        while self._heap and -self._heap[0] not in self._counts:
+            heapq.heappop(self._heap)
+
+
+class Bounds:
+    """The widest (lo, wl) of the time constraints of some queries."""
+
+    __slots__ = ("_unordered", "_windows")
+
+    def __init__(self) -> None:
+        self._windows = Widest()
+        self._unordered = 0
+
+    @property
+    def widest(self) -> tuple[int, int]:
+        """(lo, wl): what satisfies any of the constraints has dt > lo and |dt| <= wl."""
+        return -FOREVER if self._unordered else 0, self._windows.largest
+
+    def add(self, constraint: TimeConstraint) -> None:
+        """Counts the constraint of a query."""
+        self._windows.add(constraint.bounds[1])
+        self._unordered += not constraint.after
+
+    def remove(self, constraint: TimeConstraint) -> None:
+        """Counts the constraint of a query no more."""
+        self._windows.remove(constraint.bounds[1])
+        self._unordered -= not constraint.after
