@@ -1,9 +1,10 @@
 """Stage 1: documents in, witnesses of all registered tree patterns out (section 6.3).
 
 `patterns` says what can be asked for, `automaton` shares it, `paths` runs the automaton once
-per path, `filters` tests nodes (`functions` has what XPath 1.0 has not), `evaluator` walks a
-document within the bounds of `work`; `values` are functions on strings, `documents` and
-`json_documents` parse.
+per path (`transitions` lead there, `leaf_paths` are what rows are left for), `filters` tests
+nodes (`functions` has what XPath 1.0 has not), `evaluator` walks a document within the bounds of
+`work`.  Spines come and go while documents flow: `registered` counts them, `upkeep` lets the
+paths follow.  `values` are functions on strings, `documents` and `json_documents` parse.
 """
 
 from xpath_stage.documents import ATTRIBUTE, MalformedDocument, parse, string_value
@@ -16,7 +17,7 @@ from xpath_stage.json_documents import (
     json_values,
     number_text,
 )
-from xpath_stage.paths import Accept
+from xpath_stage.leaf_paths import Accept, Changes
 from xpath_stage.patterns import Definition, Filter, Spine, Step
 from xpath_stage.strings import Strings
 from xpath_stage.values import apply, double_of
@@ -25,6 +26,7 @@ from xpath_stage.work import ExcessiveDocument
 __all__ = [
     "ATTRIBUTE",
     "Accept",
+    "Changes",
     "Definition",
     "ExcessiveDocument",
     "Filter",

@@ -1,41 +1,87 @@
 """The shared path automaton: all registered definitions as one NFA with common prefixes merged.
 
 As in YFilter (Diao et al.), each state stands for a step and is reached from the state of the
-step before it; definitions with a common prefix share its states.  A state is *active* at a
-node if the steps up to it lead from the document's root to that node.  There are no separate
-states for `//`: a state with descendant children stays *waiting* below the nodes where it was
-active.  What moves the automaton is a node's name, then the filters of the states that the
-name reaches.
+step before it; definitions with a common prefix share its states, and a state goes with the
+last definition that has it.  A state is *active* at a node if the steps up to it lead from the
+document's root to that node.  There are no separate states for `//`: a state with descendant
+children stays *waiting* below the nodes where it was active.  What moves the automaton is a
+node's name, then the filters of the states that the name reaches.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
 
 from xpath_stage.patterns import Definition, Filter, Step
 
-__all__ = ["Automaton"]
+__all__ = ["Automaton", "Turnover"]
 
-Tests = dict[str, list[int]]
+Axis = Literal["child", "descendant"]
+
+Tests = dict[str, dict[int, tuple[Filter, ...]]]
+"""By node test the states that it leads to, with their filters."""
+
+
+@dataclass(slots=True)
+class Turnover:
+    """What became of an automaton's states, net: those that are `born`, those that are `dead`,
+    and those from which other tests lead now than before (`touched`), with whether any of these
+    is a `//`."""
+
+    born: set[int] = field(default_factory=set)
+    dead: set[int] = field(default_factory=set)
+    touched: dict[int, bool] = field(default_factory=dict)
+
+    def touch(self, state: int, axis: Axis) -> None:
+        """Notes that another test leads from a state, or one no more."""
+        self.touched[state] = self.touched.get(state, False) or axis == "descendant"
+
+
+class _State:
+    """A step, the state before it, the states after it, and how many definitions have it."""
+
+    __slots__ = ("before", "children", "descendants", "following", "step", "uses")
+
+    def __init__(self, before: int, step: Step | None) -> None:
+        self.before = before
+        self.step = step
+        self.uses = 0
+        self.following: dict[Step, int] = {}
+        self.children: Tests = {}
+        self.descendants: Tests = {}
+
+    def tests(self, axis: Axis) -> Tests:
+        return self.children if axis == "child" else self.descendants
 
 
 class Automaton:
-    """A growing NFA; states are numbered from 0 in order of creation.
+    """A growing and shrinking NFA; states are numbered from 0 in order of creation, and no
+    number is used twice.
 
     >>> automaton = Automaton()
     >>> automaton.add("S", (Step("child", "a"), Step("descendant", "b")))
     (1, 2)
+    >>> automaton.remove("S", (1, 2))
+    >>> len(automaton)
+    0
     """
 
     def __init__(self) -> None:
-        self.steps: list[Step | None] = []
-        self._by_step: list[dict[Step, int]] = []
-        self._children: list[Tests] = []
-        self._descendants: list[Tests] = []
+        self._states: dict[int, _State] = {}
         self._roots: dict[str, int] = {}
+        self._next = 0
+        self._turnover = Turnover()
+        # How many attribute tests lead from a state, where any do.
+        self._attribute_tests: dict[Axis, Counter[int]] = {
+            "child": Counter(),
+            "descendant": Counter(),
+        }
 
     def __len__(self) -> int:
-        return len(self.steps)
+        return len(self._states)
 
     def root(self, stream: str) -> int | None:
         """The state of a stream's document nodes, None if no definition reads the stream."""
@@ -43,28 +89,49 @@ class Automaton:
 
     def add(self, stream: str, definition: Definition) -> tuple[int, ...]:
         """Adds a definition; returns the states of its steps, the last one is the variable's."""
-        state = self._roots.get(stream)
-        if state is None:
-            state = self._roots[stream] = self._new(None)
-        states = []
+        root = self._roots.get(stream)
+        if root is None:
+            root = self._roots[stream] = self._new(-1, None)
+        states = [root]
         for step in definition:
-            following = self._by_step[state].get(step)
+            following = self._states[states[-1]].following.get(step)
             if following is None:
-                following = self._by_step[state][step] = self._new(step)
-                by_axis = self._children if step.axis == "child" else self._descendants
-                by_axis[state].setdefault(step.test, []).append(following)
-            state = following
-            states.append(state)
-        return tuple(states)
+                following = self._new(states[-1], step)
+            states.append(following)
+        for state in states:
+            self._states[state].uses += 1
+        return tuple(states[1:])
+
+    def remove(self, stream: str, states: Sequence[int]) -> None:
+        """Takes a definition away, by the states that `add` returned for it."""
+        root = self._roots[stream]
+        for number in (*reversed(states), root):
+            state = self._states[number]
+            state.uses -= 1
+            if not state.uses:
+                self._delete(number, state)
+        if root not in self._states:
+            del self._roots[stream]
+
+    def turnover(self) -> Turnover:
+        """What became of the states since the last call."""
+        turnover, self._turnover = self._turnover, Turnover()
+        return turnover
 
     def waits(self, state: int) -> bool:
         """Whether a state reaches states by `//`, so that it stays alive below its node."""
-        return bool(self._descendants[state])
+        return bool(self._states[state].descendants)
+
+    def is_attribute(self, state: int) -> bool:
+        """Whether a state's nodes are attributes."""
+        step = self._states[state].step
+        return step is not None and step.test.startswith("@")
 
     def reads_attributes(self, active: Iterable[int], waiting: Iterable[int]) -> bool:
         """Whether any state is reached by an attribute of a node with these states."""
-        return any(
-            test.startswith("@") for tests in self._tests_from(active, waiting) for test in tests
+        of_children, below = self._attribute_tests["child"], self._attribute_tests["descendant"]
+        return any(state in of_children for state in active) or any(
+            state in below for state in waiting
         )
 
     def reached(
@@ -82,21 +149,48 @@ class Automaton:
         filtered: dict[int, tuple[Filter, ...]] = {}
         for tests in self._tests_from(active, waiting):
             for test in accepted:
-                for state in tests.get(test, ()):
-                    step = self.steps[state]
-                    if step is not None and step.filters:
-                        filtered[state] = step.filters
+                for state, filters in tests.get(test, {}).items():
+                    if filters:
+                        filtered[state] = filters
                     else:
                         free.add(state)
         return frozenset(free), tuple(filtered.items())
 
     def _tests_from(self, active: Iterable[int], waiting: Iterable[int]) -> Iterable[Tests]:
-        yield from (self._children[state] for state in active)
-        yield from (self._descendants[state] for state in waiting)
+        states = self._states
+        yield from (states[state].children for state in active)
+        yield from (states[state].descendants for state in waiting)
 
-    def _new(self, step: Step | None) -> int:
-        self.steps.append(step)
-        self._by_step.append({})
-        self._children.append({})
-        self._descendants.append({})
-        return len(self.steps) - 1
+    def _new(self, before: int, step: Step | None) -> int:
+        number = self._next
+        self._next += 1
+        self._states[number] = _State(before, step)
+        self._turnover.born.add(number)
+        if step is not None:
+            state = self._states[before]
+            state.following[step] = number
+            state.tests(step.axis).setdefault(step.test, {})[number] = step.filters
+            if step.test.startswith("@"):
+                self._attribute_tests[step.axis][before] += 1
+            self._turnover.touch(before, step.axis)
+        return number
+
+    def _delete(self, number: int, state: _State) -> None:
+        del self._states[number]
+        if number in self._turnover.born:
+            self._turnover.born.discard(number)
+        else:
+            self._turnover.dead.add(number)
+        if state.step is not None:
+            step, before = state.step, self._states[state.before]
+            del before.following[step]
+            tests = before.tests(step.axis)
+            del tests[step.test][number]
+            if not tests[step.test]:
+                del tests[step.test]
+            if step.test.startswith("@"):
+                counts = self._attribute_tests[step.axis]
+                counts[state.before] -= 1
+                if not counts[state.before]:
+                    del counts[state.before]
+            self._turnover.touch(state.before, step.axis)

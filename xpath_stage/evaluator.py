@@ -16,9 +16,12 @@ from lxml import etree
 from xpath_stage.automaton import Automaton
 from xpath_stage.documents import ATTRIBUTE, string_value
 from xpath_stage.filters import FilterTests
-from xpath_stage.paths import DEAD, SKIP, Accept, LeafPath, PathTable
+from xpath_stage.leaf_paths import Changes, LeafPath
+from xpath_stage.paths import PathTable
 from xpath_stage.patterns import Filter, Spine
+from xpath_stage.registered import RegisteredSpines
 from xpath_stage.strings import Strings
+from xpath_stage.transitions import DEAD, SKIP
 from xpath_stage.values import apply
 from xpath_stage.work import ExcessiveDocument, Work
 
@@ -55,22 +58,39 @@ class XPathEvaluator:
     def __init__(self, strings: Strings) -> None:
         self.strings = strings
         self.attribute_names: list[str] = [""]
-        self.automaton = Automaton()
-        self.paths = PathTable(self.automaton)
-        self._spine_numbers: dict[Spine, int] = {}
+        self._spines = RegisteredSpines()
+        self._table = self._spines.settle()
         self._attribute_numbers: dict[str, int] = {}
 
-    def register(self, spine: Spine) -> int:
-        """The number of a spine; documents evaluated from now on are matched against it."""
-        number = self._spine_numbers.get(spine)
-        if number is None:
-            number = self._spine_numbers[spine] = len(self._spine_numbers)
-            self.paths.add_spine(number, spine)
-        return number
+    @property
+    def automaton(self) -> Automaton:
+        """The states of the registered spines."""
+        return self._spines.automaton
 
-    def take_accepts(self) -> list[Accept]:
-        """What the paths interned since the last call accept."""
-        return self.paths.take_accepts()
+    @property
+    def paths(self) -> PathTable:
+        """The paths that documents have shown, as the registered spines tell them apart."""
+        return self._spines.settle()
+
+    def register(self, spine: Spine) -> int:
+        """The number of a spine; documents evaluated from now on are matched against it.
+
+        An equal spine has the same number, and is registered as often as this was called.
+        """
+        return self._spines.register(spine)
+
+    def release(self, number: int) -> None:
+        """Takes one registration of a spine back; with the last one the spine goes, and what
+        there was for it alone.  Raises KeyError if no spine has the number."""
+        self._spines.release(number)
+
+    def take_changes(self) -> Changes:
+        """What became of spines and leaf paths since the last call."""
+        return self._spines.take_changes()
+
+    def spines_of(self, leaf: int) -> tuple[int, ...]:
+        """The spines that a leaf path accepts; none if it is no more."""
+        return self.paths.leaf_paths.spines(leaf)
 
     def attribute_name(self, node: int) -> str | None:
         """The Clark name of an attribute's node code, None for an element's."""
@@ -81,6 +101,8 @@ class XPathEvaluator:
 
         Raises ExcessiveDocument for one that causes too much work; nothing is appended then.
         """
+        if self._spines.stale:
+            self._spines.show()
         before = len(to.documents), len(to.chains)
         try:
             self._walk(stream, root, document, to)
@@ -89,7 +111,7 @@ class XPathEvaluator:
             raise
 
     def _walk(self, stream: str, root: etree._Element, document: int, to: Witnesses) -> None:
-        table = self.paths
+        table = self._table
         transitions, leaves, attributes = table.transitions, table.leaves, table.attributes
         work = Work()
         tests = FilterTests(work)
@@ -160,7 +182,7 @@ class XPathEvaluator:
         work: Work,
         to: Witnesses,
     ) -> None:
-        table = self.paths
+        table = self._table
         for name, text in cast(Iterable[tuple[str, str]], element.items()):
             path = table.transitions[parent]["@" + name]
             if path < 0:
@@ -179,7 +201,7 @@ class XPathEvaluator:
         attribute: str | None,
     ) -> int:
         """The path of a node that reaches states with filters."""
-        choice = self.paths.choices[-2 - target]
+        choice = self._table.choices[target]
         held: dict[Filter, bool] = {}
         active = set(choice.free)
         for state, filters in choice.filtered:
@@ -193,7 +215,7 @@ class XPathEvaluator:
                 active.add(state)
         if attribute is not None and not active:
             return DEAD
-        return self.paths.intern(parent, frozenset(active))
+        return self._table.intern(parent, frozenset(active))
 
     def _attribute_number(self, name: str) -> int:
         number = self._attribute_numbers.get(name)

@@ -5,244 +5,289 @@ pattern tells apart are one path: a path is its parent path and the set of state
 node, which also says which filters of the patterns the node satisfies.  With a path is stored
 what it accepts: for each spine whose leaf it can be, the depths of the marked ancestors.  The
 structure of a document thereby costs one lookup per element, whatever the number of queries
-(lazy determinisation: Green et al., the thesis' [40, 41]).
+(lazy determinisation: Green et al., the thesis' [40, 41]).  How the table follows the automaton
+when spines come and go is told in `upkeep`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
 from xpath_stage.automaton import Automaton
-from xpath_stage.patterns import Filter, Spine
+from xpath_stage.leaf_paths import Ending, Functions, Leaf, LeafPath, LeafPaths
+from xpath_stage.transitions import DEAD, SKIP, Choice, Choices, Transitions
 from xpath_stage.work import ExcessiveDocument
 
-__all__ = ["Accept", "Choice", "LeafPath", "PathTable"]
+__all__ = ["NOTHING", "Path", "PathTable"]
 
 _DERIVATIONS = 10_000
 _NAMES = 100_000
 
-DEAD = 0
-"""The path of all nodes at and below which no pattern can match."""
-
-SKIP = -1
-"""Instead of a path: the node is no element (a comment, a processing instruction)."""
+NOTHING: frozenset[int] = frozenset()
+"""No state active, or none waiting."""
 
 
-@dataclass(frozen=True, slots=True)
-class Accept:
-    """A leaf path can be the leaf of a spine, its marked nodes at these depths (root: 0)."""
+@dataclass(slots=True)
+class Path:
+    """A path's identity, `parent` (-1 of a document node's) and `active` states; `depth` (-1),
+    the states `waiting` below it, whether its nodes are attributes.
 
-    path: int
-    spine: int
-    depths: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class LeafPath:
-    """What a node of a path leaves a row for.
-
-    `number`, and the `functions` under which the node's string value is asked for (None: not at
-    all); a path has one for each such list of functions.  Rows of one string that agree at the
-    `depths` mean the same to every spine.
+    `below` are the paths whose parent it is, by their active states; `leaves` its leaf paths.
     """
 
-    number: int
-    functions: tuple[str, ...] | None
-    depths: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A name below a path that reaches states with filters: the node itself decides."""
-
-    free: frozenset[int]
-    filtered: tuple[tuple[int, tuple[Filter, ...]], ...]
-
-
-class _Transitions(dict[object, int]):
-    """From the name of a child to its path, filled on demand.
-
-    A negative number is no path: `SKIP`, or `-2 - i` for the i-th choice of the table.
-    """
-
-    __slots__ = ("path", "table")
-
-    def __init__(self, table: PathTable, path: int) -> None:
-        super().__init__()
-        self.table = table
-        self.path = path
-
-    def __missing__(self, name: object) -> int:
-        return self.table._transition(self, name)
+    parent: int
+    depth: int
+    active: frozenset[int]
+    waiting: frozenset[int]
+    attribute: bool
+    below: dict[frozenset[int], int] = field(default_factory=dict)
+    leaves: dict[Functions, Leaf] = field(default_factory=dict)
 
 
 class PathTable:
-    """Paths of all documents seen since the last pattern was added.
+    """The paths of all documents seen, as far as the registered spines tell them apart.
 
-    Attributes, each a list indexed by path: `transitions` (by the Clark name of an element, or
-    `@` and that of an attribute), `attributes` (whether any attribute matters here), `leaves`
-    (the leaf paths of spines that have their leaf here).
+    Attributes, each a list indexed by path: `transitions`, `attributes` (whether any attribute
+    matters here), `leaves` (what a node leaves rows for).  Numbers of paths are used again; they
+    never leave the table, as those of leaf paths do.  `at` says where a state is active; `ends`
+    which spines end at a state, by number; `excessive`, which spines a path matches in too many
+    ways: documents that show such a path are refused.
     """
 
     def __init__(self, automaton: Automaton) -> None:
-        self._automaton = automaton
-        self._spines: dict[int, list[tuple[int, Spine, tuple[int, ...]]]] = {}
-        self.transitions: list[_Transitions] = []
+        self.automaton = automaton
+        self.transitions: list[Transitions] = []
         self.attributes: list[bool] = []
         self.leaves: list[tuple[LeafPath, ...]] = []
-        self.choices: list[Choice] = []
-        self._accepts: list[Accept] = []
-        self._leaf_paths = 0
-        self._parents: list[int] = []
-        self._depths: list[int] = []
-        self._active: list[frozenset[int]] = []
-        self._waiting: list[frozenset[int]] = []
-        self._interned: dict[tuple[int, frozenset[int]], int] = {}
-        self._choice_ids: dict[Choice, int] = {}
-        self._roots: dict[str, int] = {}
-        self._new(DEAD, -1, frozenset(), frozenset())
+        self.choices = Choices()
+        self.leaf_paths = LeafPaths()
+        self.paths: dict[int, Path] = {}
+        self.at: dict[int, set[int]] = {}
+        self.ends: dict[int, dict[int, Ending]] = {}
+        self.excessive: dict[int, set[int]] = {}
+        self._roots: dict[int, int] = {}
+        self._unused: list[int] = []
+        self._new(-1, -1, NOTHING, NOTHING)
 
     def __len__(self) -> int:
-        return len(self.transitions)
-
-    def add_spine(self, number: int, spine: Spine) -> None:
-        """Registers a spine under a number.  Paths interned before know nothing of it: they are
-        forgotten, and the documents to come get paths of new numbers."""
-        states = self._automaton.add(spine.stream, spine.steps)
-        self._spines.setdefault(states[-1], []).append((number, spine, states))
-        self._interned.clear()
-        self._choice_ids.clear()
-        self._roots.clear()
-
-    def take_accepts(self) -> list[Accept]:
-        """What the paths interned since the last call accept."""
-        accepts, self._accepts = self._accepts, []
-        return accepts
+        return len(self.paths)
 
     def root(self, stream: str) -> int:
         """The path of a stream's document nodes (depth -1)."""
-        path = self._roots.get(stream)
+        state = self.automaton.root(stream)
+        if state is None:
+            return DEAD
+        path = self._roots.get(state)
         if path is None:
-            state = self._automaton.root(stream)
-            path = DEAD
-            if state is not None:
-                active = frozenset((state,))
-                waiting = active if self._automaton.waits(state) else frozenset()
-                path = self._new(-1, -1, active, waiting)
-            self._roots[stream] = path
+            active = frozenset((state,))
+            path = self._roots[state] = self._new(-1, -1, active, self.waiting(active, NOTHING))
         return path
+
+    def downwards(self, numbers: Iterable[int]) -> list[int]:
+        """Those of these paths that are still there, each before the paths below it."""
+        live = [number for number in numbers if number in self.paths]
+        return sorted(live, key=lambda number: self.paths[number].depth)
 
     def intern(self, parent: int, active: frozenset[int]) -> int:
-        """The path of a node below `parent` at which these states are active."""
-        waiting = self._waiting[parent]
-        if not active and not waiting:
-            return DEAD
-        key = (parent, active)
-        path = self._interned.get(key)
+        """The path of a node below `parent` at which these states are active.
+
+        Raises ExcessiveDocument if the node would match a spine in too many ways.
+        """
+        above = self.paths[parent]
+        path = above.below.get(active)
         if path is None:
-            opened = [state for state in active if self._automaton.waits(state)]
-            path = self._new(
-                parent,
-                self._depths[parent] + 1,
-                active,
-                waiting.union(opened) if opened else waiting,
-            )
-            self._accept(path)
-            self._interned[key] = path
+            if not active and not above.waiting:
+                return DEAD
+            waiting = self.waiting(active, above.waiting)
+            path = self._new(parent, above.depth + 1, active, waiting)
+            try:
+                self._accept(path)
+            except ExcessiveDocument:
+                self.free(path)
+                raise
+            above.below[active] = path
+        elif path in self.excessive:
+            raise _too_many_ways()
         return path
 
-    def _transition(self, transitions: _Transitions, name: object) -> int:
+    def waiting(self, active: frozenset[int], above: frozenset[int]) -> frozenset[int]:
+        """The states waiting below a node, of those active at it and those waiting above it."""
+        opened = [state for state in active if self.automaton.waits(state)]
+        return above.union(opened) if opened else above
+
+    def extend(self, number: int, ending: Ending) -> None:
+        """A spine more ends at a path, and at none above it that it has not been told to;
+        `show_leaves` makes it known to the walk."""
+        path = self.paths[number]
+        # Documents that show a path below a refused one are refused there.
+        if ending.number not in self.excessive.get(path.parent, ()):
+            try:
+                ways = self._ways(number, ending)
+            except ExcessiveDocument:
+                above = self.transitions[path.parent]
+                above.keep({name: to for name, to in above.items() if DEAD < to != number})
+            else:
+                self.leaf_paths.accept(path.leaves, ending, ways)
+                return
+        self.excessive.setdefault(number, set()).add(ending.number)
+
+    def withdraw(self, number: int, ending: Ending) -> None:
+        """A spine ends at a path no more; `show_leaves` makes it known to the walk."""
+        refused = self.excessive.get(number, set())
+        if ending.number not in refused:
+            self.leaf_paths.withdraw(self.paths[number].leaves, ending)
+        elif len(refused) > 1:
+            refused.discard(ending.number)
+        else:
+            del self.excessive[number]
+
+    def show_leaves(self, number: int) -> None:
+        """Tells the walk what leaf paths a path has come to have."""
+        leaves = self.paths[number].leaves.items()
+        self.leaves[number] = tuple(leaf.row(functions) for functions, leaf in leaves)
+
+    def rename(self, number: int, active: frozenset[int]) -> None:
+        """Other states are active at a path from now on; below its parent there must be no path
+        of these yet."""
+        path = self.paths[number]
+        below = self.paths[path.parent].below
+        del below[path.active]
+        below[active] = number
+        for state in path.active - active:
+            self.at[state].discard(number)
+        for state in active - path.active:
+            self.at.setdefault(state, set()).add(number)
+        path.active = active
+
+    def merge(self, number: int, into: int) -> None:
+        """A path becomes one with another below the same parent, and so do the paths below."""
+        path = self.paths[number]
+        del self.paths[path.parent].below[path.active]
+        both = [(number, into)]
+        while both:
+            number, into = both.pop()
+            path, other = self.paths[number], self.paths[into]
+            for functions, leaf in path.leaves.items():
+                self.leaf_paths.move(leaf, other.leaves[functions])
+            for active, child in path.below.items():
+                if active in other.below:
+                    both.append((child, other.below[active]))
+                else:
+                    other.below[active] = child
+                    self.paths[child].parent = into
+            self.free(number)
+
+    def discard(self, number: int) -> None:
+        """A path is no more, nor are the paths below it: no pattern can match there."""
+        path = self.paths[number]
+        if path.depth < 0:
+            for state in path.active:
+                del self._roots[state]
+        else:
+            del self.paths[path.parent].below[path.active]
+        open_paths = [number]
+        while open_paths:
+            number = open_paths.pop()
+            path = self.paths[number]
+            for leaf in path.leaves.values():
+                self.leaf_paths.move(leaf, None)
+            open_paths += path.below.values()
+            self.free(number)
+
+    def free(self, number: int) -> None:
+        """Forgets a path that nothing leads to; its number will be used again."""
+        for state in self.paths.pop(number).active:
+            self.at[state].discard(number)
+        self.excessive.pop(number, None)
+        self.transitions[number].keep({})
+        self.leaves[number] = ()
+        self._unused.append(number)
+
+    def _new(self, parent: int, depth: int, active: frozenset[int], waiting: frozenset[int]) -> int:
+        if self._unused:
+            number = self._unused.pop()
+        else:
+            number = len(self.transitions)
+            self.transitions.append(Transitions(number, self._transition, self.choices))
+            self.attributes.append(False)
+            self.leaves.append(())
+        attribute = bool(active) and self.automaton.is_attribute(next(iter(active)))
+        self.paths[number] = Path(parent, depth, active, waiting, attribute)
+        self.attributes[number] = self.automaton.reads_attributes(active, waiting)
+        for state in active:
+            self.at.setdefault(state, set()).add(number)
+        return number
+
+    def _accept(self, number: int) -> None:
+        path = self.paths[number]
+        found = [
+            (ending, self._ways(number, ending))
+            for state in path.active
+            for ending in self.ends.get(state, {}).values()
+        ]
+        for ending, ways in found:
+            self.leaf_paths.accept(path.leaves, ending, ways)
+        # The node that shows the path leaves rows.
+        self.leaf_paths.seen()
+        self.show_leaves(number)
+
+    def _transition(self, transitions: Transitions, name: object) -> int:
         if not isinstance(name, str):
             return SKIP
         parent = transitions.path
         if parent == DEAD:
             return DEAD
-        free, filtered = self._automaton.reached(self._active[parent], self._waiting[parent], name)
+        path = self.paths[parent]
+        free, filtered = self.automaton.reached(path.active, path.waiting, name)
         if filtered:
-            choice = Choice(free, filtered)
-            number = self._choice_ids.get(choice)
-            if number is None:
-                number = self._choice_ids[choice] = len(self.choices)
-                self.choices.append(choice)
-            target = -2 - number
+            target = self.choices.take(Choice(free, filtered))
         elif name.startswith("@") and not free:
             target = DEAD
         else:
             target = self.intern(parent, free)
         if len(transitions) >= _NAMES:
             # Names that never come again (generated ones) must not pile up.
-            transitions.clear()
+            transitions.keep({})
         transitions[name] = target
         return target
 
-    def _new(self, parent: int, depth: int, active: frozenset[int], waiting: frozenset[int]) -> int:
-        path = len(self.transitions)
-        self.transitions.append(_Transitions(self, path))
-        self.attributes.append(self._automaton.reads_attributes(active, waiting))
-        self.leaves.append(())
-        self._parents.append(parent)
-        self._depths.append(depth)
-        self._active.append(active)
-        self._waiting.append(waiting)
-        return path
-
-    def _accept(self, path: int) -> None:
-        ending = [entry for state in self._active[path] for entry in self._spines.get(state, ())]
-        numbers: dict[tuple[str, ...] | None, int] = {}
-        marked: dict[tuple[str, ...] | None, set[int]] = {}
-        # A spine that asks for no value is content with a leaf that has one.
-        for number, spine, states in sorted(ending, key=lambda entry: entry[1].value is None):
-            functions = spine.value
-            if functions is None and numbers:
-                functions = next(iter(numbers))
-            if functions not in numbers:
-                numbers[functions] = self._leaf_paths
-                self._leaf_paths += 1
-            depths_marked = marked.setdefault(functions, set())
-            for depths in sorted(self._derivations(path, spine, states)):
-                self._accepts.append(Accept(numbers[functions], number, depths))
-                depths_marked.update(depths if spine.apart else depths[:-1])
-        self.leaves[path] = tuple(
-            LeafPath(number, functions, tuple(sorted(marked[functions])))
-            for functions, number in numbers.items()
-        )
-
-    def _derivations(
-        self, path: int, spine: Spine, states: tuple[int, ...]
-    ) -> set[tuple[int, ...]]:
-        """The depths at which the marked steps can stand if the last step stands at `path`.
+    def _ways(self, number: int, ending: Ending) -> set[tuple[int, ...]]:
+        """The depths at which a spine's marked steps can stand if its last step stands at a path.
 
         Backwards over the steps; `partial` holds, for each path where the current step can
         stand, the depths of the marks from there on.
         """
-        partial: dict[int, set[tuple[int, ...]]] = {path: {()}}
+        steps, marks, states = ending.spine.steps, ending.spine.marks, ending.states
+        partial: dict[int, set[tuple[int, ...]]] = {number: {()}}
         for index in range(len(states) - 1, -1, -1):
-            if marked := spine.marks.count(index):
+            if marked := marks.count(index):
                 partial = {
-                    at: {(*(self._depths[at],) * marked, *depths) for depths in tails}
+                    at: {(*(self.paths[at].depth,) * marked, *depths) for depths in tails}
                     for at, tails in partial.items()
                 }
             before: dict[int, set[tuple[int, ...]]] = {}
             for at, tails in partial.items():
-                for ancestor in self._above(at, spine.steps[index].axis):
-                    wanted = self._depths[ancestor] == -1
-                    if index:
-                        wanted = states[index - 1] in self._active[ancestor]
-                    if wanted:
+                for ancestor in self._above(at, steps[index].axis):
+                    above = self.paths[ancestor]
+                    if states[index - 1] in above.active if index else above.depth == -1:
                         before.setdefault(ancestor, set()).update(tails)
             partial = before
             if sum(map(len, partial.values())) > _DERIVATIONS:
-                raise ExcessiveDocument(
-                    f"one of its nodes matches a pattern in more than {_DERIVATIONS:,} ways; "
-                    "use fewer `//` in a row"
-                )
+                raise _too_many_ways()
         return set().union(*partial.values())
 
-    def _above(self, path: int, axis: str) -> Iterator[int]:
-        parent = self._parents[path]
+    def _above(self, number: int, axis: str) -> Iterator[int]:
+        parent = self.paths[number].parent
         while parent >= 0:
             yield parent
             if axis == "child":
                 return
-            parent = self._parents[parent]
+            parent = self.paths[parent].parent
+
+
+def _too_many_ways() -> ExcessiveDocument:
+    return ExcessiveDocument(
+        f"one of its nodes matches a pattern in more than {_DERIVATIONS:,} ways; "
+        "use fewer `//` in a row"
+    )

@@ -10,7 +10,17 @@ from xml.sax.saxutils import escape, quoteattr
 from hypothesis import strategies as st
 from lxml import etree
 
-from xpath_stage import ATTRIBUTE, Filter, Spine, Step, Strings, Witnesses, XPathEvaluator, parse
+from xpath_stage import (
+    ATTRIBUTE,
+    Changes,
+    Filter,
+    Spine,
+    Step,
+    Strings,
+    Witnesses,
+    XPathEvaluator,
+    parse,
+)
 
 URI = "urn:u"
 PREFIXES = (("p", URI),)
@@ -171,39 +181,97 @@ class Oracle:
         return self.numbers[element], attribute
 
 
+_DROPPED = -1
+"""The leaf path of a row that is of no use any more."""
+
+
 class Stage:
-    """An evaluator, and what all of its accepts make of a batch's witnesses."""
+    """An evaluator, and a receiver of its witnesses that keeps them as its changes tell."""
 
     def __init__(self) -> None:
         self.strings = Strings()
         self.evaluator = XPathEvaluator(self.strings)
-        self._accepts: dict[tuple[int, int], list[tuple[int, ...]]] = {}
+        self.accepts: dict[tuple[int, int], set[tuple[int, ...]]] = {}
+        self.witnesses = Witnesses()
+        self._documents = 0
+        self._since: dict[int, int] = {}
 
-    def tuples(self, spines: list[Spine], text: str) -> list[list[tuple[tuple[Node, ...], Any]]]:
-        """For each spine the marked nodes and the leaf's string value, as often as found."""
-        numbers = [self.evaluator.register(spine) for spine in spines]
-        batch = Witnesses()
-        self.evaluator.evaluate("S", parse(text), 7, batch)
-        for accept in self.evaluator.take_accepts():
-            self._accepts.setdefault((accept.path, accept.spine), []).append(accept.depths)
+    def register(self, one: Spine) -> int:
+        """The number of a spine, which is read from the next document on."""
+        number = self.evaluator.register(one)
+        self._since.setdefault(number, self._documents)
+        return number
+
+    def evaluate(self, text: str) -> int:
+        """Evaluates a document; returns its number."""
+        self.evaluator.evaluate("S", parse(text), self._documents, self.witnesses)
+        self._documents += 1
+        return self._documents - 1
+
+    def catch_up(self) -> Changes:
+        """Takes the changes, and does with the witnesses kept what they say."""
+        changes = self.evaluator.take_changes()
+        moved = dict(changes.moved)
+        dead = moved.keys()
+        for leaf in (*moved.values(), *changes.unvalued):
+            assert leaf is None or self.evaluator.spines_of(leaf)
+        assert dead.isdisjoint(accept.path for accept in changes.accepts)
+        self.accepts = {
+            (path, spine): ways
+            for (path, spine), ways in self.accepts.items()
+            if path not in dead and spine not in changes.gone
+        }
+        for accept in changes.accepts:
+            assert accept.spine in self._since
+            assert accept.spine not in changes.gone
+            ways = self.accepts.setdefault((accept.path, accept.spine), set())
+            assert accept.depths not in ways
+            ways.add(accept.depths)
+        kept = self.witnesses
+        targets = [moved.get(path, path) for path in kept.paths]
+        kept.paths = [_DROPPED if path is None else path for path in targets]
+        unvalued = set(changes.unvalued)
+        for row, path in enumerate(kept.paths):
+            if path in unvalued:
+                kept.strings[row] = None
+        return changes
+
+    def strings_kept(self) -> set[int]:
+        """The leaf paths that have a row with a string."""
+        rows = zip(self.witnesses.paths, self.witnesses.strings, strict=True)
+        return {path for path, string in rows if string is not None} - {_DROPPED}
+
+    def found(self, number: int, document: int) -> list[tuple[tuple[Node, ...], Any]] | None:
+        """The marked nodes of a spine and the leaf's string value, as often as found; None if the
+        document came before the spine."""
+        if document < self._since[number]:
+            return None
         values = {number: value for value, number in self.strings.numbers.items()}
-        assert set(batch.documents) <= {7}
-        rows = list(
-            zip(batch.paths, batch.strings, pairwise([0, *batch.ends]), batch.nodes, strict=True)
+        kept = self.witnesses
+        rows = zip(
+            kept.documents,
+            kept.paths,
+            kept.strings,
+            pairwise([0, *kept.ends]),
+            kept.nodes,
+            strict=True,
         )
         found = []
-        for number in numbers:
-            mine = []
-            for path, string, (start, end), node in rows:
-                chain = batch.chains[start:end]
-                assert chain[-1] == node
-                for depths in self._accepts.get((path, number), ()):
-                    marked = tuple(self._node(chain[depth]) for depth in depths)
-                    # A number that no string has is of a value that equals nothing.
-                    value = None if string is None else values.get(string, "NaN")
-                    mine.append((marked, value))
-            found.append(mine)
+        for of, path, string, (start, end), node in rows:
+            chain = kept.chains[start:end]
+            assert chain[-1] == node
+            for depths in self.accepts.get((path, number), ()) if of == document else ():
+                marked = tuple(self._node(chain[depth]) for depth in depths)
+                # A number that no string has is of a value that equals nothing.
+                found.append((marked, None if string is None else values.get(string, "NaN")))
         return found
+
+    def tuples(self, asked: list[Spine], text: str) -> list[list[tuple[tuple[Node, ...], Any]]]:
+        """What spines, registered once more, find in a document."""
+        numbers = [self.register(one) for one in asked]
+        document = self.evaluate(text)
+        self.catch_up()
+        return [self.found(number, document) or [] for number in numbers]
 
     def _node(self, code: int) -> Node:
         return code % ATTRIBUTE, self.evaluator.attribute_name(code)

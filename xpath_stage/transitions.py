@@ -1,0 +1,109 @@
+"""From a path and the name of a child to the child's path: what the walk over a document reads.
+
+Filled on demand by the path table.  Where a name reaches states with filters, there is no one
+path: the transition leads to a *choice*, which the node itself decides.  Choices are shared, and
+counted by the transitions that lead to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from xpath_stage.patterns import Filter
+
+__all__ = ["DEAD", "SKIP", "Choice", "Choices", "Transitions"]
+
+DEAD = 0
+"""The path of all nodes at and below which no pattern can match."""
+
+SKIP = -1
+"""Instead of a path: the node is no element (a comment, a processing instruction)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A name below a path that reaches states with filters: the node itself decides.
+
+    `free` are the states that it reaches in any case, `filtered` the others with their filters.
+    """
+
+    free: frozenset[int]
+    filtered: tuple[tuple[int, tuple[Filter, ...]], ...]
+
+
+_NONE = Choice(frozenset(), ())
+
+
+class Choices:
+    """The choices to which transitions lead, as numbers below `SKIP`.
+
+    The number n stands for the place -2 - n, which is used again when no transition leads there
+    any more.
+    """
+
+    def __init__(self) -> None:
+        self._listed: list[Choice] = []
+        self._keys: list[object] = []
+        self._uses: list[int] = []
+        self._places: dict[object, int] = {}
+        self._unused: list[int] = []
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __getitem__(self, number: int) -> Choice:
+        return self._listed[-2 - number]
+
+    def take(self, choice: Choice) -> int:
+        """The number of a choice, for one transition more."""
+        # A state always has the same filters.
+        key = choice.free, tuple(state for state, _ in choice.filtered)
+        place = self._places.get(key)
+        if place is None:
+            if self._unused:
+                place = self._unused.pop()
+            else:
+                place = len(self._listed)
+                self._listed.append(_NONE)
+                self._keys.append(None)
+                self._uses.append(0)
+            self._places[key] = place
+            self._listed[place], self._keys[place] = choice, key
+        self._uses[place] += 1
+        return -2 - place
+
+    def give_back(self, number: int) -> None:
+        """One transition less leads to the choice of a number."""
+        place = -2 - number
+        self._uses[place] -= 1
+        if not self._uses[place]:
+            del self._places[self._keys[place]]
+            self._listed[place], self._keys[place] = _NONE, None
+            self._unused.append(place)
+
+
+class Transitions(dict[object, int]):
+    """From the names below one path (Clark names, after `@` an attribute's) to paths, or to
+    negative numbers: `SKIP`, and below it those of choices."""
+
+    __slots__ = ("_choices", "_find", "path")
+
+    def __init__(
+        self, path: int, find: Callable[[Transitions, object], int], choices: Choices
+    ) -> None:
+        super().__init__()
+        self.path = path
+        self._find = find
+        self._choices = choices
+
+    def __missing__(self, name: object) -> int:
+        return self._find(self, name)
+
+    def keep(self, kept: dict[object, int]) -> None:
+        """Forgets all but these, which lead to paths; the others are asked for again."""
+        for target in self.values():
+            if target < SKIP:
+                self._choices.give_back(target)
+        self.clear()
+        self.update(kept)

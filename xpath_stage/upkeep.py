@@ -1,0 +1,135 @@
+"""The path table kept up with its automaton: what states that come and go do to a warm table.
+
+Nothing is rebuilt.  A path keeps its place and its leaf paths while its identity follows the
+states: one that loses states becomes what it would have been without them, and one with the path
+that is that already; one whose names now reach new states grows by them.  It may do so although
+it has rows of older documents, since what holds of a row is what its path says of the spines
+that were registered when it came, and the new states are of younger ones.
+
+    active after = active before − dead states + born states that the same names reach
+
+Only the transitions of paths from which other tests lead now are stale: those where such a state
+is active, and, where a `//` is among the tests, those below.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from xpath_stage.automaton import Turnover
+from xpath_stage.paths import NOTHING, PathTable
+from xpath_stage.transitions import DEAD, SKIP
+
+__all__ = ["follow"]
+
+_NAMES_ASKED = 1_000
+"""Below a path with more names than that, made-up ones, nothing grows: they are only forgotten."""
+
+
+def follow(table: PathTable, turnover: Turnover) -> None:
+    """Brings the paths up to date with the automaton's states.
+
+    The spines that end at dead states must be withdrawn before; those that end at born ones are
+    accepted afterwards.
+    """
+    stale = _shed(table, turnover.dead)
+    for state in turnover.touched:
+        for number in table.at.get(state, ()):
+            stale.setdefault(number, False)
+    visited: set[int] = set()
+    for number in table.downwards(stale):
+        to_visit = [(number, False)]
+        while to_visit:
+            number, deep = to_visit.pop()
+            if number in visited or number not in table.paths:
+                continue
+            visited.add(number)
+            path = table.paths[number]
+            touched = path.active & turnover.touched.keys()
+            deep = deep or stale.get(number, False) or any(map(turnover.touched.get, touched))
+            grown = _refresh(table, number, turnover)
+            to_visit += [(child, deep) for child in (path.below.values() if deep else grown)]
+
+
+def _shed(table: PathTable, dead: set[int]) -> dict[int, bool]:
+    """Takes dead states out of all paths; returns the paths that had any, or that those became
+    one with, and whether one was waiting there."""
+    stale: dict[int, bool] = {}
+    for number in table.downwards({n for state in dead for n in table.at.get(state, ())}):
+        path = table.paths.get(number)
+        if path is None:
+            continue
+        waited = not dead.isdisjoint(path.waiting)
+        active = path.active - dead
+        if not active and (path.attribute or path.depth < 0):
+            table.discard(number)
+            continue
+        twin = table.paths[path.parent].below.get(active)
+        if twin is None:
+            table.rename(number, active)
+        else:
+            table.merge(number, twin)
+            number = twin
+        stale[number] = waited or stale.get(number, False)
+    for state in dead:
+        table.at.pop(state, None)
+    return stale
+
+
+def _refresh(table: PathTable, number: int, turnover: Turnover) -> list[int]:
+    """Brings up to date what a path has from its states and from its parent; returns the paths
+    below it that have grown."""
+    path, automaton = table.paths[number], table.automaton
+    above = table.paths[path.parent].waiting if path.parent >= 0 else NOTHING
+    path.waiting = table.waiting(path.active, above)
+    table.attributes[number] = automaton.reads_attributes(path.active, path.waiting)
+    if not path.waiting and NOTHING in path.below:
+        table.discard(path.below[NOTHING])
+    if len(table.transitions[number]) > _NAMES_ASKED:
+        table.transitions[number].keep({})
+        return []
+    return _grow(table, number, turnover)
+
+
+def _grow(table: PathTable, number: int, turnover: Turnover) -> list[int]:
+    """Lets the paths below a path grow by the born states that their names reach, where all names
+    known to lead to one reach the same; keeps the transitions that are right then."""
+    path, transitions = table.paths[number], table.transitions[number]
+    active = path.active & turnover.touched.keys()
+    waiting = path.waiting & turnover.touched.keys()
+    gains: dict[object, frozenset[int]] = {}
+    gained: defaultdict[int, set[frozenset[int]]] = defaultdict(set)
+    for name, target in transitions.items():
+        if target in (DEAD, SKIP):
+            continue
+        free, filtered = table.automaton.reached(active, waiting, str(name))
+        gain = free & turnover.born
+        for child in _led_to(table, number, target, turnover.dead):
+            gained[child].add(gain)
+            if target == child and turnover.born.isdisjoint(state for state, _ in filtered):
+                gains[name] = gain
+    grown: dict[int, frozenset[int]] = {}
+    for child, several in gained.items():
+        gain = next(iter(several))
+        if gain and len(several) == 1:
+            table.rename(child, table.paths[child].active | gain)
+            grown[child] = gain
+    transitions.keep(
+        {
+            name: transitions[name]
+            for name, gain in gains.items()
+            if gain == grown.get(transitions[name], NOTHING)
+        }
+    )
+    return list(grown)
+
+
+def _led_to(table: PathTable, number: int, target: int, dead: set[int]) -> list[int]:
+    """The paths below a path to which a transition leads, through a choice perhaps."""
+    if target > DEAD:
+        return [target] if target in table.paths and table.paths[target].parent == number else []
+    choice = table.choices[target]
+    free = choice.free - dead
+    filtered = {state for state, _ in choice.filtered}
+    below = table.paths[number].below.items()
+    return [child for active, child in below if active - filtered == free]
