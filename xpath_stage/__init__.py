@@ -9,7 +9,7 @@ paths follow.  `values` are functions on strings, `documents` and `json_document
 
 from xpath_stage.documents import ATTRIBUTE, MalformedDocument, parse, string_value
 from xpath_stage.evaluator import Witnesses, XPathEvaluator
-from xpath_stage.functions import compared
+from xpath_stage.functions import EXTENSIONS, compared
 from xpath_stage.json_documents import (
     decode_name,
     encode_name,
@@ -25,6 +25,7 @@ from xpath_stage.work import ExcessiveDocument
 
 __all__ = [
     "ATTRIBUTE",
+    "EXTENSIONS",
     "Accept",
     "Changes",
     "Definition",

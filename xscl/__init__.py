@@ -13,7 +13,9 @@ refuse_shadowing_packages()
 from xscl.engine import Engine
 from xscl.errors import DocumentError, QueryError, QuerySyntaxError, StateError, XSCLError
 from xscl.match import Match
+from xscl.streams import MatchStream
 from xscl.subscription import Subscription
+from xscl.tables import to_arrow
 
 __version__ = "0.1.0"
 
@@ -21,9 +23,11 @@ __all__ = [
     "DocumentError",
     "Engine",
     "Match",
+    "MatchStream",
     "QueryError",
     "QuerySyntaxError",
     "StateError",
     "Subscription",
     "XSCLError",
+    "to_arrow",
 ]

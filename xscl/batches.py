@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from join_stage import Batch
 from xpath_stage import Accept, Witnesses, double_of
+from xscl.derived import Composite
 from xscl.document import Document
 from xscl.errors import XSCLError
 
@@ -20,18 +21,27 @@ T = TypeVar("T")
 
 def arrow_batch(
     documents: Sequence[Document],
+    composites: Sequence[Composite],
     witnesses: Witnesses,
     accepts: Sequence[Accept],
     strings: Sequence[tuple[int, str]],
 ) -> Batch:
-    """The batch of some documents, whose numbers ascend."""
+    """The batch of some documents and composites, whose numbers ascend."""
     times = {document.number: document.time for document in documents}
+    times.update((composite.number, composite.time) for composite in composites)
     return Batch(
         documents={
             "doc": pa.array([document.number for document in documents], pa.int32()),
             "ts": pa.array([document.time for document in documents], pa.int64()),
             "stream": pa.array([document.stream for document in documents], pa.string()),
             "id": pa.array([document.id for document in documents], pa.string()),
+        },
+        composites={
+            "doc": pa.array([composite.number for composite in composites], pa.int32()),
+            "ts": pa.array([composite.time for composite in composites], pa.int64()),
+            "start": pa.array([composite.start for composite in composites], pa.int64()),
+            "first": pa.array([min(composite.documents) for composite in composites], pa.int32()),
+            "parts": pa.array([c.documents for c in composites], pa.list_(pa.int32())),
         },
         witnesses={
             "doc": pa.array(witnesses.documents, pa.int32()),

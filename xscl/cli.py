@@ -1,4 +1,4 @@
-"""The command line: `xscl run`, `check`, `explain` and `demo`.
+"""The command line: `xscl run`, `check`, `explain`, `why` and `demo`.
 
 Exit codes: 0 done; 1 the run failed; 2 wrong usage or a bad query; 3 `--strict` and documents
 were skipped; 130 interrupted.
@@ -12,7 +12,6 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import TextIO
 
 import click
@@ -20,29 +19,21 @@ from rich.console import Console
 
 import xscl
 from xscl.batches import in_batches
-from xscl.dissect import dissect
 from xscl.engine import Engine
-from xscl.errors import QueryError, XSCLError
-from xscl.explain import as_json, as_text
-from xscl.language.syntax import Query
+from xscl.errors import XSCLError
+from xscl.explain import as_json, as_mermaid, as_sql, as_text, explain_file
+from xscl.inputs import load_queries, read_queries, read_sources
+from xscl.options import DOCS, EVENTS, FEED, PARAMS, QUERIES, Duration
 from xscl.report import Report
 from xscl.sinks.jsonl import write_matches
 from xscl.sinks.readable import readable
-from xscl.sources.events import as_they_come, read_events
+from xscl.sources.events import as_they_come
 from xscl.sources.feeds import read_feeds
-from xscl.sources.files import read_documents
-from xscl.times import duration, from_timestamp, to_seconds
+from xscl.times import from_timestamp, to_seconds
 
 __all__ = ["main"]
 
 Envelopes = Iterable[dict[str, object]]
-
-QUERIES = click.argument(
-    "queries",
-    nargs=-1,
-    required=True,
-    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
-)
 
 
 def main() -> None:
@@ -71,55 +62,22 @@ def cli() -> None:
     """Standing queries that join documents with each other, by value, as they stream by."""
 
 
-class _Assignment(click.ParamType[tuple[str, str]]):
-    """`STREAM=SOURCE`."""
-
-    name = "STREAM=SOURCE"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, str]:
-        stream, equals, source = str(value).partition("=")
-        if not (stream and equals and source):
-            self.fail(f"{value!r} is not of the form STREAM=SOURCE, such as S=feeds/", param, ctx)
-        return stream, source
-
-
-class _Duration(click.ParamType[int | None]):
-    """A duration in the language's form, in microseconds; None for INF."""
-
-    name = "DURATION"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int | None:
-        try:
-            return duration(str(value))
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-
-
 @cli.command()
 @QUERIES
-@click.option(
-    "--events", multiple=True, metavar="FILE", help="Envelopes as JSON Lines; - is stdin."
-)
-@click.option(
-    "--docs", multiple=True, type=_Assignment(), help="Each file a glob names is a document."
-)
-@click.option(
-    "--feed", multiple=True, type=_Assignment(), help="Items of a feed file or a folder of them."
-)
+@EVENTS
+@DOCS
+@FEED
 @click.option(
     "--batch", type=click.IntRange(1), default=5000, show_default=True, help="Documents at a time."
 )
 @click.option(
     "--lateness",
-    type=_Duration(),
+    type=Duration(),
     default="INF",
     show_default=True,
     help="How late a document may come.",
 )
+@PARAMS
 @click.option(
     "--format", "form", type=click.Choice(["jsonl", "counts"]), default="jsonl", show_default=True
 )
@@ -132,6 +90,7 @@ def run(
     feed: Sequence[tuple[str, str]],
     batch: int,
     lateness: int | None,
+    params: Sequence[tuple[str, str]],
     form: str,
     output: str | None,
     strict: bool,
@@ -142,16 +101,10 @@ def run(
     with _report(output) as report, contextlib.ExitStack() as stack:
         seconds = None if lateness is None else to_seconds(lateness)
         engine = stack.enter_context(Engine(lateness=seconds, on_skip=report.skip))
-        bad = _load(engine, queries)
+        bad = load_queries(engine, queries, params)
         if not engine.subscriptions:
             return 2
-        sources: list[Envelopes] = [read_events(path, report.skip) for path in _files(events)]
-        for stream, source in docs:
-            with _usage("--docs", stream, source):
-                sources.append(read_documents(source, stream, report.skip))
-        for stream, source in feed:
-            with _usage("--feed", stream, source):
-                sources.append(read_feeds(source, stream, on_error=report.skip))
+        sources = read_sources(events, docs, feed, report)
         envelopes = report.watch(engine, itertools.chain.from_iterable(sources))
         to = stack.enter_context(_output(output))
         if form == "counts":
@@ -161,8 +114,7 @@ def run(
         else:
             for some in _batches(envelopes, batch, waiting="-" in events):
                 report.found(write_matches(engine.publish_many(some), to))
-        streams = {s for sub in engine.subscriptions for s in sub.dissection.streams}
-        skipped = report.close(engine, streams)
+        skipped = report.close(engine)
     return 2 if bad else 3 if strict and skipped else 0
 
 
@@ -170,7 +122,7 @@ def run(
 @QUERIES
 def check(queries: Sequence[str]) -> int:
     """Parses and type-checks queries, and prints every error with its place."""
-    good, bad = _read_queries(queries)
+    good, bad = read_queries(queries)
     if not bad:
         click.echo(f"{len(good)} queries, no error")
     return 2 if bad else 0
@@ -180,20 +132,91 @@ def check(queries: Sequence[str]) -> int:
 @QUERIES
 @click.option("--query", "only", metavar="NAME", help="Only the query of this name.")
 @click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "mermaid", "sql"]),
+    default="text",
+    show_default=True,
 )
 def explain(queries: Sequence[str], only: str | None, form: str) -> int:
     """Shows what becomes of queries: tree patterns, join graph, template, conjunctive query."""
-    good, bad = _read_queries(queries)
-    parts = [dissect(query) for query in good]
+    parts, bad = read_queries(queries)
     shown = [part for part in parts if only in (None, part.query.name)]
     if only is not None and not shown:
         names = ", ".join(part.query.name for part in parts)
         raise click.UsageError(f"no query is named {only!r}; there are: {names}")
+    match form:
+        case "json":
+            click.echo(json.dumps([as_json(part) for part in shown], indent=2, ensure_ascii=False))
+        case "mermaid":
+            click.echo(as_mermaid(shown))
+        case "sql":
+            click.echo(as_sql(shown))
+        case _ if only is not None:
+            click.echo(as_text(shown[0], parts))
+        case _:
+            click.echo(explain_file(shown))
+    return 2 if bad else 0
+
+
+@cli.command()
+@click.argument("queries", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
+@click.argument("documents", nargs=-1, metavar="[DOC]...")
+@click.option("--query", "name", metavar="NAME", help="The query; of a file of one, that one.")
+@EVENTS
+@DOCS
+@FEED
+@PARAMS
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
+)
+def why(
+    queries: str,
+    documents: Sequence[str],
+    name: str | None,
+    events: Sequence[str],
+    docs: Sequence[tuple[str, str]],
+    feed: Sequence[tuple[str, str]],
+    params: Sequence[tuple[str, str]],
+    form: str,
+) -> int:
+    """Tells why documents match a query or do not: which filter, equality or time constraint
+    holds, which one fails, with the values.
+
+    DOC is the id of a document for each block of the query, in their order.  Without any, tells
+    how many documents and pairs came through each condition, and which failed by one alone.
+    """
+    if not (events or docs or feed):
+        raise click.UsageError("nothing to read: give --events, --docs or --feed")
+    with _report(None) as report, Engine(on_skip=report.skip) as engine:
+        bad = load_queries(engine, [queries], params)
+        names = [subscription.name for subscription in engine.subscriptions]
+        if name is None and len(names) == 1:
+            (name,) = names
+        if name not in names:
+            known = ", ".join(names) or "none"
+            problem = "which query? give --query" if name is None else f"no query is named {name!r}"
+            raise click.UsageError(f"{problem}; there are: {known}")
+        seen: dict[str, dict[str, object]] = {}
+
+        def watched(envelopes: Envelopes) -> Iterator[dict[str, object]]:
+            for envelope in envelopes:
+                if envelope.get("id") in documents:
+                    seen.setdefault(str(envelope["id"]), envelope)
+                yield envelope
+
+        sources = read_sources(events, docs, feed, report)
+        engine.count(watched(itertools.chain.from_iterable(sources)), batch=5000)
+        report.stop()
+        given = (id if engine.holds(id) else seen.get(id, id) for id in documents)
+        try:
+            told = engine.why(name, *given)
+        except XSCLError as error:
+            raise click.UsageError(str(error)) from error
     if form == "json":
-        click.echo(json.dumps([as_json(part) for part in shown], indent=2, ensure_ascii=False))
+        click.echo(json.dumps(told.to_dict(), indent=2, ensure_ascii=False))
     else:
-        click.echo("\n\n".join(as_text(part, parts) for part in shown))
+        Console(highlight=False).print(told)
     return 2 if bad else 0
 
 
@@ -215,59 +238,13 @@ def demo() -> int:
         console.print(
             f"{len(subscriptions)} queries, in {samples.FEEDS / 'queries.xscl'}", soft_wrap=True
         )
-        report.close(engine, {"S"})
+        report.close(engine)
     return 0
 
 
 def _report(output: str | None) -> Report:
     """A report on standard error, for a run whose matches go to a file or standard output."""
     return Report(Console(stderr=True), alone=output is not None or not sys.stdout.isatty())
-
-
-def _read(path: str) -> str:
-    try:
-        data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise click.UsageError(f"{path} is no UTF-8 text: byte {error.start} is wrong") from error
-
-
-def _say(path: str, errors: Iterable[QueryError]) -> None:
-    for error in errors:
-        click.echo(f"{path}: {error}", err=True)
-
-
-def _read_queries(paths: Sequence[str]) -> tuple[list[Query], int]:
-    """The good queries of some files, and how many errors were printed."""
-    with Engine() as engine:
-        bad = _load(engine, paths)
-        return [subscription.query for subscription in engine.subscriptions], bad
-
-
-def _load(engine: Engine, paths: Sequence[str]) -> int:
-    """Subscribes the good queries of some files; prints and counts the errors."""
-    bad = 0
-    for path in paths:
-        _, errors = engine.load_good(_read(path))
-        _say(path, errors)
-        bad += len(errors)
-    return bad
-
-
-def _files(paths: Sequence[str]) -> Iterator[str]:
-    for path in paths:
-        if path != "-" and not Path(path).is_file():
-            raise click.UsageError(f"--events: there is no file {path!r}")
-        yield path
-
-
-@contextlib.contextmanager
-def _usage(option: str, stream: str, source: str) -> Iterator[None]:
-    """That a source does not exist is wrong usage, said with the option."""
-    try:
-        yield
-    except (XSCLError, FileNotFoundError) as error:
-        raise click.UsageError(f"{option} {stream}={source}: {error}") from error
 
 
 @contextlib.contextmanager

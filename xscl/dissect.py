@@ -1,83 +1,105 @@
-"""From a query to tree patterns and a join graph: the dissection of section 6.1.
+"""From a query to tree patterns and joins: the dissection of section 6.1.
 
-Each block becomes a tree pattern, a node for each step.  The comparisons of the predicate are
-edges between nodes; together they are the join graph.  The first two reduction rules also say
-what stage 1 is asked for: branches in which nothing joins and nothing is put out turn into
-filters of the nodes they hang on, and the definitions of the nodes that stay carry them (law 4).
+Each block becomes a tree pattern; the comparisons of the predicates are edges between pattern
+nodes.  A query of one or two blocks is one *stage*: a filter, or a join with its join graph.  A
+chain is a stage for each operator, the innermost first: what a stage finds are *composites*, which
+the stage above joins like documents, by the few nodes it asks for.  Every comparison is made at
+the innermost stage that has all of its variables, wherever it was written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
 
 from join_stage import Chain, Plan, TimeConstraint, plan_of
-from templates import RULES, Edge, JoinGraph, Node, minor
+from templates import Edge, JoinGraph, Node, minor
 from xpath_stage import Definition, Spine
-from xpath_stage import Step as PatternStep
-from xscl.filters import compared_with, existence, filters_of, is_number, tag_test
+from xscl.language.chains import operands, operators
 from xscl.language.syntax import (
-    Binary,
     Block,
-    Condition,
     Element,
-    Function,
     Insert,
     Item,
-    Join,
     JSONArray,
     JSONObject,
     JSONValue,
-    Path,
     Query,
     Select,
-    Step,
+    SubQuery,
     VariablePath,
 )
-from xscl.normal_form import Conjunct, ConstantTest, Operand, disjuncts
+from xscl.normal_form import Conjunct, ConstantTest, disjuncts
+from xscl.tree_patterns import PatternNode, TreePatterns, definitions_of
 
-__all__ = ["Dissection", "Part", "PatternNode", "dissect"]
+__all__ = [
+    "Dissection",
+    "Part",
+    "PatternNode",
+    "Side",
+    "Stage",
+    "dissect",
+    "is_internal",
+    "public_name",
+]
+
+_INTERNAL = "\0"
 
 
-@dataclass(slots=True)
-class PatternNode:
-    """A step of a block as a node of its tree pattern, and the variables bound to it.
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What a stage joins: a block (`stage` is None), or what an earlier stage of the part found;
+    `blocks` are those it covers, in text order."""
 
-    With `functions` the node's string value is compared under them; the step may then be `.`, a
-    node of its own for what is the same node of the document.
+    blocks: tuple[int, ...]
+    stage: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One operator of a part, or its only block.
+
+    `graph` is the join graph over the pattern nodes of its sides, those kept that are put out;
+    `plan` evaluates it, `assignment[i]` being the pattern node of the plan's node i.  `columns`
+    are the pattern nodes that it gives to the stage above or, the last one, to the matches; of
+    those in `valued` the stage above compares the string values.
     """
 
-    number: int
-    block: int
-    parent: int | None
-    step: Step
-    conditions: list[Condition] = field(default_factory=list)
-    variables: list[str] = field(default_factory=list)
-    functions: tuple[str, ...] = ()
+    sides: tuple[Side, ...]
+    constraint: TimeConstraint
+    graph: JoinGraph
+    plan: Plan
+    assignment: tuple[int, ...]
+    columns: tuple[int, ...]
+    valued: tuple[int, ...]
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """The blocks that it covers, in text order."""
+        return tuple(block for side in self.sides for block in side.blocks)
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One disjunct of a query, in parts: tree patterns, join graph, plan.
+    """One disjunct of a query, in parts: tree patterns and stages, the last of which finds the
+    matches.
 
-    `patterns` are the nodes of all blocks; `graph` is the join graph over them, its output nodes
-    kept; `plan` evaluates it, `assignment[i]` being the pattern node of the plan's node i.
-    `outputs` are the blocks' output nodes, `selected` the nodes of the variables that the SELECT
-    names.  `definitions` are those of the nodes that are left.
+    `patterns` are the nodes of all blocks; `outputs` are the blocks' output nodes, `selected` the
+    nodes of the variables that the SELECT names.  `definitions` are those of the nodes that
+    anything asks for.
     """
 
     streams: tuple[str, ...]
     patterns: tuple[PatternNode, ...]
-    graph: JoinGraph
-    plan: Plan
-    assignment: tuple[int, ...]
+    stages: tuple[Stage, ...]
     outputs: tuple[int, ...]
     selected: dict[str, int]
     definitions: dict[int, Definition]
 
-    def spine(self, chain: Chain) -> Spine:
-        """What stage 1 must find for a chain of the plan."""
-        nodes = [self.assignment[node] for node in chain.nodes]
+    def spine(self, stage: Stage, chain: Chain) -> Spine:
+        """What stage 1 must find for a chain of a stage's plan, on the side of a block."""
+        nodes = [stage.assignment[node] for node in chain.nodes]
         marks = tuple(len(self.definitions[node]) - 1 for node in nodes)
         leaf = self.patterns[nodes[-1]]
         value = leaf.functions if chain.value else None
@@ -87,69 +109,188 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Dissection:
-    """A query in parts, one for each disjunct of its predicate; none if it can never match."""
+    """A query in parts, one for each disjunct of its predicates; none if it can never match.
+
+    `streams` are those that its blocks read; `subqueries` the dissections of its sub-queries,
+    each with the internal stream that its results feed.
+    """
 
     query: Query
     streams: tuple[str, ...]
-    constraint: TimeConstraint
     variables: tuple[str, ...]
     parts: tuple[Part, ...]
+    subqueries: tuple[tuple[str, Dissection], ...] = ()
+
+    @property
+    def feeds(self) -> str | None:
+        """The stream that the query publishes."""
+        return None if self.query.publish is None else self.query.publish.text
+
+    def everything(self) -> Iterator[Dissection]:
+        """This dissection after those of its sub-queries, the innermost first."""
+        for _, inner in self.subqueries:
+            yield from inner.everything()
+        yield self
+
+
+def is_internal(stream: str) -> bool:
+    """Whether a stream is that of a sub-query, which nobody can name."""
+    return stream.startswith(_INTERNAL)
+
+
+def public_name(stream: str) -> str:
+    """A stream as people are told it: that of a sub-query goes by the sub-query's name."""
+    return stream.removeprefix(_INTERNAL)
 
 
 def dissect(query: Query) -> Dissection:
-    """Takes a well-formed query of one or two blocks apart."""
-    source = query.source
-    if isinstance(source, Join):
-        assert isinstance(source.left, Block)
-        assert isinstance(source.right, Block)
-        blocks: tuple[Block, ...] = (source.left, source.right)
-        constraint = TimeConstraint(source.operator == "FOLLOWED BY", source.window.length)
-        found = disjuncts(source.predicate)
-    else:
-        blocks = (source,)
-        constraint = TimeConstraint(False, None)
-        found = [()]
-    bound = _Patterns()
-    for index, block in enumerate(blocks):
-        bound.block(index, block)
+    """Takes a well-formed query apart."""
+    leaves = list(operands(query.source))
+    streams: list[str] = []
+    subqueries: list[tuple[str, Dissection]] = []
+    for leaf in leaves:
+        if isinstance(leaf, Block):
+            streams.append(leaf.stream.text)
+            continue
+        name = f"{query.name}({len(subqueries) + 1})"
+        streams.append(_INTERNAL + name)
+        subqueries.append((streams[-1], dissect(leaf.query.renamed(name))))
+    bound = TreePatterns()
+    for index, leaf in enumerate(leaves):
+        bound.block(index, leaf)
+    wholes = product(*(disjuncts(join.predicate) for join, _ in operators(query.source)))
+    conjunctions = dict.fromkeys(
+        tuple(dict.fromkeys(conjunct for some in whole for conjunct in some)) for whole in wholes
+    )
     return Dissection(
         query=query,
-        streams=tuple(block.stream.text for block in blocks),
-        constraint=constraint,
+        streams=tuple(streams),
         variables=tuple(bound.variables),
-        parts=tuple(_part(query, blocks, conjuncts) for conjuncts in found),
+        parts=tuple(
+            _Dissecting(query, leaves, tuple(streams), conjuncts).part()
+            for conjuncts in conjunctions
+        ),
+        subqueries=tuple(subqueries),
     )
 
 
-def _part(query: Query, blocks: tuple[Block, ...], conjuncts: tuple[Conjunct, ...]) -> Part:
-    builder = _Patterns()
-    outputs = tuple(builder.block(index, block) for index, block in enumerate(blocks))
-    selected = {name: builder.variables[name] for name in selected_variables(query)}
-    edges = []
-    for conjunct in conjuncts:
-        if isinstance(conjunct, ConstantTest):
-            builder.test(conjunct)
-        else:
-            left, right = builder.operand(conjunct.left), builder.operand(conjunct.right)
-            if not (conjunct.operator == "=" and left == right):
-                edges.append(Edge(conjunct.operator, left, right))
-    graph = JoinGraph(
-        tuple(Node(node.number, node.block, node.parent) for node in builder.nodes),
-        tuple(edges),
-        frozenset((*outputs, *selected.values())),
-    )
-    definitions = _definitions(builder.nodes, graph)
-    plan, assignment = plan_of(_in_order(minor(graph), definitions, builder.nodes), len(blocks))
-    return Part(
-        streams=tuple(block.stream.text for block in blocks),
-        patterns=tuple(builder.nodes),
-        graph=graph,
-        plan=plan,
-        assignment=assignment,
-        outputs=outputs,
-        selected=selected,
-        definitions=definitions,
-    )
+class _Dissecting:
+    """One disjunct of a query being taken apart."""
+
+    def __init__(
+        self,
+        query: Query,
+        leaves: Sequence[Block | SubQuery],
+        streams: tuple[str, ...],
+        conjuncts: tuple[Conjunct, ...],
+    ) -> None:
+        self.query = query
+        self.streams = streams
+        patterns = TreePatterns()
+        self.outputs = tuple(patterns.block(index, leaf) for index, leaf in enumerate(leaves))
+        self.selected = {name: patterns.variables[name] for name in selected_variables(query)}
+        self.edges: list[Edge] = []
+        for conjunct in conjuncts:
+            if isinstance(conjunct, ConstantTest):
+                patterns.test(conjunct)
+            else:
+                left, right = patterns.operand(conjunct.left), patterns.operand(conjunct.right)
+                if not (conjunct.operator == "=" and left == right):
+                    self.edges.append(Edge(conjunct.operator, left, right))
+        self.patterns = tuple(patterns.nodes)
+        self.put_out = list(dict.fromkeys((*self.outputs, *self.selected.values())))
+        compared = (node for edge in self.edges for node in (edge.left, edge.right))
+        self.definitions = definitions_of(self.patterns, {*self.put_out, *compared})
+        self.stages: list[Stage] = []
+
+    def part(self) -> Part:
+        waiting: list[Side] = []
+        block = 0
+        for join, reached in operators(self.query.source):
+            waiting += (Side((number,)) for number in range(block, reached))
+            block = reached
+            right, left = waiting.pop(), waiting.pop()
+            covered = (*left.blocks, *right.blocks)
+            edges = [edge for edge in self.edges if self._blocks(edge) <= set(covered)]
+            self.edges = [edge for edge in self.edges if edge not in edges]
+            constraint = TimeConstraint(join.operator == "FOLLOWED BY", join.window.length)
+            self._stage((left, right), constraint, edges)
+            waiting.append(Side(covered, len(self.stages) - 1))
+        if not self.stages:
+            self._stage((Side((0,)),), TimeConstraint(False, None), ())
+        return Part(
+            streams=self.streams,
+            patterns=self.patterns,
+            stages=tuple(self.stages),
+            outputs=self.outputs,
+            selected=self.selected,
+            definitions=self.definitions,
+        )
+
+    def _blocks(self, edge: Edge) -> set[int]:
+        return {self.patterns[edge.left].block, self.patterns[edge.right].block}
+
+    def _stage(
+        self, sides: tuple[Side, ...], constraint: TimeConstraint, edges: Sequence[Edge]
+    ) -> None:
+        side_of = {block: index for index, side in enumerate(sides) for block in side.blocks}
+
+        def side(node: int) -> int:
+            return side_of[self.patterns[node].block]
+
+        # What is left of the edges are those of the stages above.
+        above = {node for edge in self.edges for node in (edge.left, edge.right)}
+        above = {node for node in above if self.patterns[node].block in side_of}
+        columns = [n for n in self.put_out if self.patterns[n].block in side_of]
+        columns += sorted(above.difference(columns))
+        here = {node for edge in edges for node in (edge.left, edge.right)}
+        nodes: list[Node] = []
+        kept: set[int] = set()
+        valued: set[int] = set()
+        for index, one in enumerate(sides):
+            if one.stage is None:
+                (block,) = one.blocks
+                nodes += (
+                    Node(node.number, index, node.parent)
+                    for node in self.patterns
+                    if node.block == block and node.number in self.definitions
+                )
+                kept.update(n for n in columns if self.patterns[n].block == block)
+                valued.update(n for n in above if self.patterns[n].block == block)
+            else:
+                # A composite has each of its nodes once: what is not compared is known with it.
+                asked = sorted(node for node in here if side(node) == index)
+                if not asked:
+                    below = self.stages[one.stage]
+                    asked = [(below.valued or below.columns)[0]]
+                    kept.update(asked)
+                nodes += (Node(node, index, None) for node in asked)
+        graph = JoinGraph(tuple(nodes), tuple(edges), frozenset(kept), frozenset(valued))
+        composite = (sides[0].stage is not None, sides[-1].stage is not None)
+        plan, assignment = plan_of(self._in_order(minor(graph)), len(sides), composite=composite)
+        self.stages.append(
+            Stage(
+                sides=sides,
+                constraint=constraint,
+                graph=graph,
+                plan=plan,
+                assignment=assignment,
+                columns=tuple(columns),
+                valued=tuple(sorted(above)),
+            )
+        )
+
+    def _in_order(self, graph: JoinGraph) -> JoinGraph:
+        """The graph with its nodes in an order that does not depend on how the query was written,
+        so that queries that say the same have the same row of R_T."""
+
+        def key(node: Node) -> tuple[int, int, int, str, tuple[str, ...]]:
+            depth = len(graph.chain(node.number))
+            pattern = self.patterns[node.number]
+            definition = repr(self.definitions[node.number])
+            return node.side, depth, pattern.block, definition, pattern.functions
+
+        return replace(graph, nodes=tuple(sorted(graph.nodes, key=key)))
 
 
 def selected_variables(query: Query) -> tuple[str, ...]:
@@ -178,154 +319,3 @@ def _selected(select: Select | JSONValue | Insert | Item | str | tuple[str, ...]
                 yield from _selected(item)
         case _:
             pass
-
-
-class _Patterns:
-    """The tree patterns of a query's blocks, as they are read."""
-
-    def __init__(self) -> None:
-        self.nodes: list[PatternNode] = []
-        self.variables: dict[str, int] = {}
-
-    def block(self, index: int, block: Block) -> int:
-        """Adds a block's tree pattern; returns its output node."""
-        # A stream alone stands for the root elements of its documents.
-        steps = block.steps or (Step("/", "*", None, (), block.at),)
-        return self._path(index, None, steps)
-
-    def operand(self, operand: Operand) -> int:
-        """The node of a side of a comparison: a variable's, or one of its own for this occurrence
-        of a path or of functions."""
-        at = self.variables[operand.variable]
-        block = self.nodes[at].block
-        if operand.steps:
-            at = self._path(block, at, operand.steps)
-        elif operand.functions:
-            at = self._new(block, at, Step("/", ".", None, (), operand.at)).number
-        self.nodes[at].functions = operand.functions
-        return at
-
-    def test(self, test: ConstantTest) -> None:
-        """Pushes a comparison with a constant into the block, as a filter of the node."""
-        operand = test.operand
-        at = self.variables[operand.variable]
-        if operand.steps:
-            at = self._path(self.nodes[at].block, at, operand.steps)
-        if test.constant is not None:
-            self.nodes[at].conditions.append(
-                compared_with(operand.functions, test.operator, test.constant, operand.at)
-            )
-
-    def _new(self, block: int, parent: int | None, step: Step) -> PatternNode:
-        node = PatternNode(len(self.nodes), block, parent, step)
-        self.nodes.append(node)
-        return node
-
-    def _path(self, block: int, parent: int | None, steps: tuple[Step, ...]) -> int:
-        at = parent
-        for step in steps:
-            if step.test == "." and at is not None:
-                # The node itself: what the step says of it, its node says.
-                node = self.nodes[at]
-            else:
-                node = self._new(block, at, step)
-            if step.variable is not None:
-                node.variables.append(step.variable.text)
-                self.variables[step.variable.text] = node.number
-            for condition in step.filters:
-                self._filter(node, condition)
-            at = node.number
-        assert at is not None
-        return at
-
-    def _filter(self, node: PatternNode, condition: Condition) -> None:
-        conjuncts = list(_conjuncts(condition))
-        binding = [c for c in conjuncts if isinstance(c, Path) and _binds(c)]
-        if not binding:
-            node.conditions.append(condition)
-            return
-        rest = [c for c in conjuncts if c not in binding]
-        if rest:
-            # Together, under one `and`: alone, a number among them would be a position.
-            whole: Condition = rest[0]
-            for conjunct in rest[1:]:
-                whole = Binary("and", whole, conjunct, conjunct.at)
-            if is_number(whole):
-                whole = Function("boolean", (whole,), whole.at)
-            node.conditions.append(whole)
-        for path in binding:
-            assert isinstance(path, Path)
-            self._path(node.block, node.number, path.steps)
-
-
-def _conjuncts(condition: Condition) -> Iterator[Condition]:
-    if isinstance(condition, Binary) and condition.operator == "and":
-        yield from _conjuncts(condition.left)
-        yield from _conjuncts(condition.right)
-    else:
-        yield condition
-
-
-def _binds(path: Path) -> bool:
-    return any(
-        step.variable is not None
-        or any(
-            isinstance(conjunct, Path) and _binds(conjunct)
-            for condition in step.filters
-            for conjunct in _conjuncts(condition)
-        )
-        for step in path.steps
-    )
-
-
-def _definitions(nodes: list[PatternNode], graph: JoinGraph) -> dict[int, Definition]:
-    """The definitions of the nodes that the first rule leaves; what it removes are filters."""
-    left = {node.number for node in RULES[0](graph).nodes}
-    children: dict[int, list[PatternNode]] = {node.number: [] for node in nodes}
-    for node in nodes:
-        if node.parent is not None:
-            children[node.parent].append(node)
-    branches: dict[int, list[Condition]] = {}
-    for node in nodes:
-        if node.number not in left and node.parent in left:
-            branches.setdefault(node.parent, []).append(_branch(children, node))
-    definitions: dict[int, Definition] = {}
-    for node in nodes:
-        if node.number in left:
-            above = () if node.parent is None else definitions[node.parent]
-            if node.step.test == ".":
-                definitions[node.number] = above
-                continue
-            conditions = [*node.conditions, *branches.get(node.number, ())]
-            step = PatternStep(
-                "child" if node.step.axis == "/" else "descendant",
-                tag_test(node.step.test),
-                filters_of(node.step, conditions),
-            )
-            definitions[node.number] = (*above, step)
-    return definitions
-
-
-def _in_order(
-    graph: JoinGraph, definitions: dict[int, Definition], nodes: list[PatternNode]
-) -> JoinGraph:
-    """The graph with its nodes in an order that does not depend on how the query was written, so
-    that queries that say the same have the same row of R_T."""
-
-    def key(node: Node) -> tuple[int, int, str, tuple[str, ...]]:
-        depth = len(graph.chain(node.number))
-        functions = nodes[node.number].functions
-        return node.side, depth, repr(definitions[node.number]), functions
-
-    return replace(graph, nodes=tuple(sorted(graph.nodes, key=key)))
-
-
-def _branch(children: dict[int, list[PatternNode]], root: PatternNode) -> Condition:
-    """The existence of a node with its conditions and its own branches, as a condition."""
-
-    def step(node: PatternNode) -> Step:
-        branches = (existence((step(child),)) for child in children[node.number])
-        conditions = (*node.conditions, *branches)
-        return Step(node.step.axis, node.step.test, None, conditions, node.step.at)
-
-    return existence((step(root),))

@@ -9,6 +9,7 @@ from functools import lru_cache
 from lxml import etree
 
 from xpath_stage import MalformedDocument, json_tree, json_values, parse
+from xscl.dissect import public_name
 from xscl.errors import DocumentError
 
 __all__ = ["Document", "Nodes", "kept", "nodes", "parsed"]
@@ -28,6 +29,11 @@ class Document:
     time: int
     body: object
     json: bool
+
+    @property
+    def source(self) -> str:
+        """The stream as people are told it: of a sub-query's result, the sub-query."""
+        return public_name(self.stream)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +75,12 @@ def nodes(document: Document) -> Nodes:
 
 
 def _value(body: object) -> object:
-    return json.loads(body) if isinstance(body, bytes) else body
+    if not isinstance(body, bytes):
+        return body
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise MalformedDocument(f"it is no JSON: {error}") from error
 
 
 def _root(document: Document) -> etree._Element:

@@ -1,8 +1,7 @@
 """The engine: the one object that users hold, with all the rooms behind it.
 
-Queries go in by `subscribe` and `load`; documents by `publish`, `publish_many`, `run` and
-`count`.  A batch of documents takes one way: parsed and matched against the tree patterns
-(stage 1), joined and evaluated by template (stage 2), its matches bound to their documents.
+Queries go in by `subscribe`, `subscribe_many` and `load`; documents by `publish`, `publish_many`,
+`run` and `count`.  What an engine knows of itself is told by `explain`, `why` and `stats`.
 """
 
 from __future__ import annotations
@@ -10,31 +9,41 @@ from __future__ import annotations
 import logging
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 
 import duckdb
-from lxml import etree
 
 from join_stage import JoinProcessor, Views
-from xpath_stage import ExcessiveDocument, Strings, Witnesses, XPathEvaluator
-from xscl.batches import arrow_batch, in_batches
+from xpath_stage import Strings, XPathEvaluator
+from xscl.batches import in_batches
 from xscl.catalogue import Catalogue
-from xscl.document import Document, kept, parsed
+from xscl.dissect import is_internal
+from xscl.document import Document
 from xscl.errors import DocumentError, QueryError, StateError, XSCLError
+from xscl.evaluation import Delivery, Evaluation
 from xscl.explain import as_text
 from xscl.intake import Intake, Skipped
 from xscl.language import parse_from
+from xscl.language.parameters import Prepared, bind
 from xscl.language.syntax import Query
 from xscl.match import Match
-from xscl.subscription import Row, Subscription
+from xscl.retention import Retention
+from xscl.stats import stats
+from xscl.streams import MatchStream, Streams
+from xscl.subscription import Subscription
+from xscl.tables import envelopes as envelopes_of
+from xscl.tables import rows
 from xscl.times import duration
+from xscl.why import Funnel, Why, funnel, why
 
 __all__ = ["Engine"]
 
 log = logging.getLogger("xscl")
 
 Envelope = Mapping[str, object]
+OnMatch = Callable[[Match], object]
+_Added = tuple[Subscription, list[Delivery]]
 
 
 class Engine:
@@ -43,7 +52,8 @@ class Engine:
     `lateness` bounds how late a document may come (seconds, or text such as `1 day`; the
     default, None, is without bound): with it, and windows that end, the state forgets.
     `on_skip` is told of each document that cannot be read; by default it is logged.  An engine
-    may be used from several threads.
+    may be used from several threads: one at a time is in it, and callbacks run on the thread that
+    published, outside the lock.
 
     >>> engine = Engine()
     >>> promo = engine.subscribe("S//book->b[./title->t] FOLLOWED BY {t = u} S//blog[./title->u]")
@@ -67,7 +77,13 @@ class Engine:
         self._xpath = XPathEvaluator(self._strings)
         self._on_skip = on_skip or (lambda error: log.warning("skipped: %s", error))
         self._queries = Catalogue(self._xpath, self._join.registry)
-        self._intake = Intake(_lateness(lateness), self._queries.reach)
+        retention = Retention(self._queries.reach)
+        self._intake = Intake(_lateness(lateness), retention)
+        self._skips: list[DocumentError] = []
+        self._evaluation = Evaluation(
+            self._xpath, self._join, self._strings, self._queries, self._intake, self._skips.append
+        )
+        self._streams = Streams()
         self._next_query = 1
         self._closed = False
 
@@ -77,38 +93,81 @@ class Engine:
         self,
         text: str,
         name: str | None = None,
-        on_match: Callable[[Match], object] | None = None,
+        on_match: OnMatch | None = None,
+        *,
+        params: Mapping[str, object] | None = None,
+        history: bool = False,
     ) -> Subscription:
-        """Subscribes one query; it sees the documents published from now on.
+        """Subscribes one query; it sees the documents published from now on and, with `history`,
+        those that the engine still holds: what these match is in the subscription's `found`.
 
-        `name` overrides the one in the text; `on_match` is called with each match.  Raises
-        QueryError, or an ExceptionGroup of several.
+        `name` overrides the one in the text; `on_match` is called with each match; `params` are
+        the values of the text's parameters (section 9).  Raises QueryError, or an ExceptionGroup
+        of several.
         """
         with self._lock:
             self._check_open()
             queries, errors, following = parse_from(text, self._next_query)
             if not errors and len(queries) != 1:
-                problem = f"expected one query, found {len(queries)}; `load` takes several"
-                at = queries[1].at if queries else 0
-                errors = [QueryError(problem, query=name or "", text=text, at=at)]
+                errors = [_not_one(queries, text, name)]
             if errors:
-                raise errors[0] if len(errors) == 1 else ExceptionGroup("bad query", errors)
+                raise _together(errors)
             (query,) = queries
             if name is not None:
                 query = query.renamed(name)
-            self._queries.check_name(query)
+            query, errors = bind(query, params or {})
+            if errors:
+                raise _together(errors)
+            added = self._add(query, on_match, history)
             self._next_query = following
-            return self._add(query, on_match)
+            skips = self._take_skips()
+        (subscription,) = self._found([added], skips)
+        return subscription
+
+    def subscribe_many(
+        self,
+        text: str,
+        table: object,
+        on_match: OnMatch | None = None,
+        *,
+        history: bool = False,
+    ) -> list[Subscription]:
+        """Subscribes one query once for each row of a table: Arrow, pandas, Polars, or dicts.
+
+        The columns are the query's parameters; the query of row i, from 0, is named `name[i]`, or
+        as a column `name` says.  Rows that cannot be subscribed are left out, then an
+        ExceptionGroup of all errors is raised.
+        """
+        with self._lock:
+            self._check_open()
+            queries, errors, following = parse_from(text, self._next_query)
+            if not errors and len(queries) != 1:
+                errors = [_not_one(queries, text, None)]
+            if errors:
+                raise _together(errors)
+            self._next_query = following
+            added, errors = self._add_rows(queries[0], table, on_match, history)
+            skips = self._take_skips()
+        subscriptions = self._found(added, skips)
+        if errors:
+            raise _together(errors)
+        return subscriptions
 
     def load(
-        self, text: str, on_match: Callable[[Match], object] | None = None
+        self,
+        text: str,
+        on_match: OnMatch | None = None,
+        *,
+        tables: Mapping[str, object] | None = None,
+        history: bool = False,
     ) -> list[Subscription]:
-        """Subscribes all queries of a query file's text.
+        """Subscribes all queries of a query file's text; those that `tables` names, once for each
+        row, as `subscribe_many` does.
 
         Bad ones are refused whole: the good ones are subscribed, then an ExceptionGroup of all
         errors is raised.
         """
-        subscriptions, errors = self.load_good(text, on_match)
+        subscriptions, errors = self.load_good(text, on_match, tables=tables, history=history)
         if errors:
             raise ExceptionGroup(
                 f"{len(errors)} bad queries" if errors[1:] else "bad query", errors
@@ -116,21 +175,34 @@ class Engine:
         return subscriptions
 
     def load_good(
-        self, text: str, on_match: Callable[[Match], object] | None = None
+        self,
+        text: str,
+        on_match: OnMatch | None = None,
+        *,
+        tables: Mapping[str, object] | None = None,
+        history: bool = False,
     ) -> tuple[list[Subscription], list[QueryError]]:
         """As `load`, but returns the errors beside the subscriptions."""
+        tables = tables or {}
         with self._lock:
             self._check_open()
-            queries, errors, self._next_query = parse_from(text, self._next_query)
-            subscriptions = []
+            queries, errors, following = parse_from(text, self._next_query)
+            known = {query.name for query in queries} | {error.query for error in errors}
+            if unknown := tables.keys() - known:
+                raise XSCLError(
+                    f"there is a table for {', '.join(sorted(unknown))}, but no query of that "
+                    f"name; the text has: {', '.join(sorted(known)) or 'none'}"
+                )
+            self._next_query = following
+            added: list[_Added] = []
             for query in queries:
-                try:
-                    self._queries.check_name(query)
-                except QueryError as error:
-                    errors.append(error)
-                else:
-                    subscriptions.append(self._add(query, on_match))
-            return subscriptions, sorted(errors, key=lambda error: (error.line, error.column))
+                table = tables.get(query.name)
+                some, wrong = self._add_rows(query, table, on_match, history)
+                added += some
+                errors += wrong
+            skips = self._take_skips()
+        subscriptions = self._found(added, skips)
+        return subscriptions, sorted(errors, key=lambda error: (error.line, error.column))
 
     @property
     def subscriptions(self) -> list[Subscription]:
@@ -139,7 +211,10 @@ class Engine:
             return list(self._queries)
 
     def cancel(self, name: str) -> None:
-        """Cancels the query of a name; raises StateError if there is none."""
+        """Cancels the query of a name; raises StateError if there is none.
+
+        What it used, and documents that only it could reach, are let go with the next document.
+        """
         with self._lock:
             self._cancel(self._queries.named(name))
 
@@ -154,7 +229,7 @@ class Engine:
         timestamp: float | str | None = None,
     ) -> list[Match]:
         """Publishes one document, XML as text or bytes or JSON as a dict or list; returns the
-        matches that it completes.
+        matches that it completes, and those of queries that read what these publish.
 
         Raises DocumentError if it cannot be read.  A late or duplicate document is counted and
         has no matches.
@@ -163,34 +238,51 @@ class Engine:
         envelope = {"stream": stream, kind: document, "id": id, "timestamp": timestamp}
         with self._lock:
             self._check_open()
-            return self._deliver(self._publish([envelope], self._raise))
+            deliveries = self._evaluation.publish([envelope], raising=True)
+            skips = self._take_skips()
+        return self._deliver(deliveries, skips)
 
-    def publish_many(self, envelopes: Iterable[Envelope]) -> list[Match]:
+    def publish_many(self, envelopes: object) -> list[Match]:
         """Publishes documents as one batch; those that cannot be read are reported, counted and
-        skipped.  An envelope is a dict as in a line of an events file."""
+        skipped.  An envelope is a dict as in a line of an events file; a table of them may be
+        Arrow, pandas or Polars."""
+        some = list(envelopes_of(envelopes))
         with self._lock:
             self._check_open()
-            return self._deliver(self._publish(envelopes, self._report))
+            deliveries = self._evaluation.publish(some)
+            skips = self._take_skips()
+        return self._deliver(deliveries, skips)
 
-    def run(self, envelopes: Iterable[Envelope], *, batch: int = 1000) -> Iterator[Match]:
+    def run(self, envelopes: object, *, batch: int = 1000) -> Iterator[Match]:
         """Publishes documents in batches, lazily; yields the matches as they are found."""
-        for some in in_batches(envelopes, batch):
+        for some in in_batches(envelopes_of(envelopes), batch):
             yield from self.publish_many(some)
 
-    def count(self, envelopes: Iterable[Envelope], *, batch: int = 1000) -> Counter[str]:
+    def count(self, envelopes: object, *, batch: int = 1000) -> Counter[str]:
         """Publishes documents in batches and counts the matches of each query, without building
-        any; callbacks are not called."""
-        counts = Counter({subscription.name: 0 for subscription in self._queries})
-        for some in in_batches(envelopes, batch):
+        any that nobody reads; callbacks are not called."""
+        counts = Counter({subscription.name: 0 for subscription in self.subscriptions})
+        for some in in_batches(envelopes_of(envelopes), batch):
             with self._lock:
                 self._check_open()
-                if self._take_in(some, self._report):
-                    for number, matches in self._join.counts().items():
-                        counts[self._queries.numbered(number).name] += matches
-                    # Disjuncts of one query may agree on a match.
-                    counts.update(sub.name for sub, _ in self._rows(but_alone=True))
-                self._forget()
+                counts.update(self._evaluation.count(some))
+                skips = self._take_skips()
+            self._report(skips)
         return counts
+
+    def stream(self, name: str) -> MatchStream:
+        """An iterator over the matches that are published to a stream from now on, for use in
+        another thread or, by `async for`, in an event loop; it ends when the engine is closed.
+
+        Raises StateError if no query publishes to it.
+        """
+        with self._lock:
+            self._check_open()
+            published = self._queries.graph.published
+            if name not in published:
+                known = ", ".join(published) or "none"
+                raise StateError(f"no query publishes to {name!r}; published are: {known}")
+            return self._streams.open(name)
 
     @property
     def skipped(self) -> Skipped:
@@ -202,9 +294,16 @@ class Engine:
         """How many documents were taken in."""
         return self._intake.documents
 
+    @property
+    def streams(self) -> list[str]:
+        """The streams that queries read, sorted."""
+        return sorted(stream for stream in self._queries.graph.read if not is_internal(stream))
+
     def reads(self, stream: str) -> bool:
         """Whether any query reads a stream."""
-        return stream in self._intake.reach
+        return self._queries.graph.read[stream] > 0
+
+    # What it knows of itself
 
     def explain(self, name: str) -> str:
         """What became of the query of a name: the text of `xscl explain`."""
@@ -212,11 +311,49 @@ class Engine:
             all_of_them = [subscription.dissection for subscription in self._queries]
             return as_text(self._queries.named(name).dissection, all_of_them)
 
+    def why(self, name: str, *documents: str | Envelope) -> Why | Funnel:
+        """Why some documents match the query of a name, or do not: each condition with the values
+        on both sides.  A document for each block of the query, in their order: the id of one that
+        is held, or an envelope.
+
+        Without documents, a funnel: how many of those held, and of their pairs, came through each
+        condition.  Raises StateError for an id that is not held.
+        """
+        with self._lock:
+            self._check_open()
+            dissection = self._queries.named(name).dissection
+            if not documents:
+                read = {stream for one in dissection.everything() for stream in one.streams}
+                held = [one for one in self._intake.held.values() if one.stream in read]
+                results = [
+                    [document for document in held if document.stream == stream]
+                    for stream, _ in dissection.subqueries
+                ]
+                return funnel(dissection.query, held, results)
+            streams = [*dissection.streams, *[""] * len(documents)]
+            given = [
+                self._intake.read(one) if isinstance(one, Mapping) else self._held(one, stream)
+                for one, stream in zip(documents, streams, strict=False)
+            ]
+        return why(dissection.query, given)
+
+    def holds(self, id: str) -> bool:
+        """Whether a document of an id is held, of whatever stream."""
+        with self._lock:
+            return any(document.id == id for document in self._intake.held.values())
+
+    def stats(self) -> dict[str, object]:
+        """The sizes of all that the engine holds, once what is out of reach has been let go."""
+        with self._lock:
+            self._check_open()
+            self._evaluation.forget(exact=True)
+            return stats(self._intake, self._queries, self._xpath, self._join, self._strings)
+
     def relations(self) -> Views:
         """The thesis' relations over the engine's state (table 6.4)."""
         with self._lock:
             self._check_open()
-            names = {number: sub.name for sub in self._queries for number in sub.numbers}
+            names = {n: sub.name for sub in self._queries for n in sub.numbers}
             return Views(self._join, names)
 
     # Life
@@ -227,6 +364,7 @@ class Engine:
             if not self._closed:
                 self._closed = True
                 self._connection.close()
+                self._streams.close()
 
     def __enter__(self) -> Engine:
         return self
@@ -241,102 +379,92 @@ class Engine:
 
     # Inside
 
+    def _held(self, id: str, stream: str) -> Document:
+        """The document of an id that is held, that of a stream if there are several."""
+        found = [one for one in self._intake.held.values() if one.id == id]
+        if not found:
+            raise StateError(
+                f"no document {id!r} is held: it has not come, was skipped, or no query can reach "
+                "it any more"
+            )
+        return next((one for one in found if one.stream == stream), found[0])
+
     def _check_open(self) -> None:
         if self._closed:
             raise StateError("the engine is closed; make a new one")
 
-    def _add(self, query: Query, on_match: Callable[[Match], object] | None) -> Subscription:
-        since = self._intake.next_number
-        return self._queries.add(query, since=since, on_match=on_match, cancel=self._cancel)
+    def _add(self, query: Query, on_match: OnMatch | None, history: bool) -> _Added:
+        dissection = self._queries.check(query)
+        if history:
+            self._evaluation.forget(exact=True)
+        since = 0 if history else self._intake.next_number
+        subscription, numbers = self._queries.add(
+            dissection, since=since, on_match=on_match, cancel=self._cancel
+        )
+        deliveries = []
+        if history:
+            streams = {stream for one in dissection.everything() for stream in one.streams}
+            deliveries = self._evaluation.review(numbers, streams)
+        return subscription, deliveries
+
+    def _add_rows(
+        self, query: Query, table: object | None, on_match: OnMatch | None, history: bool
+    ) -> tuple[list[_Added], list[QueryError]]:
+        """Subscribes a query, or one for each row of a table; the bad ones are left out."""
+        added: list[_Added] = []
+        errors: list[QueryError] = []
+        prepared = Prepared(query)
+        for index, row in enumerate([{}] if table is None else rows(table)):
+            name = query.name
+            if table is not None:
+                name = str(row.get("name") or f"{name}[{index}]")
+            bound, wrong = prepared.bind(row, name)
+            errors += wrong
+            if not wrong:
+                try:
+                    added.append(self._add(bound, on_match, history))
+                except QueryError as error:
+                    errors.append(error)
+        return added, errors
+
+    def _found(self, added: Iterable[_Added], skips: Iterable[DocumentError]) -> list[Subscription]:
+        """The subscriptions, each with what it found in the documents held."""
+        self._report(skips)
+        subscriptions = []
+        for subscription, deliveries in added:
+            subscription.found = self._deliver(deliveries, ())
+            subscriptions.append(subscription)
+        return subscriptions
 
     def _cancel(self, subscription: Subscription) -> None:
         with self._lock:
-            if not self._closed and self._queries.remove(subscription):
-                self._forget()
+            removed = not self._closed and self._queries.remove(subscription)
+            if removed and not len(self._queries):
+                # Nothing may come any more: what the queries have held goes now.
+                self._evaluation.forget(exact=True)
 
-    def _raise(self, error: DocumentError) -> None:
-        raise error
+    def _take_skips(self) -> list[DocumentError]:
+        skips = self._skips[:]
+        self._skips.clear()
+        return skips
 
-    def _report(self, error: DocumentError) -> None:
-        try:
-            self._on_skip(error)
-        except Exception:
-            # A user's code may raise anything; the other documents are unaffected.
-            log.exception("on_skip raised on: %s", error)
-
-    def _take_in(
-        self, envelopes: Iterable[Envelope], on_error: Callable[[DocumentError], None]
-    ) -> bool:
-        """Brings a batch into the join stage; False if nothing of it can match anything.
-
-        The batch is read whole before anything of it counts: a source that fails halfway has
-        published nothing.
-        """
-        intake = self._intake
-        documents: list[Document] = []
-        witnesses = Witnesses()
-        for envelope in list(envelopes):
+    def _report(self, skips: Iterable[DocumentError]) -> None:
+        for error in skips:
             try:
-                document = intake.read(envelope)
-                root = parsed(document)
-                document = kept(document)
-                if intake.admit(document) and document.stream in intake.reach:
-                    self._evaluate(document, root, witnesses)
-                    documents.append(document)
-            except DocumentError as error:
-                intake.skipped.malformed += 1
-                on_error(error)
-        if not documents:
-            return False
-        accepts = self._xpath.take_accepts()
-        self._join.begin(arrow_batch(documents, witnesses, accepts, self._strings.take()))
-        return True
+                self._on_skip(error)
+            except Exception:
+                # A user's code may raise anything; the other documents are unaffected.
+                log.exception("on_skip raised on: %s", error)
 
-    def _evaluate(self, document: Document, root: etree._Element, witnesses: Witnesses) -> None:
-        """Stage 1; a document that causes too much work is as if it had never come."""
-        try:
-            self._xpath.evaluate(document.stream, root, document.number, witnesses)
-        except ExcessiveDocument as error:
-            self._intake.expel(document)
-            raise DocumentError(str(error), stream=document.stream, document=document.id) from error
-
-    def _publish(
-        self, envelopes: Iterable[Envelope], on_error: Callable[[DocumentError], None]
-    ) -> list[tuple[Subscription, Match]]:
-        if not self._take_in(envelopes, on_error):
-            return []
-        held = self._intake.held
-        found = [
-            (sub, sub.match(row, [held[n] for n in row.documents], self._xpath.attribute_name))
-            for sub, row in self._rows()
-        ]
-        self._forget()
-        return found
-
-    def _rows(self, *, but_alone: bool = False) -> Iterator[tuple[Subscription, Row]]:
-        """The matches that the batch completes, in order of the completing documents, then of
-        the queries; a match of several disjuncts once."""
-        found: dict[tuple[Subscription, Row], int] = {}
-        for outputs in self._join.outputs(but_alone=but_alone):
-            for number, *values in outputs.rows:
-                subscription = self._queries.numbered(number)
-                entry = (subscription, subscription.row(number, values))
-                found.setdefault(entry, subscription.numbers[0])
-
-        def order(entry: tuple[Subscription, Row]) -> tuple[int, int, Row]:
-            return max(entry[1].documents), found[entry], entry[1]
-
-        yield from sorted(found, key=order)
-
-    def _forget(self) -> None:
-        gone = self._intake.forget()
-        if gone:
-            self._strings.forget(self._join.state.forget(gone))
-
-    def _deliver(self, found: list[tuple[Subscription, Match]]) -> list[Match]:
-        for subscription, match in found:
+    def _deliver(
+        self, deliveries: Sequence[Delivery], skips: Iterable[DocumentError]
+    ) -> list[Match]:
+        self._report(skips)
+        for subscription, match in deliveries:
+            if match.stream is not None:
+                self._streams.publish(match.stream, match)
             subscription.deliver(match)
-        return [match for _, match in found]
+        return [match for _, match in deliveries]
 
 
 def _lateness(lateness: float | str | None) -> int | None:
@@ -347,3 +475,13 @@ def _lateness(lateness: float | str | None) -> int | None:
         return duration(text)
     except ValueError as error:
         raise XSCLError(f"lateness: {error}") from error
+
+
+def _not_one(queries: Sequence[Query], text: str, name: str | None) -> QueryError:
+    problem = f"expected one query, found {len(queries)}; `load` takes several"
+    at = queries[1].at if queries else 0
+    return QueryError(problem, query=name or "", text=text, at=at)
+
+
+def _together(errors: Sequence[QueryError]) -> QueryError | ExceptionGroup[QueryError]:
+    return errors[0] if len(errors) == 1 else ExceptionGroup("bad query", errors)

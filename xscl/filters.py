@@ -10,9 +10,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xpath_stage import Filter, encode_name
-from xscl.language.syntax import Binary, Condition, Function, Literal, Negative, Path, Step
+from xscl.language.syntax import (
+    Binary,
+    Condition,
+    Function,
+    Literal,
+    Negative,
+    Parameter,
+    Path,
+    Step,
+)
 
-__all__ = ["compared_with", "existence", "filters_of", "is_number", "path_expression", "tag_test"]
+__all__ = [
+    "compared_with",
+    "counts_positions",
+    "existence",
+    "filters_of",
+    "is_number",
+    "path_expression",
+    "tag_test",
+]
 
 _LOOSENESS = {
     "or": 1,
@@ -51,6 +68,8 @@ class _Writer:
                 return _quoted(value)
             case Literal(value=value):
                 return _number(float(value))
+            case Parameter(name):
+                raise ValueError(f"the parameter `:{name}` is not bound")
             case Function():
                 arguments = ", ".join(self.condition(a) for a in condition.arguments)
                 return f"{_IN_XPATH_1.get(condition.name, condition.name)}({arguments})"
@@ -99,7 +118,7 @@ def filters_of(step: Step, conditions: Sequence[Condition]) -> tuple[Filter, ...
     Up to the last one that counts positions they are one filter, evaluated from the parent;
     the others are filters of their own, in an order of their own.
     """
-    counted = max((i + 1 for i, c in enumerate(conditions) if _counts(c)), default=0)
+    counted = max((i + 1 for i, c in enumerate(conditions) if counts_positions(c)), default=0)
     filters: list[Filter] = []
     if counted:
         writer = _Writer()
@@ -175,11 +194,11 @@ def _cost_of(condition: Condition) -> tuple[int, bool, bool]:
             level = _LOOSENESS[condition.operator]
             both = isinstance(condition.left, Path) and isinstance(condition.right, Path)
             return searches, pairs or (level in (3, 4) and both), strings or level > 2
-        case Literal():
+        case Literal() | Parameter():
             return 0, False, False
 
 
-def _counts(condition: Condition) -> bool:
+def counts_positions(condition: Condition) -> bool:
     """Whether a filter depends on its node's position: it is a number, or asks for `last()`."""
     return is_number(condition) or _asks_last(condition)
 
@@ -195,7 +214,7 @@ def is_number(condition: Condition) -> bool:
             return True
         case Binary():
             return _LOOSENESS[condition.operator] >= 5
-        case Path():
+        case Path() | Parameter():
             return False
 
 

@@ -1,24 +1,30 @@
-"""Documents on their way in: envelopes checked, times read, duplicates and late ones refused.
+"""Documents on their way in and out: times read, duplicates and late ones refused, what nobody
+can reach let go.
 
 Section 4 of the language: documents may arrive out of time order; the watermark is the latest
-timestamp seen minus the lateness, later documents are skipped and what no query can reach from
-the watermark is forgotten.
+timestamp seen minus the lateness, later documents are skipped, and a document is held exactly
+while a query can reach it from the watermark, alone or as a member of a composite.
 """
 
 from __future__ import annotations
 
-import heapq
+import re
 import uuid
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from xscl.derived import Composite, Derived, Found
+from xscl.dissect import is_internal
 from xscl.document import Document
 from xscl.errors import DocumentError
+from xscl.retention import DocumentShape, Retention
 from xscl.times import from_timestamp, now
 
 __all__ = ["Intake", "Skipped"]
 
 _DAY = 86_400_000_000
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(slots=True)
@@ -39,19 +45,24 @@ class Skipped:
 class Intake:
     """The documents that an engine holds, and the time they have brought it to.
 
-    `lateness` is in microseconds, None without bound.  `reach` says for each stream that is
-    read how long before the watermark its documents can still be reached; None is forever.
+    `lateness` is in microseconds, None without bound.  Documents and composites are numbered
+    together, in order of arrival.
     """
 
     lateness: int | None
-    reach: dict[str, int | None] = field(default_factory=dict)
+    retention: Retention
     held: dict[int, Document] = field(default_factory=dict)
+    composites: dict[int, Composite] = field(default_factory=dict)
     skipped: Skipped = field(default_factory=Skipped)
     next_number: int = 0
     documents: int = 0
+    latest: int | None = None
     _ids: dict[tuple[str, str], int] = field(default_factory=dict)
-    _by_time: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
-    _latest: int | None = None
+    _derived: dict[int, Derived] = field(default_factory=dict)
+    _members: Counter[int] = field(default_factory=Counter)
+    _lingering: set[int] = field(default_factory=set)
+    _gone: list[int] = field(default_factory=list)
+    _since_forgetting: int = 0
     _last_arrival: int = 0
 
     def read(self, envelope: Mapping[str, object]) -> Document:
@@ -59,7 +70,7 @@ class Intake:
         stream = envelope.get("stream", "S")
         name = envelope.get("id")
         arrival = self._last_arrival = max(now(), self._last_arrival + 1)
-        if not isinstance(stream, str) or not stream:
+        if not isinstance(stream, str) or not stream or is_internal(stream):
             problem = f"`stream` is {stream!r}; expected the name of a stream"
             raise DocumentError(problem, stream=str(stream), document=str(name))
         if name is None:
@@ -67,6 +78,10 @@ class Intake:
         if not isinstance(name, str):
             problem = "`id` must be a string"
             raise DocumentError(problem, stream=stream, document=str(name))
+        for member, text in (("stream", stream), ("id", name)):
+            if _LONE_SURROGATE.search(text):
+                problem = f"`{member}` holds half a surrogate pair, which is no character"
+                raise DocumentError(problem, stream=ascii(stream), document=ascii(name))
         body, json = envelope.get("xml"), False
         if body is None and "json" in envelope:
             body, json = envelope["json"], True
@@ -84,60 +99,114 @@ class Intake:
     @property
     def watermark(self) -> int | None:
         """The time before which documents are late; None while nothing is ever late."""
-        if self.lateness is None or self._latest is None:
+        if self.lateness is None or self.latest is None:
             return None
-        return self._latest - self.lateness
+        return self.latest - self.lateness
 
-    def admit(self, document: Document) -> bool:
-        """Takes a document in, unless it is late or a duplicate; these are counted."""
+    def refuses(self, document: Document) -> bool:
+        """Whether a document is late or a duplicate; these are counted."""
         watermark = self.watermark
         if watermark is not None and document.time < watermark:
             self.skipped.late += 1
+            return True
+        return self.knows(document)
+
+    def knows(self, document: Document) -> bool:
+        """Whether a document is a duplicate of one that is held; these are counted."""
+        number = self._ids.get((document.stream, document.id))
+        if number is None or not self._is_held(number):
             return False
-        key = (document.stream, document.id)
-        if key in self._ids and not self._unreachable(self.held[self._ids[key]]):
-            self.skipped.duplicate += 1
-            return False
-        # A clock that is wrong by more than a day must not make all others late.
-        if document.time <= self._last_arrival + _DAY:
-            self._latest = (
-                document.time if self._latest is None else max(self._latest, document.time)
-            )
-        self.next_number += 1
-        self.documents += 1
-        if document.stream in self.reach:
-            self._ids[key] = document.number
-            self.held[document.number] = document
-            by_time = self._by_time.setdefault(document.stream, [])
-            heapq.heappush(by_time, (document.time, document.number))
+        self.skipped.duplicate += 1
         return True
 
-    def expel(self, document: Document) -> None:
-        """Takes a document out that was let in last."""
-        self.documents -= 1
-        if self.held.pop(document.number, None) is not None:
-            self._forget_id(document)
-            self._by_time[document.stream].remove((document.time, document.number))
-            heapq.heapify(self._by_time[document.stream])
+    def admit(self, document: Document, shape: DocumentShape | None) -> None:
+        """Takes a published document in, whose witnesses are known; it is held if its stream is
+        read (a `shape` is given)."""
+        # A clock that is wrong by more than a day must not make all others late.
+        if document.time <= self._last_arrival + _DAY:
+            self.latest = document.time if self.latest is None else max(self.latest, document.time)
+        self.documents += 1
+        self.next_number += 1
+        if shape is not None:
+            self.hold(document, shape)
 
-    def forget(self) -> list[int]:
-        """Drops the documents that no query can reach any more; returns their numbers."""
-        gone = []
-        for by_time in self._by_time.values():
-            while by_time and self._unreachable(self.held[by_time[0][1]]):
-                _, number = heapq.heappop(by_time)
-                self._forget_id(self.held.pop(number))
-                gone.append(number)
+    def admit_result(self, document: Document, shape: DocumentShape) -> None:
+        """Takes in the result document of a match: it is never late, and moves no time."""
+        self.next_number += 1
+        self.hold(document, shape)
+
+    def hold(self, document: Document, shape: DocumentShape) -> None:
+        """Holds a document; one that is held already changes its shape."""
+        self._since_forgetting += 1
+        self._ids[document.stream, document.id] = document.number
+        self.held[document.number] = document
+        self._lingering.discard(document.number)
+        self.retention.hold(document.number, document.time, shape)
+
+    def compose(self, derived: Derived, found: Found) -> Composite:
+        """A new composite of a derived stream; it holds its documents."""
+        documents = [self.held[number] for number in found.documents]
+        composite = derived.composite(self.next_number, found, documents)
+        self.next_number += 1
+        self.composites[composite.number] = composite
+        self._derived[composite.number] = derived
+        derived.composites.add(composite.number)
+        self._members.update(composite.documents)
+        self.retention.hold(composite.number, composite.time, derived)
+        return composite
+
+    def queries_changed(self, moved: Iterable[tuple[int, int | None]]) -> None:
+        """To be called when queries have come or gone; `moved` says which leaf paths are others
+        now."""
+        self.retention.queries_changed(dict(moved))
+        # Whatever was due, look at all that is held.
+        self._since_forgetting = len(self.held) + 1
+
+    def forget(self, *, exact: bool = False) -> Sequence[int]:
+        """Drops what no query can reach any more; returns the numbers.
+
+        Looked for only when enough documents have come to pay for it, unless `exact`.
+        """
+        if exact or self._since_forgetting > len(self.held) // 16:
+            self._since_forgetting = 0
+            self._lapse()
+        gone, self._gone = self._gone, []
         return gone
 
-    def _unreachable(self, document: Document) -> bool:
-        """Whether no query can reach a document from the watermark, or none reads its stream."""
-        if document.stream not in self.reach:
+    def _is_held(self, number: int) -> bool:
+        if self.retention.reaches(number, self.watermark):
             return True
-        reach, watermark = self.reach[document.stream], self.watermark
-        return watermark is not None and reach is not None and document.time < watermark - reach
+        # A member of composites is held as long as one of them is.
+        return self._members[number] > 0 and any(
+            number in composite.documents
+            and self.retention.reaches(composite.number, self.watermark)
+            for composite in self.composites.values()
+        )
 
-    def _forget_id(self, document: Document) -> None:
-        # Within a batch, a document may come again that was out of reach but not yet forgotten.
-        if self._ids.get((document.stream, document.id)) == document.number:
+    def _lapse(self) -> None:
+        for number in self.retention.expired(self.watermark):
+            composite = self.composites.pop(number, None)
+            if composite is not None:
+                self._dissolve(composite)
+            elif self._members[number]:
+                self._lingering.add(number)
+            else:
+                self._drop(number)
+
+    def _dissolve(self, composite: Composite) -> None:
+        self._derived.pop(composite.number).composites.discard(composite.number)
+        self._gone.append(composite.number)
+        for number in composite.documents:
+            self._members[number] -= 1
+            if not self._members[number]:
+                del self._members[number]
+                if number in self._lingering:
+                    self._lingering.discard(number)
+                    self._drop(number)
+
+    def _drop(self, number: int) -> None:
+        document = self.held.pop(number)
+        self._gone.append(number)
+        # A document may have come again that was out of reach but not yet forgotten.
+        if self._ids.get((document.stream, document.id)) == number:
             del self._ids[document.stream, document.id]

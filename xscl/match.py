@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from json import dumps
 
 from lxml import etree
 
@@ -49,10 +49,15 @@ class Match:
         return parse(as_xml(*self._made_of))
 
     @property
+    def json(self) -> bool:
+        """Whether the result document is a JSON value; else it is XML."""
+        select, outputs, _ = self._made_of
+        return is_json(select, outputs)
+
+    @property
     def result(self) -> object:
         """The result document: XML as text, JSON as a value."""
-        select, outputs, _ = self._made_of
-        return as_json(*self._made_of) if is_json(select, outputs) else as_xml(*self._made_of)
+        return as_json(*self._made_of) if self.json else as_xml(*self._made_of)
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form of interface.md."""
@@ -77,5 +82,5 @@ def match_id(
 ) -> str:
     """The stable id of a match: a hash of the query's name, its documents (stream, id), nodes
     and bindings (node number and, for an attribute, its name)."""
-    content = json.dumps([query, documents, nodes, bindings], ensure_ascii=False)
+    content = dumps([query, documents, nodes, bindings], ensure_ascii=False)
     return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from lxml import etree
 
-from xpath_stage import decode_name, string_value
+from xpath_stage import EXTENSIONS, decode_name, string_value
 from xscl.document import Document, nodes
 from xscl.filters import path_expression
 from xscl.language.syntax import Step
@@ -106,7 +106,7 @@ def grouped(members: Iterable[tuple[str, object]]) -> dict[str, object]:
 @lru_cache(maxsize=10_000)
 def _compiled(steps: tuple[Step, ...]) -> etree.XPath:
     expression, namespaces = path_expression(steps)
-    return etree.XPath(expression, namespaces=namespaces)
+    return etree.XPath(expression, namespaces=namespaces, extensions=EXTENSIONS)
 
 
 def _name(tag: str) -> str:

@@ -19,6 +19,7 @@ from xscl.language.syntax import (
     Conjunction,
     Disjunction,
     Literal,
+    Parameter,
     Predicate,
     Side,
     Step,
@@ -114,3 +115,5 @@ def _side(side: Side) -> Operand | str | None:
                 functions = (*inner.functions, side.function)
                 return Operand(inner.variable, inner.steps, functions, inner.at)
             return apply((side.function,), "NaN" if inner is None else inner)
+        case Parameter():
+            raise ValueError(f"the parameter `:{side.name}` is not bound")

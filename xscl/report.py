@@ -66,11 +66,11 @@ class Report:
             self._task, description=f"{self.read:,} documents, {self.matches:,} matches"
         )
 
-    def close(self, engine: Engine, streams: Iterable[str]) -> int:
+    def close(self, engine: Engine) -> int:
         """Prints the closing summary; returns how many documents were skipped."""
         seconds = time.perf_counter() - self._started
-        self._stop()
-        known = ", ".join(sorted(streams)) or "none"
+        self.stop()
+        known = ", ".join(engine.streams) or "none"
         for stream, count in self._unread.items():
             self._say(
                 f"note: no query reads stream {stream!r} ({count:,} documents); "
@@ -100,9 +100,10 @@ class Report:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._stop()
+        self.stop()
 
-    def _stop(self) -> None:
+    def stop(self) -> None:
+        """Ends the progress: what is printed from now on stays."""
         # Stopped twice, it would wipe what has been said in between.
         if self._progress.live.is_started:
             self._progress.stop()

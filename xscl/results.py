@@ -19,6 +19,7 @@ from xscl.language.syntax import (
     JSONConstant,
     JSONObject,
     JSONValue,
+    Parameter,
     Select,
     VariablePath,
 )
@@ -155,3 +156,5 @@ def _json(value: JSONValue, variables: Variables) -> object:
         case VariablePath():
             values = [node.value() for node in _nodes(value, variables)]
             return None if not values else values[0] if len(values) == 1 else values
+        case Parameter():
+            raise ValueError(f"the parameter `:{value.name}` is not bound")

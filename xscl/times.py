@@ -33,23 +33,22 @@ def duration(text: str) -> int | None:
 
 
 def from_timestamp(value: object) -> int:
-    """A document's timestamp, seconds or ISO 8601 (UTC where no zone is given).
+    """A document's timestamp: seconds, ISO 8601 or a datetime (UTC where no zone is given).
 
-    Raises ValueError for anything else.
+    Whole seconds are exact, however many.  Raises ValueError for anything else.
 
     >>> from_timestamp(1.5), from_timestamp("1970-01-01T00:00:02Z")
     (1500000, 2000000)
     """
     if isinstance(value, str):
         try:
-            moment = datetime.fromisoformat(value.strip())
+            return _since_1970(datetime.fromisoformat(value.strip()))
         except ValueError:
             problem = f"timestamp {value!r} is neither seconds nor ISO 8601"
             raise ValueError(problem) from None
-        if moment.tzinfo is None:
-            moment = moment.replace(tzinfo=UTC)
-        since = moment - datetime(1970, 1, 1, tzinfo=UTC)
-        return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+    # pandas' NaT is a datetime, too, but as NaN does it differs from itself.
+    if isinstance(value, datetime) and value == value:
+        return _since_1970(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"timestamp {value!r} is neither seconds nor ISO 8601")
     if not abs(value) < _FARTHEST / 1_000_000:
@@ -65,3 +64,10 @@ def to_seconds(microseconds: int) -> float:
 def now() -> int:
     """The current time."""
     return from_timestamp(datetime.now(UTC).timestamp())
+
+
+def _since_1970(moment: datetime) -> int:
+    if moment.utcoffset() is None:
+        moment = moment.replace(tzinfo=UTC)
+    since = moment - datetime(1970, 1, 1, tzinfo=UTC)
+    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds

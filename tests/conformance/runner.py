@@ -29,20 +29,23 @@ def read_cases(path: Path) -> list[Case]:
 def matches_of(case: Case, feed: Feeding) -> list[dict[str, Any]]:
     """What the engine says to a case that is fed in this way, in the members of the JSON form.
 
-    Bad queries are left out; see `good_and_bad`.
+    The id of a document that was published by a query is `*`.
     """
     with xscl.Engine() as engine:
         engine.load_good(case["queries"])
         found = [match.to_dict() for match in feed(engine, list(case["events"]))]
         assert engine.skipped.malformed == 0, case["case"]
-        return found
+    # The id of a result that is a document is that of its match.
+    results = {match["id"] for match in found}
+    for match in found:
+        match["documents"] = ["*" if one in results else one for one in match["documents"]]
+    return found
 
 
-def good_and_bad(case: Case) -> tuple[set[str], list[xscl.QueryError]]:
-    """The names of a case's queries that are subscribed, and what is said of the others."""
+def errors_of(case: Case) -> list[xscl.QueryError]:
+    """What is said of a case's bad queries."""
     with xscl.Engine() as engine:
-        subscriptions, errors = engine.load_good(case["queries"])
-        return {subscription.name for subscription in subscriptions}, errors
+        return engine.load_good(case["queries"])[1]
 
 
 def one_batch(engine: Any, events: list[Envelope]) -> Iterator[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -255,3 +256,135 @@ def test_demo_shows_all_five_queries(folder: Path) -> None:
 
 def test_version(folder: Path) -> None:
     assert xscl("--version", at=folder).stdout == "xscl, version 0.1.0\n"
+
+
+# Parameters.
+
+WANTED = """\
+-- name: wanted
+S//a->x[. = :value] JOIN {x = y, :days days} R//b->y
+"""
+
+
+@pytest.fixture
+def tables(folder: Path) -> Path:
+    (folder / "p.xscl").write_text(WANTED)
+    (folder / "p.csv").write_text("value,days,name\nv,1,\nw,1,second\n")
+    return folder
+
+
+def test_run_with_a_table_of_parameters(tables: Path) -> None:
+    options = ["--events", "e.jsonl", "--params", "wanted=p.csv", "--format", "counts"]
+    done = xscl("run", "p.xscl", "q.xscl", *options, at=tables)
+    assert done.returncode == 0
+    assert done.stdout == "wanted[0]\t1\nsecond\t0\nsame\t1\nall\t1\n"
+
+
+def test_parameters_without_values_are_refused_with_the_place(tables: Path) -> None:
+    done = xscl("run", "p.xscl", "--events", "e.jsonl", at=tables)
+    assert done.returncode == 2
+    assert "line 2, column 13: the parameter `:value` has no value" in done.stderr
+
+
+def test_check_and_explain_need_no_values(tables: Path) -> None:
+    done = xscl("check", "p.xscl", at=tables)
+    assert (done.returncode, done.stdout) == (0, "1 queries, no error\n")
+    done = xscl("explain", "p.xscl", at=tables)
+    assert done.returncode == 0
+    assert "':value'" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("option", "problem"),
+    [
+        ("typo=p.csv", "no good query is named 'typo'"),
+        ("wanted", "is not of the form NAME=FILE.csv"),
+        ("wanted=none.csv", "none.csv"),
+        ("wanted=q.xscl", "found"),
+    ],
+)
+def test_wrong_tables(tables: Path, option: str, problem: str) -> None:
+    done = xscl("run", "p.xscl", "--events", "e.jsonl", "--params", option, at=tables)
+    assert done.returncode in (1, 2)
+    assert problem in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+# Why.
+
+
+def why(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return xscl("why", "q.xscl", "--query", "same", "--events", "e.jsonl", *arguments, at=folder)
+
+
+def test_why_tells_which_condition_fails(folder: Path) -> None:
+    done = why(folder, "d1", "d3")
+    assert done.returncode == 0
+    assert "same: d1, d3 do not match" in done.stdout
+    assert "Cause: x = y fails" in done.stdout
+    assert "'v' · 'w'" in done.stdout
+    done = why(folder, "d1", "d2")
+    assert "Every condition holds" in done.stdout
+
+
+def test_why_as_json(folder: Path) -> None:
+    told = json.loads(why(folder, "d1", "d3", "--format", "json").stdout)
+    assert told["holds"] is False
+    cause = told["findings"][told["cause"]]
+    assert (cause["kind"], cause["text"], cause["holds"]) == ("comparison", "x = y", False)
+
+
+def test_why_without_documents_is_a_funnel(folder: Path) -> None:
+    done = why(folder)
+    assert done.returncode == 0
+    assert "same: 3 documents" in done.stdout
+    assert re.search(r"x = y +pairs +1 +1 \n", done.stdout)
+
+
+def test_why_of_a_document_of_a_stream_that_is_not_read(folder: Path) -> None:
+    with (folder / "e.jsonl").open("a") as events:
+        events.write('{"stream": "Q", "id": "q", "xml": "<b>v</b>"}\n')
+    done = why(folder, "d1", "q")
+    assert done.returncode == 0
+    assert "Cause: " in done.stdout
+    assert "Q" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["d1"], "joins 2 documents, one for each block; found 1"),
+        (["d1", "d9"], "no document 'd9' is held"),
+    ],
+)
+def test_why_of_wrong_documents(folder: Path, arguments: list[str], problem: str) -> None:
+    done = why(folder, *arguments)
+    assert done.returncode == 2
+    assert problem in done.stderr
+
+
+def test_why_asks_which_query(folder: Path) -> None:
+    done = xscl("why", "q.xscl", "--events", "e.jsonl", "d1", at=folder)
+    assert done.returncode == 2
+    assert "which query? give --query; there are: same, all" in done.stderr
+
+
+# Explain.
+
+
+@pytest.mark.parametrize(
+    ("form", "found"),
+    [("mermaid", "flowchart"), ("sql", "SELECT"), ("json", '"value_joins": 1'), ("text", "minor")],
+)
+def test_explain_in_each_form(folder: Path, form: str, found: str) -> None:
+    done = xscl("explain", "q.xscl", "--format", form, at=folder)
+    assert done.returncode == 0
+    assert found in done.stdout
+
+
+def test_a_cycle_is_told_with_its_place(folder: Path) -> None:
+    (folder / "c.xscl").write_text("S//a PUBLISH R;\nR//b PUBLISH S\n")
+    done = xscl("check", "c.xscl", at=folder)
+    assert done.returncode == 2
+    assert "line 2, column 14" in done.stderr
+    assert "S → R (by query `q1`) → S (by query `q2`)" in done.stderr

@@ -6,7 +6,7 @@ import pytest
 
 from join_stage import TimeConstraint
 from xpath_stage import Definition, Spine
-from xscl.dissect import Dissection, Part, dissect
+from xscl.dissect import Dissection, Part, Side, Stage, dissect, is_internal
 from xscl.language import parse
 
 
@@ -14,6 +14,12 @@ def dissected(text: str) -> Dissection:
     (query,), errors = parse(text)
     assert not errors
     return dissect(query)
+
+
+def stage_of(text: str) -> Stage:
+    """The only stage of the only disjunct of a query."""
+    (stage,) = part_of(text).stages
+    return stage
 
 
 def part_of(text: str) -> Part:
@@ -36,8 +42,11 @@ Asked = tuple[str, str, tuple[int, ...], tuple[str, ...] | None]
 
 def spines(part: Part) -> set[Asked]:
     """All that stage 1 is asked for: stream, path, marked steps, functions on the value."""
-    chains = [chain for pair in part.plan.joins for chain in pair] + list(part.plan.singles)
-    found: list[Spine] = [part.spine(chain) for chain in chains]
+    found: list[Spine] = []
+    for stage in part.stages:
+        chains = [chain for pair in stage.plan.joins for chain in pair] + list(stage.plan.singles)
+        blocks = (chain for chain in chains if stage.sides[chain.side].stage is None)
+        found += (part.spine(stage, chain) for chain in blocks)
     return {(spine.stream, spelled(spine.steps), spine.marks, spine.value) for spine in found}
 
 
@@ -67,11 +76,11 @@ def test_the_first_query_of_table_6_2() -> None:
     assert parts.streams == ("S", "S")
     assert [part.patterns[node].variables for node in part.outputs] == [["x1"], ["x4"]]
     assert part.selected == {}
-    assert parts.constraint == TimeConstraint(True, 7 * 86_400_000_000)
+    assert part.stages[0].constraint == TimeConstraint(True, 7 * 86_400_000_000)
 
 
 def test_the_queries_of_table_6_2_have_one_template() -> None:
-    templates = {part_of(text).plan.template for text in (Q1, Q2, Q3)}
+    templates = {stage_of(text).plan.template for text in (Q1, Q2, Q3)}
     assert len(templates) == 1
     (template,) = templates
     assert len(template.graph.nodes) == 6
@@ -171,9 +180,9 @@ def test_selected_variables(select: str, variables: list[str]) -> None:
 
 
 def test_comparing_a_variable_with_itself_says_nothing_for_equality() -> None:
-    plain = part_of("S//a->x JOIN {x = y} S//b->y")
-    assert part_of("S//a->x JOIN {x = x AND x = y} S//b->y").plan == plain.plan
-    assert part_of("S//a->x JOIN {x = y AND y = x} S//b->y").plan == plain.plan
+    plain = stage_of("S//a->x JOIN {x = y} S//b->y")
+    assert stage_of("S//a->x JOIN {x = x AND x = y} S//b->y").plan == plain.plan
+    assert stage_of("S//a->x JOIN {x = y AND y = x} S//b->y").plan == plain.plan
 
 
 @pytest.mark.parametrize(
@@ -185,4 +194,71 @@ def test_comparing_a_variable_with_itself_says_nothing_for_equality() -> None:
     ],
 )
 def test_time_constraints(operator: str, constraint: TimeConstraint) -> None:
-    assert dissected(f"S//a->x {operator} S//b->y").constraint == constraint
+    assert stage_of(f"S//a->x {operator} S//b->y").constraint == constraint
+
+
+# Chains.
+
+
+def test_a_chain_is_a_stage_for_each_operator() -> None:
+    part = part_of(
+        "SELECT x FROM A//a->x[./b->y] JOIN {x = z AND y < z} B//c->z "
+        "FOLLOWED BY {lower-case(y) = u, 5} C//d[./e->u]"
+    )
+    first, second = part.stages
+    assert first.sides == (Side((0,)), Side((1,)))
+    assert second.sides == (Side((0, 1), 0), Side((2,)))
+    names = [part.patterns[node].step.test for node in first.columns]
+    # The outputs of A and B, then what the next stage compares: y under a function.
+    assert names == ["a", "c", "."]
+    assert [part.patterns[node].functions for node in first.valued] == [("lower-case",)]
+    assert len(second.graph.value_joins) == 1
+    assert second.plan.composite == (True, False)
+    assert second.columns == (*first.columns[:2], part.outputs[2])
+    assert spines(part) == {
+        ("A", "//a", (0,), ()),
+        ("A", "//a/b", (0, 1), ()),
+        ("A", "//a/b", (0, 1, 1), ("lower-case",)),
+        ("B", "//c", (0,), ()),
+        ("C", "//d/e", (0, 1), ()),
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A//a->x JOIN {} B//b->y JOIN {x = y AND y = z} C//c->z",
+        "A//a->x JOIN {x = y} B//b->y JOIN {y = z} C//c->z",
+    ],
+)
+def test_a_comparison_is_made_as_early_as_can_be(text: str) -> None:
+    first, second = part_of(text).stages
+    assert len(first.graph.value_joins) == len(second.graph.value_joins) == 1
+
+
+def test_a_comparison_waits_for_all_of_its_variables() -> None:
+    part = part_of("A//a->x JOIN {} (B//b->y JOIN {x = z AND y = z} C//c->z)")
+    inner, outer = part.stages
+    assert inner.sides == (Side((1,)), Side((2,)))
+    assert outer.sides == (Side((0,)), Side((1, 2), 0))
+    assert len(inner.graph.value_joins) == len(outer.graph.value_joins) == 1
+
+
+def test_what_is_not_compared_is_represented_by_one_column() -> None:
+    _, last = part_of("A//a->x JOIN {} B//b->y JOIN {} C").stages
+    assert [node.side for node in last.graph.nodes] == [0, 1]
+
+
+def test_disjuncts_of_all_operators_multiply() -> None:
+    text = "A//a->x JOIN {x = y OR x = '1'} B//b->y JOIN {y = z OR x = z} C//c->z"
+    assert len(dissected(text).parts) == 4
+
+
+def test_sub_queries_have_streams_of_their_own() -> None:
+    whole = dissected("(SELECT <r>{x}</r> FROM A//a->x PUBLISH p)/r->r JOIN {r = s} (B//s)//s->s")
+    first, second = whole.subqueries
+    assert whole.streams == (first[0], second[0])
+    assert all(is_internal(stream) for stream in whole.streams)
+    assert [inner.query.name for _, inner in whole.subqueries] == ["q1(1)", "q1(2)"]
+    assert [inner.feeds for _, inner in whole.subqueries] == ["p", None]
+    assert [one.query.name for one in whole.everything()] == ["q1(1)", "q1(2)", "q1"]

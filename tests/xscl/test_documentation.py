@@ -5,9 +5,12 @@ Its fenced blocks, by their info string:
     documents   envelopes as JSON Lines; they stay for what follows, until the next ones
     skipped     what is said of those of them that cannot be read
     xscl        queries, as in a query file
+    params NAME the parameters of one of them, as a CSV file
     error       exactly what is said of the bad ones among them
     matches     the matches of the good ones, each as `query document,document -> result` (the
-                result may stand on a line of its own) or as JSON with some of its members
+                result may stand on a line of its own; `*` is a document that a query published)
+                or as JSON with some of its members
+    python      one session from the first to the last of them
 
 A table whose last columns are `example` and `picks` has in each row a query and the documents of
 its matches.  The examples without errors use all that the grammar reads, but for what it reads
@@ -16,12 +19,14 @@ only to refuse.
 
 from __future__ import annotations
 
+import doctest
 import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
 from itertools import chain, pairwise, repeat
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -33,9 +38,11 @@ from xscl.language import parse, syntax, windows
 from xscl.language.functions import FILTERING, WRAPPING
 from xscl.language.names import PREDECLARED
 from xscl.language.parse import _grammar
+from xscl.tables import read_parameters
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
+FILE = ROOT / "docs" / "language.md"
+PAGE = FILE.read_text(encoding="utf-8")
 
 Envelope = dict[str, Any]
 
@@ -47,6 +54,8 @@ class Block:
     kind: str
     text: str
     line: int
+    query: str = ""
+    """The one whose parameters it has."""
 
 
 @dataclass
@@ -56,6 +65,7 @@ class Example:
     line: int
     documents: list[Envelope]
     queries: str
+    tables: dict[str, list[dict[str, object]]] = field(default_factory=dict)
     skipped: str = ""
     error: str = ""
     matches: list[str] = field(default_factory=list)
@@ -67,8 +77,9 @@ def blocks() -> Iterator[Block]:
     columns: list[str] = []
     for number, line in lines:
         if line.startswith("```"):
+            kind, _, query = line[3:].partition(" ")
             inside = iter(lambda: next(lines)[1], "```")
-            yield Block(line[3:], "\n".join(inside), number)
+            yield Block(kind, "\n".join(inside), number, query)
         elif line.startswith("|"):
             cells = line.strip("| ").split(" | ")
             columns = columns or cells
@@ -77,6 +88,13 @@ def blocks() -> Iterator[Block]:
                 yield Block("picks", cells[-1].replace("`", ""), number)
         else:
             columns = []
+
+
+def rows(csv: str) -> list[dict[str, object]]:
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "rows.csv")
+        file.write_text(csv, encoding="utf-8")
+        return list(read_parameters(file))
 
 
 def examples(blocks: list[Block]) -> list[Example]:
@@ -91,6 +109,8 @@ def examples(blocks: list[Block]) -> list[Example]:
                 documents = []
             case "xscl" | "example":
                 found.append(Example(block.line, documents, block.text))
+            case "params":
+                found[-1].tables[block.query] = rows(block.text)
             case "error":
                 found[-1].error = block.text
             case "matches":
@@ -112,37 +132,57 @@ GOOD = [example.queries for example in EXAMPLES if not example.error]
 def test_example(example: Example) -> None:
     skipped: list[xscl.DocumentError] = []
     with xscl.Engine(on_skip=skipped.append) as engine:
-        _, errors = engine.load_good(example.queries)
-        found = [match.to_dict() for match in engine.publish_many(example.documents)]
+        _, errors = engine.load_good(example.queries, tables=example.tables)
+        found: list[dict[str, Any]] = [
+            match.to_dict() for match in engine.publish_many(example.documents)
+        ]
     assert "\n\n".join(map(str, errors)) == example.error
     assert "\n".join(map(str, skipped)) == example.skipped
     for matches in example.matches:
         expected = matches.replace(" ->\n    ", " -> ").splitlines()
-        lines = chain(expected, repeat(""))
-        assert [as_written(*pair) for pair in zip(found, lines, strict=False)] == expected
+        written = zip(found, chain(expected, repeat("")), strict=False)
+        assert [as_written(match, line, example.documents) for match, line in written] == expected
     if example.picks:
         assert [",".join(match["documents"]) for match in found] == example.picks
 
 
-def as_written(match: dict[str, Any], line: str) -> str:
+def as_written(match: dict[str, Any], line: str, documents: list[Envelope]) -> str:
     """A match in the form that its line on the page has."""
     if line.startswith("{"):
         return json.dumps({member: match[member] for member in json.loads(line)})
     result = match["result"]
     if not isinstance(result, str) or not result.startswith("<"):
         result = json.dumps(result, ensure_ascii=False)
-    return f"{match['query']} {','.join(match['documents'])} -> {result}"
+    shown = {document["id"] for document in documents}
+    ids = ",".join(id if id in shown else "*" for id in match["documents"])
+    return f"{match['query']} {ids} -> {result}"
+
+
+def test_the_python_session() -> None:
+    session = [""] * (PAGE.count("\n") + 1)
+    for block in BLOCKS:
+        if block.kind == "python":
+            assert block.text.startswith(">>> "), f"line {block.line}"
+            lines = block.text.splitlines()
+            session[block.line : block.line + len(lines)] = lines
+    test = doctest.DocTestParser().get_doctest("\n".join(session), {}, "session", str(FILE), 0)
+    told: list[str] = []
+    results = doctest.DocTestRunner().run(test, out=told.append)
+    assert results.attempted
+    assert not results.failed, "".join(told)
 
 
 def test_every_block_is_run() -> None:
     follows = {
         "documents": {"xscl", "example", "skipped"},
-        "xscl": {"matches", "error"},
+        "xscl": {"matches", "error", "params"},
+        "params": {"matches", "error", "params"},
         "example": {"picks"},
-        "error": {"xscl", "matches", "documents"},
+        "error": {"xscl", "matches", "documents", "python"},
         "picks": {"xscl", "example", "documents"},
         "skipped": {"xscl", "documents"},
-        "matches": {"xscl", "example", "documents", "matches"},
+        "matches": {"xscl", "example", "documents", "matches", "python"},
+        "python": {"python", "documents"},
     }
     assert BLOCKS[0].kind == "documents"
     for block, following in pairwise(BLOCKS):
@@ -217,6 +257,7 @@ USES = {
     *("string() in a constructor", "an attribute in a constructor", "xmlns in a constructor"),
     *("text in a constructor", "comment in a constructor", "pi in a constructor"),
     *(f"{kind} in a JSON constructor" for kind in ("str", "int", "float", "bool", "NoneType")),
+    "a parameter in a JSON constructor",
 }
 
 
@@ -253,7 +294,11 @@ def uses_itself(node: object) -> Iterator[str]:
         case syntax.Join():
             yield node.operator
         case syntax.Window():
-            yield "no window" if node.length is None else "a window"
+            given = node.length is not None or node.parameter is not None
+            yield "a window" if given else "no window"
+        case syntax.JSONObject():
+            if any(isinstance(value, syntax.Parameter) for _, value in node.members):
+                yield "a parameter in a JSON constructor"
         case syntax.JSONConstant():
             yield f"{type(node.value).__name__} in a JSON constructor"
         case syntax.Insert(string=True):

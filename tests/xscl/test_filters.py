@@ -154,6 +154,7 @@ def test_what_later_functions_say(condition: str, text: str) -> None:
             f"boolean({condition})",
             namespaces={"p": URI},
             parser=XPath3Parser,
+            default_collation="http://www.w3.org/2005/xpath-functions/collation/codepoint",
             compatibility_mode=True,
             item=same,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given
@@ -86,6 +86,10 @@ def test_what_is_no_duration(text: str) -> None:
         ("1970-01-02", DAY),
         (" 1970-01-02T00:00:00.25Z ", DAY + 250_000),
         ("2006-11-14T00:00:00Z", 1163462400 * SECOND),
+        (99_999_999_999, 99_999_999_999 * SECOND),
+        (datetime(1970, 1, 2, microsecond=7), DAY + 7),
+        (datetime(1970, 1, 2, tzinfo=UTC), DAY),
+        (datetime(1970, 1, 2, 1, tzinfo=timezone(timedelta(hours=1))), DAY),
     ],
 )
 def test_timestamps(value: object, microseconds: int) -> None:
@@ -111,7 +115,19 @@ def test_a_moment_is_the_same_as_text_and_as_seconds(moment: datetime) -> None:
     text = moment.isoformat()
     seconds = moment.replace(tzinfo=UTC).timestamp()
     assert from_timestamp(text) == from_timestamp(text + "Z") == from_timestamp(seconds)
+    assert from_timestamp(moment) == from_timestamp(text)
     assert to_seconds(from_timestamp(text)) == seconds
+
+
+@given(st.datetimes(timezones=st.timezones()))
+def test_a_moment_of_any_zone_is_the_same_as_its_text(moment: datetime) -> None:
+    assert from_timestamp(moment) == from_timestamp(moment.isoformat())
+
+
+def test_a_missing_moment_of_pandas_is_none() -> None:
+    missing = pytest.importorskip("pandas").NaT
+    with pytest.raises(ValueError, match="NaT is neither seconds nor ISO 8601"):
+        from_timestamp(missing)
 
 
 def test_now_is_later_than_this_was_written() -> None:

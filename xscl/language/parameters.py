@@ -112,7 +112,7 @@ class Prepared:
                 refused.add(name)
                 yield Problem(at, problem)
         for blank in self._blanks:
-            if blank.use is not _Use.CONSTANT and blank.name not in refused:
+            if blank.name not in refused:
                 problem = blank.refusal(values[blank.name])
                 if problem is not None:
                     yield Problem(blank.at, problem)
@@ -121,7 +121,10 @@ class Prepared:
 def _refusal(name: str, values: Mapping[str, object]) -> str | None:
     """What is wrong with a parameter's value, wherever it stands."""
     if name not in values:
-        return f"the parameter `:{name}` has no value; give it with params={{{name!r}: …}}"
+        return (
+            f"the parameter `:{name}` has no value; give it with params={{{name!r}: …}}, "
+            f"or a table with a column {name!r} (--params)"
+        )
     value = values[name]
     match value:
         case str():
@@ -172,6 +175,13 @@ class _Blank:
     def refusal(self, value: object) -> str | None:
         """What is wrong with a value in this place."""
         match self.use, value:
+            case _Use.JSON, _:
+                return None
+            case _, int() if value != float(value):
+                return (
+                    f"the parameter `:{self.name}` is compared as a double, which has not all "
+                    f"digits of {value}; give it as a string"
+                )
             case _Use.PATTERN, str():
                 return bad_pattern(value)
             case _Use.PATTERN, _:

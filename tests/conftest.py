@@ -1,0 +1,6 @@
+"""Settings of all tests: an example may take as long as a busy machine makes it."""
+
+from hypothesis import settings
+
+settings.register_profile("patient", settings(), deadline=None)
+settings.load_profile("patient")

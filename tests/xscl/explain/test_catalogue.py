@@ -1,0 +1,104 @@
+"""Many queries: their catalogue, and which share a template; their SQL."""
+
+from __future__ import annotations
+
+import sqlglot
+
+from join_stage import to_sql
+from xscl.dissect import Dissection, dissect
+from xscl.explain import as_sql, as_text, catalogue_text, explain_file
+from xscl.language import parse
+
+
+def dissected(text: str) -> list[Dissection]:
+    queries, errors = parse(text)
+    assert not errors
+    return [dissect(query) for query in queries]
+
+
+def many(count: int) -> list[Dissection]:
+    return dissected(
+        ";".join(f"S//a->x[b = {n}] JOIN {{x = y, {n} s}} T//b->y" for n in range(count))
+    )
+
+
+def test_up_to_20_queries_are_told_one_by_one() -> None:
+    told = explain_file(many(20))
+    assert told.count("conjunctive query\n") == 20
+    assert catalogue_text(many(20)) in told
+
+
+def test_more_are_a_catalogue() -> None:
+    told = explain_file(many(21))
+    assert "conjunctive query" not in told
+    assert told.startswith(catalogue_text(many(21)))
+    assert "21 queries; `xscl explain … --query NAME` tells of one of them" in told
+    assert "q1, q2, q3 and 18 more" in told
+
+
+def test_sharing_is_told_of_others_only() -> None:
+    queries = many(8)
+    assert "shared with" not in as_text(queries[0])
+    assert "shared with" not in as_text(queries[0], queries[:1])
+    assert "shared with q2\n" in as_text(queries[0], queries[:2])
+    assert "shared with q1, q2, q3, q4, q5 and 2 more\n" in as_text(queries[7], queries)
+    other = dissected("-- name: other\nS//a->x JOIN {x = y AND x = z} T//b->y[c->z]")
+    assert "shared with" not in as_text(other[0], [*queries, *other])
+
+
+def test_templates_are_counted_by_queries() -> None:
+    text = "; ".join(
+        (
+            "S//a->x JOIN {x = y} S//b->y JOIN {y = z} S//c->z",
+            "S//a->x JOIN {x = y OR x < y} S//b->y PUBLISH P",
+            "P//p",
+        )
+    )
+    templates, streams = catalogue_text(dissected(text)).split("\n\n")
+    rows = [line.split("  ") for line in templates.splitlines()[1:]]
+    assert [[cell.strip() for cell in row if cell][1:] for row in rows] == [
+        ["1 | 2: 1 = 2", "1", "2", "q1 and q2"],
+        ["1 | 2: 1 < 2", "0", "1", "q2"],
+    ]
+    assert streams.splitlines()[1:] == [
+        "S       —             q1 and q2",
+        "P       q2            q3",
+    ]
+
+
+def test_without_joins_there_are_no_templates() -> None:
+    assert catalogue_text(dissected("S//a; T//b")).startswith("templates: none")
+
+
+def test_sql_says_once_what_queries_share() -> None:
+    queries = dissected(
+        "-- name: one\nS//a->x JOIN {x = y} S//b->y JOIN {y = z} S//c->z;\n"
+        "-- name: two\nS//d->x JOIN {x = y} S//e->y;\n-- name: three\nS//a"
+    )
+    template = queries[1].parts[0].stages[0].plan.template.id
+    told = as_sql(queries)
+    comments = [line for line in told.splitlines() if line.startswith("--")]
+    assert sorted(comments) == [
+        f"-- one, stage 1: template {template}",
+        f"-- one, stage 2: template {template}",
+        "-- three, stage 1: no join",
+        f"-- two, stage 1: template {template}",
+    ]
+    plans = {
+        stage.plan.id: stage.plan
+        for query in queries
+        for part in query.parts
+        for stage in part.stages
+    }
+    evaluated = {to_sql(plan.query(plan.outputs, plan.valued)) for plan in plans.values()}
+    bare = "\n".join(line for line in told.splitlines() if not line.startswith("--"))
+    assert {said(one) for one in bare.split(";") if one.strip()} == set(map(said, evaluated))
+
+
+def said(sql: str) -> str:
+    """A statement, however it is laid out."""
+    return sqlglot.parse_one(sql, read="duckdb").sql("duckdb", identify=True)
+
+
+def test_a_query_that_never_holds_has_no_sql() -> None:
+    assert as_sql(dissected("S//a->x JOIN {'a' = 'b'} S//b->y")) == ""

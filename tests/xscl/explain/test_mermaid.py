@@ -1,0 +1,104 @@
+"""Flowcharts: whatever a query holds, they are well-formed."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.xscl.explain.drawing import queries
+from xscl.dissect import dissect
+from xscl.explain import as_mermaid
+from xscl.explain.mermaid import label
+from xscl.language import parse
+
+ID = r"[qs]\w+"
+LABEL = r'"[^"]*"'
+SHAPES = (rf"\[{LABEL}\]", rf"\(\[{LABEL}\]\)", rf"\[\({LABEL}\)\]", rf"\{{\{{{LABEL}\}}\}}")
+NODE = re.compile(rf"({ID})(?:{'|'.join(SHAPES)})")
+SUBGRAPH = re.compile(rf"subgraph ({ID})\[{LABEL}\]")
+EDGE = re.compile(rf"({ID}) (?:-->|-\.-\|{LABEL}\||==>\|{LABEL}\|) ({ID})")
+
+
+def unescaped(escaped: str) -> list[str]:
+    """What Mermaid shows of a label, line by line."""
+    assert escaped[0] == escaped[-1] == '"'
+    lines = escaped[1:-1].split("<br/>")
+    return [re.sub(r"#(\d+);", lambda code: chr(int(code[1])), line) for line in lines]
+
+
+def check(chart: str) -> set[str]:
+    """That a chart is of the few forms of lines used here, that subgraphs close, that nodes have
+    ids of their own, and that edges end at nodes or subgraphs; returns these."""
+    first, *lines = chart.splitlines()
+    assert first == "flowchart LR"
+    known: set[str] = set()
+    edges = []
+    depth = 0
+    for line in map(str.strip, lines):
+        edge = EDGE.fullmatch(line)
+        found = NODE.fullmatch(line) or SUBGRAPH.fullmatch(line)
+        if edge is not None:
+            edges.append(edge)
+        elif found is not None:
+            assert found[1] not in known
+            known.add(found[1])
+            depth += found.re is SUBGRAPH
+        else:
+            assert line == "end"
+            depth -= 1
+        assert depth >= 0
+    assert depth == 0
+    assert all({edge[1], edge[2]} <= known for edge in edges)
+    return known
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1, max_size=3))
+def test_labels_survive(lines: list[str]) -> None:
+    escaped = label(*lines)
+    assert unescaped(escaped) == lines
+    assert '"' not in escaped[1:-1]
+    # Nothing that another reading of labels (Markdown, icons, comments, styles) may stumble on.
+    bare = re.sub(r"#\d+;|<br/>", "", escaped[1:-1])
+    assert not set(bare) & set('#;<>"`\\*_:%&|[]{}~!@$^-+.\n\r\t')
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        """S//'say "hi" #quot; <b>'->x[. = "]); end" = ']-->'] JOIN {x = y} S//'`'->y""",
+        "S//'%% {x} | `y`'->x JOIN {x = y' AND x != '#35;'} S//'é 日本 end'->y'",
+        "S//end->end JOIN {end = style} S//subgraph->style",
+    ],
+)
+def test_whatever_names_and_filters_hold(text: str) -> None:
+    found, errors = parse(text)
+    assert not errors
+    check(as_mermaid(dissect(query) for query in found))
+
+
+@settings(deadline=None)
+@given(st.lists(queries(), min_size=1, max_size=2))
+def test_any_queries(texts: list[str]) -> None:
+    found, errors = parse(";\n".join(texts))
+    assert not errors
+    check(as_mermaid(dissect(query) for query in found))
+
+
+def test_streams_connect_queries() -> None:
+    found, errors = parse(
+        "-- name: one\nS//a->x PUBLISH P;\n-- name: two\nP//b->y JOIN {y = z} (T//c)/c->z"
+    )
+    assert not errors
+    chart = as_mermaid(dissect(query) for query in found)
+    known = check(chart)
+    (published,) = (name for name in known if f'{name}[("P")]' in chart)
+    assert f'q1d1b1 ==>|"PUBLISH"| {published}' in chart
+    assert f"{published} --> q2d1b1" in chart
+    assert "q2u1d1b1 --> q2d1b2" in chart
+
+
+def test_no_query_is_a_flowchart_too() -> None:
+    assert check(as_mermaid([])) == set()

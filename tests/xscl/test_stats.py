@@ -1,0 +1,100 @@
+"""What an engine tells of its own size, against counting by hand; what it lets go, and when."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import xscl
+
+PAIR = "S//a->x JOIN {x = y, 10} R//b->y"
+
+
+def stats(engine: xscl.Engine) -> dict[str, Any]:
+    return engine.stats()
+
+
+def test_what_is_counted() -> None:
+    with xscl.Engine() as engine:
+        engine.subscribe(PAIR, name="pair")
+        engine.subscribe("SELECT x FROM S//a->x PUBLISH out", name="out")
+        engine.subscribe("out/result", name="reader")
+        engine.publish("S", "<r><a>1</a><a>é</a></r>", timestamp=5)
+        engine.publish("R", "<r><b>3</b><b>1</b></r>", timestamp=7)
+        engine.publish("Q", "<r/>", timestamp=9)
+        told = stats(engine)
+        assert (told["taken"], told["documents"], told["queries"]) == (3, 4, 3)
+        assert told["witnesses"] == 4 + 2
+        assert told["strings"] == 3
+        assert told["templates"] == 2
+        assert told["streams"] == {
+            "S": {"documents": 1, "witnesses": 2, "bytes": 24, "latest": 5.0},
+            "R": {"documents": 1, "witnesses": 2, "bytes": 23, "latest": 7.0},
+            "out": {"documents": 2, "witnesses": 2, "bytes": 51, "latest": 5.0},
+        }
+        assert told["bytes"] == 24 + 23 + 51
+        assert told["watermark"] is None
+
+
+def test_skipped_documents_are_counted_by_reason() -> None:
+    with xscl.Engine(lateness=5, on_skip=print) as engine:
+        engine.subscribe(PAIR)
+        engine.publish_many(
+            [
+                {"id": "d", "timestamp": 100, "xml": "<a/>"},
+                {"id": "d", "timestamp": 101, "xml": "<a/>"},
+                {"id": "late", "timestamp": 10, "xml": "<a/>"},
+                {"id": "bad", "timestamp": 100, "xml": "<a>"},
+            ]
+        )
+        assert stats(engine)["skipped"] == {"malformed": 1, "duplicate": 1, "late": 1}
+        assert stats(engine)["watermark"] == 95.0
+
+
+def test_one_query_without_end_does_not_hold_what_only_others_read() -> None:
+    with xscl.Engine(lateness=0) as engine:
+        engine.subscribe(PAIR)
+        engine.subscribe("S//forever->x JOIN {x = y} R//ever->y")
+        for number in range(50):
+            engine.publish("S", f"<a>{number}</a>", timestamp=number)
+        engine.publish("S", "<forever>f</forever>", timestamp=50)
+        for number in range(51, 100):
+            engine.publish("S", f"<a>{number}</a>", timestamp=number)
+        told = stats(engine)
+        assert told["documents"] == 12
+        assert told["witnesses"] == 12
+        assert told["strings"] == 12
+
+
+def test_the_right_side_of_followed_by_waits_only_for_what_is_late() -> None:
+    with xscl.Engine(lateness=3) as engine:
+        engine.subscribe("S//a->x FOLLOWED BY {x = y, 10} R//b->y")
+        for number in range(40):
+            engine.publish("R", f"<b>{number}</b>", timestamp=number)
+        assert stats(engine)["documents"] == 4
+        for number in range(40):
+            engine.publish("S", f"<a>{number}</a>", timestamp=number)
+        engine.publish("S", "<a/>", timestamp=60)
+        assert stats(engine)["documents"] == 1
+
+
+def test_a_date_far_ahead_moves_nothing() -> None:
+    with xscl.Engine(lateness=5) as engine:
+        engine.subscribe(PAIR)
+        engine.publish("S", "<a>1</a>", timestamp="2099-01-01")
+        for number in range(100):
+            engine.publish("S", f"<a>{number}</a>", timestamp=number)
+        told = stats(engine)
+        assert told["skipped"]["late"] == 0
+        assert told["documents"] == 17
+        assert told["streams"]["S"]["latest"] > 4e9
+
+
+def test_a_silent_stream_holds_nothing_back() -> None:
+    with xscl.Engine(lateness=0) as engine:
+        engine.subscribe(PAIR)
+        engine.publish("R", "<b>1</b>", timestamp=0)
+        for number in range(100):
+            engine.publish("S", f"<a>{number}</a>", timestamp=number)
+        told = stats(engine)
+        assert set(told["streams"]) == {"S"}
+        assert told["documents"] == 11

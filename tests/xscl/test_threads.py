@@ -1,0 +1,82 @@
+"""One engine, several threads: one lock, and callbacks outside it on the publishing thread."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import xscl
+
+PAIR = "S//a->x JOIN {x = y} S//b->y"
+
+
+def test_threads_publish_together() -> None:
+    with xscl.Engine() as engine:
+        told: list[tuple[str, ...]] = []
+        by: set[str] = set()
+
+        def tell(match: xscl.Match) -> None:
+            told.append(match.documents)
+            by.add(threading.current_thread().name)
+
+        engine.subscribe(PAIR, on_match=tell)
+
+        def publish(thread: int) -> list[tuple[str, ...]]:
+            found = []
+            for number in range(10):
+                name = "ab"[thread % 2]
+                document = f"<{name}>{number}</{name}>"
+                found += engine.publish("S", document, id=f"{name}{thread}.{number}")
+            return [match.documents for match in found]
+
+        with ThreadPoolExecutor(4, "publisher") as pool:
+            found = [pair for pairs in pool.map(publish, range(4)) for pair in pairs]
+    expected = {
+        (f"a{left}.{number}", f"b{right}.{number}")
+        for left in (0, 2)
+        for right in (1, 3)
+        for number in range(10)
+    }
+    assert sorted(found) == sorted(told) == sorted(expected)
+    assert all(name.startswith("publisher") for name in by)
+
+
+def test_a_callback_may_wait_for_another_thread() -> None:
+    with xscl.Engine() as engine, ThreadPoolExecutor(1) as pool:
+        found: list[xscl.Match] = []
+
+        def ask(match: xscl.Match) -> None:
+            if match.documents == ("a", "b"):
+                other = pool.submit(engine.publish, "S", "<b>1</b>", id="c")
+                found.extend(other.result(timeout=60))
+
+        engine.subscribe(PAIR, on_match=ask)
+        engine.publish("S", "<a>1</a>", id="a")
+        engine.publish("S", "<b>1</b>", id="b")
+        assert [match.documents for match in found] == [("a", "c")]
+
+
+def test_a_reader_of_a_stream_in_another_thread() -> None:
+    with xscl.Engine() as engine, ThreadPoolExecutor(1) as pool:
+        engine.subscribe("SELECT x FROM S//a->x PUBLISH out")
+        stream = engine.stream("out")
+        reader = pool.submit(lambda: [match.documents[0] for match in stream])
+        for number in range(20):
+            engine.publish("S", "<a/>", id=f"d{number}")
+        engine.close()
+        assert reader.result(timeout=60) == [f"d{number}" for number in range(20)]
+
+
+def test_what_is_skipped_is_told_outside_the_lock() -> None:
+    """The one who is told may publish."""
+    engine: xscl.Engine
+
+    def mend(error: xscl.DocumentError) -> None:
+        engine.publish("S", "<a/>", id=f"{error.document} mended")
+
+    engine = xscl.Engine(on_skip=mend)
+    told: list[str] = []
+    engine.subscribe("S//a", on_match=lambda match: told.append(match.documents[0]))
+    engine.publish_many([{"id": "bad", "xml": "<a>"}, {"id": "good", "xml": "<a/>"}])
+    engine.close()
+    assert sorted(told) == ["bad mended", "good"]

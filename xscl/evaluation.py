@@ -1,0 +1,287 @@
+"""A batch of documents through both stages, and all that it causes.
+
+A batch goes in waves.  The first are the documents published; what they complete may itself be
+documents: the results that a query publishes, and the composites that a chain's left part finds.
+These are the next wave, within the same call, until one causes nothing; the graph of queries is
+acyclic, so that it ends.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from lxml import etree
+
+from join_stage import Batch, JoinProcessor
+from xpath_stage import Accept, ExcessiveDocument, Strings, Witnesses, XPathEvaluator
+from xscl.batches import arrow_batch
+from xscl.catalogue import Catalogue
+from xscl.derived import Composite, Derived, Found
+from xscl.document import Document, kept, parsed
+from xscl.errors import DocumentError
+from xscl.intake import Intake
+from xscl.match import Match
+from xscl.retention import DocumentShape
+from xscl.subscription import Subscription
+
+__all__ = ["Delivery", "Evaluation", "Wave"]
+
+Delivery = tuple[Subscription, Match]
+
+
+@dataclass(slots=True)
+class Wave:
+    """Documents and composites, new ones whose numbers ascend, and their witnesses."""
+
+    documents: list[Document] = field(default_factory=list)
+    composites: list[Composite] = field(default_factory=list)
+    witnesses: Witnesses = field(default_factory=Witnesses)
+
+    def __bool__(self) -> bool:
+        return bool(self.documents or self.composites)
+
+
+class Evaluation:
+    """Both stages of an engine, with its queries and the documents that it holds.
+
+    Documents that cannot be read are told to `on_error`, and counted.
+    """
+
+    def __init__(
+        self,
+        xpath: XPathEvaluator,
+        join: JoinProcessor,
+        strings: Strings,
+        queries: Catalogue,
+        intake: Intake,
+        on_error: Callable[[DocumentError], object],
+    ) -> None:
+        self._xpath = xpath
+        self._join = join
+        self._strings = strings
+        self._queries = queries
+        self._intake = intake
+        self._on_error = on_error
+        self._accepts: list[Accept] = []
+        self._version = join.registry.version
+
+    def publish(
+        self, envelopes: Iterable[Mapping[str, object]], *, raising: bool = False
+    ) -> list[Delivery]:
+        """The matches that a batch completes, in order of the completing documents, then of the
+        queries; those that need its results come after.
+
+        A document that cannot be read is raised as it is met, where that is asked for.
+        """
+        return self._cascade(self._read(envelopes, raising=raising))
+
+    def count(self, envelopes: Iterable[Mapping[str, object]]) -> Counter[str]:
+        """The number of matches of each query that a batch completes.
+
+        Matches are built only of queries whose results are read.
+        """
+        counts: Counter[str] = Counter()
+        wave = self._read(envelopes)
+        while wave:
+            self._begin(wave)
+            for number, matches in self._join.counts().items():
+                owner = self._queries.reader(number).owner
+                assert isinstance(owner, Subscription)
+                counts[owner.name] += matches
+            rows = list(self._rows(but_alone=True))
+            owners = (owner for owner, _ in rows if isinstance(owner, Subscription))
+            counts.update(owner.name for owner in owners if owner.reported)
+            wave = self._follow(rows, None)
+        self.forget()
+        return counts
+
+    def review(self, numbers: set[int], streams: Iterable[str]) -> list[Delivery]:
+        """The matches of new stages among the documents held, which are read anew for them."""
+        read = set(streams)
+        wave = Wave()
+        for document in sorted(
+            (one for one in self._intake.held.values() if one.stream in read),
+            key=lambda one: one.number,
+        ):
+            try:
+                shape = self._evaluate(document, parsed(document), wave.witnesses)
+            except DocumentError as error:
+                self._on_error(error)
+                continue
+            self._intake.hold(document, shape)
+            wave.documents.append(document)
+        composites = self._queries.composites_read(numbers)
+        if not wave.documents and not composites:
+            return []
+        self._change()
+        wave.composites = [self._intake.composites[number] for number in sorted(composites)]
+        self._join.review(self._batch(wave), numbers)
+        deliveries: list[Delivery] = []
+        following = self._follow(self._rows(), deliveries)
+        return deliveries + self._cascade(following)
+
+    def forget(self, *, exact: bool = False) -> None:
+        """Lets go of what no query can reach any more."""
+        self._change()
+        gone = self._intake.forget(exact=exact)
+        watermark = self._intake.watermark
+        if gone or watermark is not None or exact:
+            self._join.forget(watermark, gone, exact=exact)
+            self._strings.forget(self._join.collect(exact=exact))
+
+    # Waves.
+
+    def _read(self, envelopes: Iterable[Mapping[str, object]], *, raising: bool = False) -> Wave:
+        """The first wave.
+
+        The batch is read whole before anything of it counts: a source that fails halfway has
+        published nothing.
+        """
+        intake = self._intake
+        wave = Wave()
+        for envelope in list(envelopes):
+            try:
+                document = intake.read(envelope)
+                root = parsed(document)
+                if intake.refuses(document):
+                    continue
+                shape = None
+                if self._queries.graph.read[document.stream]:
+                    document = kept(document)
+                    shape = self._evaluate(document, root, wave.witnesses)
+                    wave.documents.append(document)
+                intake.admit(document, shape)
+            except DocumentError as error:
+                if raising:
+                    intake.skipped.malformed += 1
+                    raise
+                self._refuse(error)
+        return wave
+
+    def _refuse(self, error: DocumentError) -> None:
+        self._intake.skipped.malformed += 1
+        self._on_error(error)
+
+    def _evaluate(
+        self, document: Document, root: etree._Element, witnesses: Witnesses
+    ) -> DocumentShape:
+        """Stage 1; a document that causes too much work is as if it had never come."""
+        before = len(witnesses.paths)
+        try:
+            self._xpath.evaluate(document.stream, root, document.number, witnesses)
+        except ExcessiveDocument as error:
+            raise DocumentError(str(error), stream=document.source, document=document.id) from error
+        return document.stream, frozenset(witnesses.paths[before:])
+
+    def _cascade(self, wave: Wave) -> list[Delivery]:
+        deliveries: list[Delivery] = []
+        while wave:
+            self._begin(wave)
+            wave = self._follow(self._rows(), deliveries)
+        self.forget()
+        return deliveries
+
+    def _begin(self, wave: Wave) -> None:
+        self._change()
+        self._join.begin(self._batch(wave))
+
+    def _change(self) -> None:
+        """Tells the join stage and the retention what has become of queries and leaf paths."""
+        if self._join.registry.version == self._version:
+            self._accepts += self._xpath.take_changes().accepts
+            return
+        self._version = self._join.registry.version
+        changes = self._xpath.take_changes()
+        gone = {*changes.gone, *self._queries.take_gone()}
+        moved = {old for old, _ in changes.moved}
+        if gone or moved or changes.unvalued:
+            self._join.change(sorted(gone), changes.moved, changes.unvalued)
+            self._accepts = [
+                accept
+                for accept in self._accepts
+                if accept.spine not in gone and accept.path not in moved
+            ]
+        new = (*self._queries.take_accepts(), *changes.accepts)
+        self._accepts += (accept for accept in new if accept.spine not in gone)
+        self._intake.queries_changed(changes.moved)
+
+    def _batch(self, wave: Wave) -> Batch:
+        accepts, self._accepts = self._accepts, []
+        strings = self._strings.take()
+        return arrow_batch(wave.documents, wave.composites, wave.witnesses, accepts, strings)
+
+    def _rows(self, *, but_alone: bool = False) -> Iterator[tuple[Subscription | Derived, Found]]:
+        """What the wave completes, each once: composites, then matches in order of the completing
+        documents, then of the queries.  Disjuncts of one query may agree on a match."""
+        found: dict[tuple[Subscription | Derived, Found], None] = {}
+        for outputs in self._join.outputs(but_alone=but_alone):
+            for number, *values in outputs.rows:
+                reader = self._queries.reader(number)
+                found[reader.owner, reader.reading.read(values, self._intake.composites)] = None
+
+        def order(entry: tuple[Subscription | Derived, Found]) -> tuple[object, ...]:
+            owner, row = entry
+            if isinstance(owner, Derived):
+                return 0, owner.number, row.documents, row.codes
+            return 1, max(row.documents), self._queries.order(owner), row.documents, row.codes
+
+        yield from sorted(found, key=order)
+
+    def _follow(
+        self,
+        rows: Iterable[tuple[Subscription | Derived, Found]],
+        deliveries: list[Delivery] | None,
+    ) -> Wave:
+        """The wave that rows cause; the matches that they are join the deliveries.
+
+        Without these, a match is built only where it is published to a stream that is read.
+        """
+        wave = Wave()
+        held = self._intake.held
+        for owner, found in rows:
+            if isinstance(owner, Derived):
+                composite = self._intake.compose(owner, found)
+                wave.composites.append(composite)
+                _leave_composite(owner, composite, wave.witnesses)
+                continue
+            fed = [stream for stream in owner.feeds if self._queries.graph.read[stream]]
+            if deliveries is None and not fed:
+                continue
+            documents = [held[number] for number in found.documents]
+            match = owner.match(found, documents, self._xpath.attribute_name)
+            if deliveries is not None and owner.reported:
+                deliveries.append((owner, match))
+            time = max(document.time for document in documents)
+            for stream in fed:
+                self._publish_result(match, stream, time, wave)
+        return wave
+
+    def _publish_result(self, match: Match, stream: str, time: int, wave: Wave) -> None:
+        """A match's result as a document of a stream."""
+        number = self._intake.next_number
+        document = kept(Document(number, stream, match.id, time, match.result, match.json))
+        try:
+            root = parsed(document)
+            if self._intake.knows(document):
+                return
+            shape = self._evaluate(document, root, wave.witnesses)
+        except DocumentError as error:
+            self._refuse(error)
+            return
+        self._intake.admit_result(document, shape)
+        wave.documents.append(document)
+
+
+def _leave_composite(derived: Derived, composite: Composite, to: Witnesses) -> None:
+    """A composite's witnesses: a row for each column that later stages ask for."""
+    strings = dict(zip(derived.valued, composite.strings, strict=True))
+    for column, spine in derived.spines.items():
+        code = composite.codes[column]
+        to.documents.append(composite.number)
+        to.nodes.append(code)
+        to.paths.append(spine)
+        to.strings.append(strings.get(column))
+        to.chains.append(code)
+        to.ends.append(len(to.chains))

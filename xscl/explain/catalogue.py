@@ -1,0 +1,114 @@
+"""Many queries at once: the catalogue of their templates, and the streams between them.
+
+The catalogue is what the sharing rests on (section 6.4.2): few templates for many queries.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from templates import JoinGraph, Template
+from xscl.dissect import Dissection, is_internal
+from xscl.explain.stages import joins
+from xscl.explain.text import WIDTH, as_text
+from xscl.explain.words import plain, shortened
+
+__all__ = ["catalogue_text", "explain_file"]
+
+_MOST = 20
+_WIDEST_MINOR = 40
+
+
+def explain_file(dissections: Sequence[Dissection]) -> str:
+    """What becomes of the queries of a file: of up to 20 each one's text, then, of several, their
+    catalogue; of more the catalogue alone."""
+    if len(dissections) > _MOST:
+        how = f"{len(dissections):,} queries; `xscl explain … --query NAME` tells of one of them"
+        return f"{catalogue_text(dissections)}\n\n{how}"
+    texts = [as_text(dissection, dissections) for dissection in dissections]
+    if len(dissections) > 1:
+        texts.append(catalogue_text(dissections))
+    return "\n\n".join(texts)
+
+
+def catalogue_text(dissections: Sequence[Dissection]) -> str:
+    """The templates of some queries, those of the most queries first, and the streams that they
+    read and publish."""
+    return "\n".join((*_templates(dissections), "", *_streams(dissections)))
+
+
+def _templates(dissections: Sequence[Dissection]) -> Iterator[str]:
+    templates: dict[str, Template] = {}
+    queries: dict[str, dict[str, None]] = {}
+    for dissection in dissections:
+        for one in dissection.everything():
+            for stage in joins(one):
+                template = stage.plan.template
+                templates[template.id] = template
+                queries.setdefault(template.id, {})[one.query.name] = None
+    ranked = sorted(templates.values(), key=lambda one: (-len(queries[one.id]), one.id))
+    if not ranked:
+        yield "templates: none, since nothing joins"
+        return
+    rows = [("template", "minor", "value joins", "queries", "")]
+    for template in ranked:
+        names = list(queries[template.id])
+        value_joins = str(len(template.graph.value_joins))
+        rows.append(
+            (
+                template.id,
+                _minor(template.graph),
+                value_joins,
+                str(len(names)),
+                shortened(names, most=3),
+            )
+        )
+    yield from _table(rows)
+
+
+def _streams(dissections: Sequence[Dissection]) -> Iterator[str]:
+    read: dict[str, Counter[str]] = {}
+    fed: dict[str, Counter[str]] = {}
+    for dissection in dissections:
+        for one in dissection.everything():
+            for stream in one.streams:
+                if not is_internal(stream):
+                    read.setdefault(stream, Counter())[dissection.query.name] += 1
+            if one.feeds is not None:
+                fed.setdefault(one.feeds, Counter())[dissection.query.name] += 1
+    rows: list[tuple[str, ...]] = [("stream", "published by", "read by")]
+    for stream in dict.fromkeys((*read, *fed)):
+        names = (list(of.get(stream, ())) for of in (fed, read))
+        rows.append((stream, *(shortened(some, most=3) if some else "—" for some in names)))
+    yield from _table(rows)
+
+
+def _minor(graph: JoinGraph) -> str:
+    """A template in short: its nodes by the numbers of their meta-variables, what hangs under a
+    node in parentheses; then its edges."""
+    children = graph.children()
+
+    def tree(number: int) -> str:
+        below = " ".join(tree(child) for child in children[number])
+        return f"{number + 1}({below})" if below else str(number + 1)
+
+    sides: tuple[list[str], list[str]] = [], []
+    for node in graph.nodes:
+        if node.parent is None:
+            sides[node.side].append(tree(node.number))
+    edges = ", ".join(f"{e.left + 1} {e.operator} {e.right + 1}" for e in graph.edges)
+    drawn = " | ".join(" ".join(side) or "—" for side in sides)
+    whole = f"{drawn}: {edges}" if edges else "empty"
+    return _clipped(whole, _WIDEST_MINOR)
+
+
+def _table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (f"{plain(cell):<{width}}" for cell, width in zip(row, widths, strict=True))
+        yield _clipped("  ".join(cells).rstrip(), WIDTH)
+
+
+def _clipped(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"

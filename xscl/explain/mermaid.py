@@ -1,0 +1,132 @@
+"""Queries as one Mermaid flowchart: tree patterns, join edges, stages, and the streams between.
+
+In a quoted label Mermaid ends the text at the next quote and reads `#name;` as a character; some
+of its versions read Markdown, icons and comments in it, too.  So all but letters, digits and a
+few signs are written as `#code;`, which every version reads alike.  (Mermaid draws up to 50,000
+characters and 500 edges unless it is told otherwise.)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from xscl.dissect import Dissection, Part, Side, is_internal
+from xscl.explain.stages import comparisons, roles
+from xscl.explain.words import Words, operator, within
+
+__all__ = ["as_mermaid", "label"]
+
+_UNSAFE = re.compile(r"[^\w /=(),']|_")
+
+
+def as_mermaid(dissections: Iterable[Dissection]) -> str:
+    """One flowchart, with a subgraph for each query (in it those of its sub-queries), in that one
+    for each block; documents flow along the arrows, dotted lines compare."""
+    return "\n".join(_Flowchart().drawn(dissections))
+
+
+def label(*lines: str) -> str:
+    """A quoted label of some lines, whatever they hold.
+
+    >>> label('[. = "a"]')
+    '"#91;#46; = #34;a#34;#93;"'
+    """
+    escaped = (_UNSAFE.sub(lambda found: f"#{ord(found[0])};", line) for line in lines)
+    return f'"{"<br/>".join(escaped)}"'
+
+
+class _Flowchart:
+    """A flowchart being drawn.
+
+    Edges are written after all subgraphs: a node belongs to the subgraph that names it first.
+    """
+
+    def __init__(self) -> None:
+        self._streams: dict[str, str] = {}
+        self._edges: list[str] = []
+        self._finds: dict[str, list[str]] = {}
+
+    def drawn(self, dissections: Iterable[Dissection]) -> Iterator[str]:
+        yield "flowchart LR"
+        for number, dissection in enumerate(dissections, 1):
+            yield from _indented(self._query(dissection, f"q{number}"))
+        yield from _indented(f"{at}[({label(name)})]" for name, at in self._streams.items())
+        yield from _indented(self._edges)
+
+    def _stream(self, name: str) -> str:
+        return self._streams.setdefault(name, f"s{len(self._streams) + 1}")
+
+    def _query(self, dissection: Dissection, at: str) -> Iterator[str]:
+        """The subgraph of a query; `_finds` has where its matches come from then."""
+        yield f"subgraph {at}[{label(dissection.query.name)}]"
+        sources: dict[str, list[str]] = {}
+        for number, (stream, inner) in enumerate(dissection.subqueries, 1):
+            yield from _indented(self._query(inner, f"{at}u{number}"))
+            sources[stream] = self._finds[f"{at}u{number}"]
+        for stream in dissection.streams:
+            if not is_internal(stream):
+                sources[stream] = [self._stream(stream)]
+        finds = self._finds[at] = []
+        for number, part in enumerate(dissection.parts, 1):
+            here = f"{at}d{number}"
+            lines = self._part(part, Words(dissection, part), here, sources)
+            if len(dissection.parts) > 1:
+                yield f"  subgraph {here}[{label(f'disjunct {number}')}]"
+                yield from _indented(_indented(lines))
+                yield "  end"
+            else:
+                yield from _indented(lines)
+            finds.append(_found_at(part, Side((), len(part.stages) - 1), here))
+        if not dissection.parts:
+            yield f"  {at}never[{label('its predicate never holds')}]"
+        yield "end"
+        if dissection.feeds is not None:
+            fed = self._stream(dissection.feeds)
+            self._edges += (f"{found} ==>|{label('PUBLISH')}| {fed}" for found in finds)
+
+    def _part(
+        self, part: Part, words: Words, at: str, sources: dict[str, list[str]]
+    ) -> Iterator[str]:
+        for block, stream in enumerate(part.streams):
+            here = f"{at}b{block + 1}"
+            yield f"subgraph {here}[{label(f'block {block + 1}, {words.stream(block)}')}]"
+            yield from _indented(_pattern(part, words, block, at))
+            yield "end"
+            self._edges += (f"{source} --> {here}" for source in sources[stream])
+        for number, stage in enumerate(part.stages):
+            for one in comparisons(stage):
+                edge = one.edge
+                said = f"{words.node(edge.left)} {edge.operator} {words.node(edge.right)}"
+                self._edges.append(f"{at}n{edge.left} -.-|{label(said)}| {at}n{edge.right}")
+            if len(stage.sides) == 2:
+                here = f"{at}t{number + 1}"
+                time = f"{operator(stage)} {within(stage.constraint.window)}"
+                template = f"template {stage.plan.template.id}"
+                yield f"{here}{{{{{label(f'stage {number + 1}', time, template)}}}}}"
+                self._edges += (f"{_found_at(part, side, at)} --> {here}" for side in stage.sides)
+
+
+def _pattern(part: Part, words: Words, block: int, at: str) -> Iterator[str]:
+    """The nodes of a tree pattern, output nodes rounded, and its structural edges."""
+    for node in part.patterns:
+        if node.block == block:
+            here, text = f"{at}n{node.number}", label(words.step(node))
+            yield f"{here}([{text}])" if "output" in roles(part, node.number) else f"{here}[{text}]"
+            if node.parent is not None:
+                yield f"{at}n{node.parent} --> {here}"
+
+
+def _found_at(part: Part, side: Side, at: str) -> str:
+    """The id of what a side comes from: a block, or a stage; one that joins nothing has its
+    block's."""
+    if side.stage is None:
+        return f"{at}b{side.blocks[0] + 1}"
+    stage = part.stages[side.stage]
+    if len(stage.sides) == 1:
+        return _found_at(part, stage.sides[0], at)
+    return f"{at}t{side.stage + 1}"
+
+
+def _indented(lines: Iterable[str]) -> Iterator[str]:
+    return (f"  {line}" for line in lines)

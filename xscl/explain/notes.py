@@ -1,0 +1,106 @@
+"""What a query costs, or says, that its writer may not have meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+
+from xscl.dissect import Dissection, Part, Stage, selected_variables
+from xscl.explain.stages import waiting
+from xscl.explain.symmetry import finds_both_orders
+from xscl.explain.words import Words, listed, span
+from xscl.language.chains import operators
+from xscl.language.syntax import (
+    Comparison,
+    Conjunction,
+    Disjunction,
+    Predicate,
+    Query,
+    Side,
+    VariablePath,
+    Wrapped,
+)
+
+__all__ = ["notes"]
+
+
+def notes(dissection: Dissection) -> list[str]:
+    """The notes on a query, without those on its sub-queries; each once."""
+    if not dissection.parts:
+        return ["its predicate never holds: it matches nothing"]
+    of_parts = (_of_part(dissection, part) for part in dissection.parts)
+    return list(dict.fromkeys(chain(*of_parts, _unused(dissection))))
+
+
+def _of_part(dissection: Dissection, part: Part) -> Iterator[str]:
+    words = Words(dissection, part)
+    for number, stage in enumerate(part.stages, 1):
+        if len(stage.sides) == 2:
+            at = f" at stage {number}" if len(part.stages) > 1 else ""
+            yield from _time(words, stage, at)
+            yield from _equalities(part, words, stage, at)
+            if finds_both_orders(part, stage):
+                yield (
+                    f"JOIN over one stream{at}: each pair is found in both orders; an order of "
+                    "two of its values, such as fa < fb, leaves one"
+                )
+    parents = {node.parent for node in part.patterns if node.step.test != "."}
+    for root in part.patterns:
+        every = root.parent is None and root.step.axis == "//" and root.step.test == "*"
+        if every and not root.conditions and root.number not in parents:
+            documents = f"every document of {words.stream(root.block)}"
+            yield f"block {root.block + 1}: //* matches every element of {documents}"
+
+
+def _time(words: Words, stage: Stage, at: str) -> Iterator[str]:
+    window = stage.constraint.window
+    if window is None:
+        sides = zip(stage.sides, waiting(stage), strict=True)
+        kept = [words.side(side) for side, waits in sides if waits]
+        yield f"no window{at}: {listed(kept)} {'is' if len(kept) == 1 else 'are'} kept for good"
+    elif not window and stage.constraint.after:
+        yield f"a window of 0{at}: nothing follows anything within it, so it matches nothing"
+    elif not window:
+        yield f"a window of 0{at}: only documents of exactly the same time join"
+
+
+def _equalities(part: Part, words: Words, stage: Stage, at: str) -> Iterator[str]:
+    window = stage.constraint.window
+    if not stage.graph.value_joins:
+        within = "of all time" if window is None else f"within {span(window)}"
+        between = at or " between the blocks"
+        yield f"no equality{between}: a cross product {within}"
+    for edge in stage.graph.value_joins:
+        left, right = (part.patterns[node].functions for node in (edge.left, edge.right))
+        said = f"{words.node(edge.left)} = {words.node(edge.right)}"
+        if left != right:
+            yield f"{said}: not under the same functions, so that equal texts may be unequal"
+        elif left:
+            yield f"{said}: the values under functions are made and kept beside the texts"
+
+
+def _unused(dissection: Dissection) -> Iterator[str]:
+    part = dissection.parts[0]
+    put_out = {name for node in part.outputs for name in part.patterns[node].variables}
+    used = {*put_out, *selected_variables(dissection.query), *_compared(dissection.query)}
+    unused = [name for name in dissection.variables if name not in used]
+    if unused:
+        verb, steps = ("is", "its step") if len(unused) == 1 else ("are", "their steps")
+        yield f"{listed(unused)} {verb} bound and never used: {steps} alone would say the same"
+
+
+def _compared(query: Query) -> Iterator[str]:
+    """The variables that the predicates of a query name."""
+    waiting: list[Predicate | Side] = [
+        join.predicate for join, _ in operators(query.source) if join.predicate is not None
+    ]
+    while waiting:
+        match waiting.pop():
+            case Conjunction(parts) | Disjunction(parts):
+                waiting += parts
+            case Comparison(_, left, right):
+                waiting += (left, right)
+            case Wrapped(_, operand):
+                waiting.append(operand)
+            case VariablePath(variable):
+                yield variable.text

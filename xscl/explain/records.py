@@ -1,0 +1,107 @@
+"""A query's dissection as members of JSON, for programs: `xscl explain --format json`."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from xscl.dissect import Dissection, Part, Stage, is_internal
+from xscl.explain.notes import notes
+from xscl.explain.stages import RULE_NAMES, comparisons, joins, reduced, roles, waiting
+from xscl.explain.words import Words, operator
+from xscl.times import to_seconds
+
+__all__ = ["as_json"]
+
+
+def as_json(dissection: Dissection) -> dict[str, object]:
+    """What becomes of a query, its sub-queries nested in it.
+
+    `template` is the id of its template (null without a join, a list for several joins or
+    disjuncts), `value_joins` their number and `variables` those that it binds.  In `disjuncts`
+    each block has its tree pattern and each stage its join graph; blocks and stages count from 1.
+    `window` is in seconds, null without end; so is what a side is `kept` for after its time.
+    """
+    stages = joins(dissection)
+    templates = [stage.plan.template.id for stage in stages]
+    template: object = templates[0] if len(templates) == 1 else templates
+    never = not dissection.parts
+    streams = (stream for stream in dissection.streams if not is_internal(stream))
+    return {
+        "name": dissection.query.name,
+        "template": template if stages or never else None,
+        "value_joins": sum(len(stage.graph.value_joins) for stage in stages),
+        "variables": list(dissection.variables),
+        "streams": list(dict.fromkeys(streams)),
+        "publishes": dissection.feeds,
+        "disjuncts": [_part(dissection, part) for part in dissection.parts],
+        "subqueries": [as_json(inner) for _, inner in dissection.subqueries],
+        "notes": notes(dissection),
+    }
+
+
+def _part(dissection: Dissection, part: Part) -> dict[str, object]:
+    words = Words(dissection, part)
+    stages = enumerate(part.stages, 1)
+    return {
+        "blocks": [_block(dissection, part, words, block) for block in range(len(part.streams))],
+        "stages": [
+            _stage(part, words, number, stage) for number, stage in stages if len(stage.sides) == 2
+        ],
+    }
+
+
+def _block(dissection: Dissection, part: Part, words: Words, block: int) -> dict[str, object]:
+    stream = part.streams[block]
+    inner = dict(dissection.subqueries).get(stream)
+    return {
+        "block": block + 1,
+        "stream": stream if inner is None else None,
+        "subquery": None if inner is None else inner.query.name,
+        "pattern": [
+            {
+                "node": node.number,
+                "parent": node.parent,
+                "axis": "self" if node.step.test == "." else node.step.axis,
+                "test": node.step.test,
+                "variables": list(node.variables),
+                "functions": list(node.functions),
+                "filters": words.conditions(node),
+                "roles": list(roles(part, node.number)),
+            }
+            for node in part.patterns
+            if node.block == block
+        ],
+    }
+
+
+def _stage(part: Part, words: Words, number: int, stage: Stage) -> dict[str, object]:
+    graphs = reduced(part, stage)
+    left = [{node.number for node in graph.nodes} for graph in graphs]
+    steps = zip(RULE_NAMES, pairwise(left), strict=True)
+    window = None if stage.constraint.window is None else to_seconds(stage.constraint.window)
+    return {
+        "stage": number,
+        "operator": operator(stage),
+        "window": window,
+        "sides": [
+            {
+                "blocks": [block + 1 for block in side.blocks],
+                "stage": None if side.stage is None else side.stage + 1,
+                "kept": window if waits else 0.0,
+            }
+            for side, waits in zip(stage.sides, waiting(stage), strict=True)
+        ],
+        "edges": [
+            {
+                "left": words.node(one.edge.left),
+                "operator": one.edge.operator,
+                "right": words.node(one.edge.right),
+                "kind": one.kind,
+                "nodes": [one.edge.left, one.edge.right],
+            }
+            for one in comparisons(stage)
+        ],
+        "removed": {name: sorted(before - after) for name, (before, after) in steps},
+        "minor": sorted(left[-1]),
+        "template": stage.plan.template.id,
+    }

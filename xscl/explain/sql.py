@@ -1,0 +1,36 @@
+"""The conjunctive queries of queries as SQL, laid out for people (law 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import sqlglot
+
+from join_stage import Plan, to_sql
+from xscl.dissect import Dissection
+from xscl.explain.words import plain
+
+__all__ = ["as_sql"]
+
+
+def as_sql(dissections: Iterable[Dissection]) -> str:
+    """The SQL of all stages of some queries and their sub-queries, a statement for each
+    conjunctive query, after a comment for each stage that it evaluates."""
+    stages: dict[str, tuple[Plan, list[str]]] = {}
+    for dissection in dissections:
+        for one in dissection.everything():
+            for number, part in enumerate(one.parts, 1):
+                disjunct = f", disjunct {number}" if len(one.parts) > 1 else ""
+                for place, stage in enumerate(part.stages, 1):
+                    joined = len(stage.sides) == 2
+                    template = f"template {stage.plan.template.id}" if joined else "no join"
+                    _, said = stages.setdefault(stage.plan.id, (stage.plan, []))
+                    name = plain(one.query.name)
+                    said.append(f"-- {name}{disjunct}, stage {place}: {template}")
+    return "\n\n".join("\n".join((*said, _statement(plan))) for plan, said in stages.values())
+
+
+def _statement(plan: Plan) -> str:
+    text = to_sql(plan.query(plan.outputs, plan.valued))
+    laid_out = sqlglot.parse_one(text, read="duckdb")
+    return f"{laid_out.sql(dialect='duckdb', identify=True, pretty=True)};"

@@ -1,0 +1,90 @@
+"""What is true of a stage: its comparisons by kind, what the reduction rules leave of its join
+graph (section 6.4.2), and which of its sides wait for later documents (law 9)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from templates import RULES, Edge, JoinGraph, Node
+from xscl.dissect import Dissection, Part, Stage
+
+__all__ = ["RULE_NAMES", "Compared", "comparisons", "joins", "reduced", "roles", "waiting"]
+
+RULE_NAMES = ("leaves that join nothing", "above common ancestors", "inner nodes with one child")
+"""What each of the reduction rules removes, in their order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """An edge of a join graph between pattern nodes; `kind` is `value join`, `residual comparison`
+    or `within one side`."""
+
+    edge: Edge
+    kind: str
+
+
+def joins(dissection: Dissection) -> list[Stage]:
+    """The stages of a query's parts that join, without those of its sub-queries."""
+    return [stage for part in dissection.parts for stage in part.stages if len(stage.sides) == 2]
+
+
+def comparisons(stage: Stage) -> list[Compared]:
+    """The edges of a stage's join graph, in the order of its nodes."""
+    sides = {node.number: node.side for node in stage.graph.nodes}
+    value_joins = frozenset(stage.graph.value_joins)
+
+    def kind(edge: Edge) -> str:
+        if edge in value_joins:
+            return "value join"
+        across = sides[edge.left] != sides[edge.right]
+        return "residual comparison" if across else "within one side"
+
+    edges = sorted(stage.graph.edges, key=lambda edge: (edge.left, edge.right))
+    return [Compared(edge, kind(edge)) for edge in edges]
+
+
+def reduced(part: Part, stage: Stage) -> tuple[JoinGraph, ...]:
+    """A stage's join graph with all nodes of its blocks, then what is left of it after each of
+    the reduction rules: the last is its minor.
+
+    Of a composite the join graph has the nodes that are compared.
+    """
+    compared = {number for edge in stage.graph.edges for number in (edge.left, edge.right)}
+    nodes: list[Node] = []
+    for index, side in enumerate(stage.sides):
+        if side.stage is None:
+            nodes += (
+                Node(node.number, index, node.parent)
+                for node in part.patterns
+                if node.block in side.blocks
+            )
+        else:
+            nodes += (n for n in stage.graph.nodes if n.side == index and n.number in compared)
+    graphs = [JoinGraph(tuple(nodes), stage.graph.edges)]
+    for rule in RULES:
+        graphs.append(rule(graphs[-1]))
+    return tuple(graphs)
+
+
+def roles(part: Part, number: int) -> tuple[str, ...]:
+    """What a pattern node is for: `output`, `selected`, `compared`; a `filter` if it is no more
+    than a condition of the node above it."""
+    compared = any(
+        number in (edge.left, edge.right) for stage in part.stages for edge in stage.graph.edges
+    )
+    holds = {
+        "output": number in part.outputs,
+        "selected": number in part.selected.values(),
+        "compared": compared,
+        "filter": number not in part.definitions,
+    }
+    return tuple(role for role, held in holds.items() if held)
+
+
+def waiting(stage: Stage) -> tuple[bool, ...]:
+    """Of each side, whether what is on it waits for what comes later on the other; if not, it is
+    asked for by nothing that comes after it in time."""
+    return tuple(
+        len(stage.sides) == 2 and (index == 0 or not stage.constraint.after)
+        for index in range(len(stage.sides))
+    )

@@ -1,0 +1,110 @@
+"""What commands read: query files, with tables of parameters, and the sources of documents."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from xscl.dissect import Dissection
+from xscl.engine import Engine
+from xscl.errors import XSCLError
+from xscl.language import parse_from
+from xscl.language.parameters import Prepared, parameters
+from xscl.report import Report
+from xscl.sources.events import read_events
+from xscl.sources.feeds import read_feeds
+from xscl.sources.files import read_documents
+from xscl.tables import read_parameters
+
+__all__ = ["load_queries", "read_queries", "read_sources"]
+
+
+def _read(path: str) -> str:
+    try:
+        data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise click.UsageError(f"{path} is no UTF-8 text: byte {error.start} is wrong") from error
+
+
+def read_queries(paths: Sequence[str]) -> tuple[list[Dissection], int]:
+    """The good queries of some files, parameters standing for themselves, and how many errors
+    were printed."""
+    bad, first = 0, 1
+    with Engine() as engine:
+        for path in paths:
+            text = _read(path)
+            queries, _, first = parse_from(text, first)
+            stand_ins = {
+                query.name: [{"name": query.name, **Prepared(query).stand_ins}]
+                for query in queries
+                if parameters(query)
+            }
+            bad += _load(engine, path, text, stand_ins)
+        return [subscription.dissection for subscription in engine.subscriptions], bad
+
+
+def load_queries(engine: Engine, paths: Sequence[str], params: Sequence[tuple[str, str]]) -> int:
+    """Subscribes the good queries of some files, with the tables of their parameters; prints and
+    counts the errors."""
+    tables = {name: list(read_parameters(file)) for name, file in params}
+    unknown = dict(params)
+    bad, first = 0, 1
+    for path in paths:
+        text = _read(path)
+        of_text = {}
+        if tables:
+            queries, _, first = parse_from(text, first)
+            of_text = {q.name: tables[q.name] for q in queries if q.name in tables}
+            for name in of_text:
+                unknown.pop(name, None)
+        bad += _load(engine, path, text, of_text)
+    for name, file in unknown.items():
+        raise click.UsageError(f"--params {name}={file}: no good query is named {name!r}")
+    return bad
+
+
+def _load(engine: Engine, path: str, text: str, tables: Mapping[str, object]) -> int:
+    _, errors = engine.load_good(text, tables=tables)
+    for error in errors:
+        click.echo(f"{path}: {error}", err=True)
+    return len(errors)
+
+
+def read_sources(
+    events: Sequence[str],
+    docs: Sequence[tuple[str, str]],
+    feed: Sequence[tuple[str, str]],
+    report: Report,
+) -> list[Iterable[dict[str, object]]]:
+    """What is to be read, in the order of the options."""
+    sources: list[Iterable[dict[str, object]]] = [
+        read_events(path, report.skip) for path in _files(events)
+    ]
+    for stream, source in docs:
+        with _usage("--docs", stream, source):
+            sources.append(read_documents(source, stream, report.skip))
+    for stream, source in feed:
+        with _usage("--feed", stream, source):
+            sources.append(read_feeds(source, stream, on_error=report.skip))
+    return sources
+
+
+def _files(paths: Sequence[str]) -> Iterator[str]:
+    for path in paths:
+        if path != "-" and not Path(path).is_file():
+            raise click.UsageError(f"--events: there is no file {path!r}")
+        yield path
+
+
+@contextlib.contextmanager
+def _usage(option: str, stream: str, source: str) -> Iterator[None]:
+    """That a source does not exist is wrong usage, said with the option."""
+    try:
+        yield
+    except (XSCLError, FileNotFoundError) as error:
+        raise click.UsageError(f"{option} {stream}={source}: {error}") from error

@@ -1,0 +1,84 @@
+"""How long documents are held: exactly while a query can still reach them (section 4).
+
+What bounds it is the windows of the queries that read a document's leaf paths (law 9), so
+documents are kept by *shape*: those of one stream with the same leaf paths can be reached
+equally long, and go in order of time.  The composites of a derived stream are a shape too.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Hashable, Mapping
+
+__all__ = ["DocumentShape", "Retention", "Shape"]
+
+Shape = Hashable
+DocumentShape = tuple[str, frozenset[int]]
+"""A stream and the leaf paths of a document's witnesses."""
+
+
+class Retention:
+    """What is held, by shape and time.
+
+    `reach` says how long (microseconds) before the watermark a shape can still be reached, None
+    if no query reads it at all; what it says is remembered until `queries_changed`.
+    """
+
+    def __init__(self, reach: Callable[[Shape], int | None]) -> None:
+        self._reach_of = reach
+        self._reaches: dict[Shape, int | None] = {}
+        self._held: dict[int, tuple[int, Shape]] = {}
+        self._by_time: dict[Shape, list[tuple[int, int]]] = {}
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def hold(self, number: int, time: int, shape: Shape) -> None:
+        """Holds a document; one that is held already changes its shape."""
+        self._held[number] = (time, shape)
+        heapq.heappush(self._by_time.setdefault(shape, []), (time, number))
+
+    def queries_changed(self, moved: Mapping[int, int | None]) -> None:
+        """To be called when queries have come or gone; leaf paths may have moved to others, or
+        to None where nobody asks for them any more."""
+        self._reaches.clear()
+        if not moved:
+            return
+        for shape in list(self._by_time):
+            match shape:
+                case (str(stream), frozenset() as leaves) if not leaves.isdisjoint(moved):
+                    left = {moved.get(leaf, leaf) for leaf in leaves}
+                    new = (stream, frozenset(leaf for leaf in left if leaf is not None))
+                    for time, number in self._by_time.pop(shape):
+                        if self._held.get(number) == (time, shape):
+                            self.hold(number, time, new)
+
+    def reaches(self, number: int, watermark: int | None) -> bool:
+        """Whether a document is held and can be reached from the watermark."""
+        if number not in self._held:
+            return False
+        time, shape = self._held[number]
+        reach = self._reach(shape)
+        return reach is not None and (watermark is None or time >= watermark - reach)
+
+    def expired(self, watermark: int | None) -> list[int]:
+        """Lets go of what cannot be reached from the watermark; returns the numbers."""
+        gone: list[int] = []
+        for shape, by_time in list(self._by_time.items()):
+            reach = self._reach(shape)
+            while by_time and (
+                reach is None or (watermark is not None and by_time[0][0] < watermark - reach)
+            ):
+                time, number = heapq.heappop(by_time)
+                if self._held.get(number) == (time, shape):
+                    del self._held[number]
+                    gone.append(number)
+            if not by_time:
+                del self._by_time[shape]
+                self._reaches.pop(shape, None)
+        return gone
+
+    def _reach(self, shape: Shape) -> int | None:
+        if shape not in self._reaches:
+            self._reaches[shape] = self._reach_of(shape)
+        return self._reaches[shape]

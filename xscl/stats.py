@@ -1,0 +1,80 @@
+"""The sizes of all that an engine holds, by kind and by stream."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from join_stage import JoinProcessor
+from xpath_stage import Strings, XPathEvaluator
+from xscl.catalogue import Catalogue
+from xscl.dissect import public_name
+from xscl.document import Document
+from xscl.intake import Intake
+from xscl.times import to_seconds
+
+__all__ = ["stats"]
+
+
+def stats(
+    intake: Intake,
+    queries: Catalogue,
+    xpath: XPathEvaluator,
+    join: JoinProcessor,
+    strings: Strings,
+) -> dict[str, object]:
+    """What `Engine.stats` tells.
+
+    `documents`, `composites`, `witnesses` (rows of the join state), `strings` and `bytes` (of
+    documents' bodies) are held now; `taken` documents have come and `skipped` ones not; `streams`
+    has the documents, witnesses, bytes and latest timestamp of each.  `watermark` is in seconds,
+    None while nothing is ever late.  Of the queries: how many, their `rows` of R_T, `templates`,
+    `value_joins`, and in stage 1 the `automaton_states` and path-table entries (`paths`).
+    """
+    join.prepare()
+    sizes, counts = join.sizes(), join.registry.counts()
+    watermark = intake.watermark
+    skipped = intake.skipped
+    held: Counter[str] = Counter()
+    sizes_of: Counter[str] = Counter()
+    latest: dict[str, int] = {}
+    for document in intake.held.values():
+        stream = document.source
+        held[stream] += 1
+        sizes_of[stream] += _size(document)
+        latest[stream] = max(document.time, latest.get(stream, document.time))
+    witnesses = {public_name(stream): n for stream, n in join.witnesses_by_stream().items()}
+    streams = {
+        stream: {
+            "documents": held[stream],
+            "witnesses": witnesses.get(stream, 0),
+            "bytes": sizes_of[stream],
+            "latest": to_seconds(latest[stream]),
+        }
+        for stream in held
+    }
+    return {
+        "documents": len(intake.held),
+        "composites": len(intake.composites),
+        "witnesses": sizes["node"],
+        "strings": len(strings),
+        "bytes": sizes_of.total(),
+        "taken": intake.documents,
+        "skipped": {
+            "malformed": skipped.malformed,
+            "duplicate": skipped.duplicate,
+            "late": skipped.late,
+        },
+        "watermark": None if watermark is None else to_seconds(watermark),
+        "queries": len(queries),
+        "automaton_states": len(xpath.automaton),
+        "paths": len(xpath.paths),
+        "templates": counts["templates"],
+        "rows": counts["rows"],
+        "value_joins": counts["value_joins"],
+        "streams": streams,
+    }
+
+
+def _size(document: Document) -> int:
+    body = document.body
+    return len(body if isinstance(body, bytes) else str(body).encode("utf-8", "surrogatepass"))

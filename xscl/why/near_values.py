@@ -1,0 +1,145 @@
+"""Values that are all but equal: equal once some difference that people overlook is set aside."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, islice, product
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from xpath_stage import double_of, number_text
+
+__all__ = ["Group", "Near", "keys", "near_equal", "near_text"]
+
+_MOST_VALUES = 10_000
+_MOST_GROUPS = 1_000
+_PORTS = {"http": ":80", "https": ":443"}
+_URL = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
+_TRACKING = re.compile(r"utm_\w+|fbclid|gclid", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """Two values and what keeps them from being equal: `but for case and white space`."""
+
+    words: str
+    left: str
+    right: str
+
+
+Group = tuple[Sequence[str | None], Sequence[str | None]]
+"""The values of two sides that were compared with each other."""
+
+
+def near_equal(groups: Sequence[Group]) -> Near | None:
+    """A pair of values, of any group, with the fewest differences that people overlook.
+
+    >>> near_equal([(["Joe"], ["Ann", "joe "])])
+    Near(words='but for white space and case', left='Joe', right='joe ')
+    """
+    some = [(_some(lefts), _some(rights)) for lefts, rights in groups[:_MOST_GROUPS]]
+    for words, key in _keys():
+        for lefts, rights in some:
+            index: dict[str, list[str]] = {}
+            for value in rights:
+                if (known := key(value)) is not None:
+                    index.setdefault(known, []).append(value)
+            for value in lefts:
+                known = key(value)
+                for other in index.get(known, ()) if known is not None else ():
+                    if other != value:
+                        return Near(f"but for {words}", value, other)
+    return None
+
+
+def near_text(groups: Sequence[Group], holds: Callable[[str, str], bool]) -> Near | None:
+    """As `near_equal`, for another relation of two texts, such as that one contains the other."""
+    some = [(_some(lefts)[:100], _some(rights)[:100]) for lefts, rights in groups[:_MOST_GROUPS]]
+    for words, key in _keys(folds=_FOLDS[:3], number=False):
+        for lefts, rights in some:
+            for value, other in product(lefts, rights):
+                if holds(key(value) or "", key(other) or ""):
+                    return Near(f"but for {words}", value, other)
+    return None
+
+
+def keys(value: str) -> Iterator[str]:
+    """What values that are all but equal share one of."""
+    for _, fold in _FOLDS:
+        value = fold(value)
+    yield value
+    number = _number(value)
+    if number is not None:
+        yield f"number {number}"
+
+
+def _some(values: Iterable[str | None]) -> list[str]:
+    return list(islice((value for value in values if value is not None), _MOST_VALUES))
+
+
+def _space(value: str) -> str:
+    return " ".join(value.split())
+
+
+def _composed(value: str) -> str:
+    return unicodedata.normalize("NFC", value)
+
+
+def _url(value: str) -> str:
+    """A URL without what rarely tells two pages apart; any other text as it is.
+
+    >>> _url("http://www.example.org:80/a/?utm_source=feed#top")
+    'https://example.org/a'
+    """
+    if not _URL.fullmatch(value):
+        return value
+    try:
+        parts = urlsplit(value if "://" in value else f"http://{value}")
+    except ValueError:
+        return value
+    host = parts.netloc.lower().removesuffix(_PORTS[parts.scheme]).removeprefix("www.")
+    kept = [
+        (name, text)
+        for name, text in parse_qsl(parts.query, keep_blank_values=True)
+        if not _TRACKING.fullmatch(name)
+    ]
+    query = f"?{urlencode(kept)}" if kept else ""
+    return f"https://{host}{parts.path.rstrip('/')}{query}"
+
+
+def _number(value: str) -> str | None:
+    double = double_of(value)
+    return None if double is None or double != double else number_text(double)
+
+
+_Fold = Callable[[str], str]
+_FOLDS: tuple[tuple[str, _Fold], ...] = (
+    ("white space", _space),
+    ("case", str.casefold),
+    ("the Unicode form", _composed),
+    ("the form of the URL", _url),
+)
+
+
+def _keys(
+    folds: tuple[tuple[str, _Fold], ...] = _FOLDS, *, number: bool = True
+) -> Iterator[tuple[str, Callable[[str], str | None]]]:
+    """The differences, alone first, then together; a number's form is one of its own."""
+    for size in range(1, len(folds) + 1):
+        for some in combinations(folds, size):
+            names = [name for name, _ in some]
+            words = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+            yield words, _together([fold for _, fold in some])
+        if size == 1 and number:
+            yield "the form of the number", _number
+
+
+def _together(folds: list[_Fold]) -> Callable[[str], str]:
+    def key(value: str) -> str:
+        for fold in folds:
+            value = fold(value)
+        return value
+
+    return key
