@@ -16,14 +16,17 @@ test: $(VENV)/.dev
 	$(BIN)/mypy --strict
 	$(BIN)/python -m pytest
 
-# Random queries beside their XQuery, for as long as asked: make fuzz SECONDS=600
+# Random queries beside their XQuery, for as long as asked: make fuzz SECONDS=600; and a thousand
+# rounds of queries that come and go
 SECONDS ?= 60
 
 fuzz: $(VENV)/.dev
 	XSCL_FUZZ_SECONDS=$(SECONDS) $(BIN)/python -m pytest --hypothesis-show-statistics tests/xscl/test_xquery.py
+	XSCL_ROUNDS=1000 $(BIN)/python -m pytest tests/xscl/test_live_queries.py
 
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/feed_stream.py
+	$(BIN)/python benchmarks/sliding_window.py
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -100,15 +100,13 @@ def feed(items: int) -> Iterator[Item]:
         yield heapq.heappop(waiting)[2]
 
 
-def counters(stats: Mapping[str, Any], prefix: str = "") -> dict[str, int]:
-    """The numbers of an engine's statistics; those of a part bear the part's name."""
-    found: dict[str, int] = {}
-    for name, value in stats.items():
-        if isinstance(value, Mapping):
-            found |= counters(value, f"{prefix}{name}.")
-        elif isinstance(value, int | float):
-            found[prefix + name] = int(value)
-    return found
+def counters(stats: Mapping[str, Any]) -> dict[str, int]:
+    """What the engine holds: the numbers of its stats, but for what it counts since its start."""
+    return {
+        name: value
+        for name, value in stats.items()
+        if isinstance(value, int) and name not in ("taken", "queries")
+    }
 
 
 def not_flat(samples: list[Mapping[str, int]]) -> list[str]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import duckdb
+import pyarrow as pa
 
 from join_stage import relations
 from join_stage.constraints import matches_sql
@@ -56,7 +57,7 @@ class JoinProcessor:
     def begin(self, batch: Batch) -> None:
         """Takes in a batch and joins its values; `outputs` and `counts` then tell its matches."""
         self.prepare()
-        self._accept(batch)
+        self.accept(batch.accepts)
         self._state.begin(batch)
         lo, wl = self.registry.bounds
         numbers, times = batch.numbers, batch.times
@@ -76,7 +77,7 @@ class JoinProcessor:
         of what the documents left when they came; its composites have none.
         """
         self.prepare()
-        self._accept(batch)
+        self.accept(batch.accepts)
         self._state.begin_again(batch)
         self._delta = Delta(None, in_order=False)
         self._asked, bounds = self.registry.ask(queries)
@@ -94,10 +95,16 @@ class JoinProcessor:
 
         `gone` are spines that are no more; `moved` leaf paths that are no more, with those that
         take over their rows, or None where the rows go; `unvalued` are leaf paths, numbered as
-        after the move, whose strings go.  What the paths accept anew comes with the next batch.
+        after the move, whose strings go.  What the paths accept anew is told by `accept`, at the
+        latest with the next batch; until then what has moved is not let go.
         """
         self._state.change(gone, moved, unvalued)
         note_joining_paths(self.connection)
+
+    def accept(self, accepts: dict[str, pa.Array]) -> None:
+        """Takes in what leaf paths accept anew: path, spine, depths."""
+        if self._state.add_accepts(accepts):
+            note_joining_paths(self.connection)
 
     def prepare(self) -> None:
         """Brings the relations up to date with the queries."""
@@ -110,6 +117,8 @@ class JoinProcessor:
     def outputs(self, *, but_alone: bool = False) -> Iterator[Outputs]:
         """The matches that the current batch completes; `but_alone`: those of disjuncts only."""
         for plan in self.plans():
+            if but_alone and not self.registry.has(plan, alone=False):
+                continue
             columns = ["q", *(("dl", "dr") if plan.sides == 2 else ("dl",))]
             columns += [f"n{node}" for node in plan.outputs]
             columns += [plan.string(node) for node in plan.valued]
@@ -126,6 +135,8 @@ class JoinProcessor:
         that are alone."""
         counts: dict[int, int] = {}
         for plan in self.plans():
+            if not self.registry.has(plan, alone=True):
+                continue
             matches = self.matches(plan, plan.outputs)
             counted = f"SELECT q, count(*) {matches} AND alone GROUP BY q"
             counts.update(self.connection.execute(counted).fetchall())
@@ -187,10 +198,6 @@ class JoinProcessor:
         return dict(self.connection.execute(query).fetchall())
 
     # Inside
-
-    def _accept(self, batch: Batch) -> None:
-        if self._state.add_accepts(batch.accepts):
-            note_joining_paths(self.connection)
 
     def _numbers(self, query: str) -> set[int]:
         return {number for (number,) in self.connection.execute(query).fetchall()}

@@ -78,6 +78,7 @@ class Registry:
         # For each plan, how many rows have a number in each of its columns.
         self._used: dict[str, list[Counter[int]]] = {}
         self._rows_of_plan: Counter[str] = Counter()
+        self._alone: Counter[tuple[str, bool]] = Counter()
         self._next_row = 0
         self._next_value_join = 0
         # What the relations do not know yet, and what they do not know to be gone.
@@ -110,6 +111,7 @@ class Registry:
         if row is None:
             row = self._add_row(plan, key, found, joins, singles)
         row.queries += 1
+        self._alone[plan.id, alone] += 1
         self._queries[query] = self._new_queries[query] = _Query(row, constraint, since, alone)
         if row.joins:
             self._bounds.add(constraint)
@@ -129,6 +131,9 @@ class Registry:
         if self._new_queries.pop(query, None) is None:
             self._gone_queries.append(query)
         row, constraint = gone.row, gone.constraint
+        self._alone[row.plan.id, gone.alone] -= 1
+        if not self._alone[row.plan.id, gone.alone]:
+            del self._alone[row.plan.id, gone.alone]
         if row.joins:
             self._bounds.remove(constraint)
         for join in row.joins:
@@ -196,6 +201,10 @@ class Registry:
             and all(not used[i].keys().isdisjoint(joins) for i in range(len(plan.joins)))
             and (plan.joins or any(not spines.isdisjoint(column.keys()) for column in used))
         ]
+
+    def has(self, plan: Plan, *, alone: bool) -> bool:
+        """Whether a plan has a query that is alone, or one that is not."""
+        return (plan.id, alone) in self._alone
 
     def ask(self, queries: Collection[int]) -> tuple[frozenset[str], tuple[int, int]]:
         """Notes some queries as those asked for: the relations `asked_query` and

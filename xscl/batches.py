@@ -14,7 +14,7 @@ from xscl.derived import Composite
 from xscl.document import Document
 from xscl.errors import XSCLError
 
-__all__ = ["arrow_batch", "in_batches"]
+__all__ = ["arrow_accepts", "arrow_batch", "in_batches"]
 
 T = TypeVar("T")
 
@@ -53,17 +53,22 @@ def arrow_batch(
                 pa.array([0, *witnesses.ends], pa.int32()), pa.array(witnesses.chains, pa.int64())
             ),
         },
-        accepts={
-            "path": pa.array([accept.path for accept in accepts], pa.int32()),
-            "spine": pa.array([accept.spine for accept in accepts], pa.int32()),
-            "depths": pa.array([accept.depths for accept in accepts], pa.list_(pa.int32())),
-        },
+        accepts=arrow_accepts(accepts),
         strings={
             "id": pa.array([number for number, _ in strings], pa.int64()),
             "value": pa.array([value for _, value in strings], pa.string()),
             "double": pa.array([double_of(value) for _, value in strings], pa.float64()),
         },
     )
+
+
+def arrow_accepts(accepts: Sequence[Accept]) -> dict[str, pa.Array]:
+    """What leaf paths accept: path, spine, depths."""
+    return {
+        "path": pa.array([accept.path for accept in accepts], pa.int32()),
+        "spine": pa.array([accept.spine for accept in accepts], pa.int32()),
+        "depths": pa.array([accept.depths for accept in accepts], pa.list_(pa.int32())),
+    }
 
 
 def in_batches(entries: Iterable[T], size: int) -> Iterator[list[T]]:

@@ -16,7 +16,7 @@ from lxml import etree
 
 from join_stage import Batch, JoinProcessor
 from xpath_stage import Accept, ExcessiveDocument, Strings, Witnesses, XPathEvaluator
-from xscl.batches import arrow_batch
+from xscl.batches import arrow_accepts, arrow_batch
 from xscl.catalogue import Catalogue
 from xscl.derived import Composite, Derived, Found
 from xscl.document import Document, kept, parsed
@@ -205,6 +205,10 @@ class Evaluation:
             ]
         new = (*self._queries.take_accepts(), *changes.accepts)
         self._accepts += (accept for accept in new if accept.spine not in gone)
+        if moved:
+            # What they have taken over can be told from what is out of reach only by these.
+            self._join.accept(arrow_accepts(self._accepts))
+            self._accepts = []
         self._intake.queries_changed(changes.moved)
 
     def _batch(self, wave: Wave) -> Batch:
