@@ -120,7 +120,9 @@ class Evaluation:
         self._join.review(self._batch(wave), numbers)
         deliveries: list[Delivery] = []
         following = self._follow(self._rows(), deliveries)
-        return deliveries + self._cascade(following)
+        deliveries += self._cascade(following)
+        # Disjuncts may find a match in different waves: one whose left part was there, one anew.
+        return list({(sub, match.id): (sub, match) for sub, match in deliveries}.values())
 
     def forget(self, *, exact: bool = False) -> None:
         """Lets go of what no query can reach any more."""

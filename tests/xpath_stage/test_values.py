@@ -7,6 +7,7 @@ import string
 
 import elementpath
 import pytest
+from elementpath.collations import UNICODE_CODEPOINT_COLLATION
 from elementpath.xpath3 import XPath3Parser
 from hypothesis import given
 from hypothesis import strategies as st
@@ -95,7 +96,9 @@ TEXTS = st.text(
 def by_xpath(expression: str, text: str) -> object:
     root = etree.Element("a")
     root.text = text
-    return elementpath.select(root, expression, parser=XPath3Parser)
+    return elementpath.select(
+        root, expression, parser=XPath3Parser, default_collation=UNICODE_CODEPOINT_COLLATION
+    )
 
 
 @given(TEXTS)

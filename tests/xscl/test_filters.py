@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import elementpath
 import pytest
+from elementpath.collations import UNICODE_CODEPOINT_COLLATION
 from elementpath.xpath3 import XPath3Parser
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -154,7 +155,7 @@ def test_what_later_functions_say(condition: str, text: str) -> None:
             f"boolean({condition})",
             namespaces={"p": URI},
             parser=XPath3Parser,
-            default_collation="http://www.w3.org/2005/xpath-functions/collation/codepoint",
+            default_collation=UNICODE_CODEPOINT_COLLATION,
             compatibility_mode=True,
             item=same,
         )
