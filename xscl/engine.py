@@ -397,6 +397,8 @@ class Engine:
         dissection = self._queries.check(query)
         if history:
             self._evaluation.forget(exact=True)
+        else:
+            self._intake.lapse()
         since = 0 if history else self._intake.next_number
         subscription, numbers = self._queries.add(
             dissection, since=since, on_match=on_match, cancel=self._cancel

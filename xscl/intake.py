@@ -169,7 +169,7 @@ class Intake:
         """
         if exact or self._since_forgetting > len(self.held) // 16:
             self._since_forgetting = 0
-            self._lapse()
+            self.lapse()
         gone, self._gone = self._gone, []
         return gone
 
@@ -183,7 +183,9 @@ class Intake:
             for composite in self.composites.values()
         )
 
-    def _lapse(self) -> None:
+    def lapse(self) -> None:
+        """Lets go of what no query can reach any more; `forget` tells the numbers.  To be called
+        before a query comes: what is out of reach stays so, whatever its window."""
         for number in self.retention.expired(self.watermark):
             composite = self.composites.pop(number, None)
             if composite is not None:

@@ -1,12 +1,14 @@
-"""Writes the terms of a query as XSCL, with no more parentheses than needed.
+"""Writes the terms of a query as XSCL, with few more parentheses than needed.
 
 Where the language lets the same be written in several ways (`->x` and `AS x`, upper and lower
-case, white space and comments), dice decide; they are seeded, so that a query has one text.
+case, white space and comments, a group where there is one anyway), dice decide; they are seeded,
+so that a query has one text.  On request they put parameters in place of constants.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from random import Random
 
@@ -21,6 +23,8 @@ from tests.oracle.terms import (
     Filter,
     Insert,
     Item,
+    Join,
+    JoinedBy,
     Logical,
     Negation,
     Number,
@@ -29,12 +33,13 @@ from tests.oracle.terms import (
     Predicate,
     Query,
     Side,
+    Source,
     Step,
     Text,
     VariablePath,
 )
 
-__all__ = ["xscl_file", "xscl_text"]
+__all__ = ["xscl_file", "xscl_text", "xscl_with_parameters"]
 
 _BINDS = {"or": 1, "and": 2, "=": 3, "!=": 3, "<": 4, "<=": 4, ">": 4, ">=": 4}
 _BINDS |= {"+": 5, "-": 5, "*": 6, "div": 6, "mod": 6}
@@ -43,9 +48,12 @@ _UNARY = 7
 
 def xscl_file(queries: Mapping[str, Query], namespaces: Mapping[str, str]) -> str:
     """A query file: the declarations, then each query under its name."""
-    declared = [f'DECLARE NAMESPACE {prefix} = "{uri}"' for prefix, uri in namespaces.items()]
     named = [f"-- name: {name}\n{xscl_text(query)}" for name, query in queries.items()]
-    return ";\n".join(declared + named)
+    return ";\n".join(_declarations(namespaces) + named)
+
+
+def _declarations(namespaces: Mapping[str, str]) -> list[str]:
+    return [f'DECLARE NAMESPACE {prefix} = "{uri}"' for prefix, uri in namespaces.items()]
 
 
 def xscl_text(query: Query) -> str:
@@ -53,10 +61,21 @@ def xscl_text(query: Query) -> str:
     return _Writer(Random(query.style)).query(query)
 
 
+def xscl_with_parameters(
+    query: Query, namespaces: Mapping[str, str]
+) -> tuple[str, dict[str, str | int | float]]:
+    """One query after the declarations, with parameters in place of about half of its constants,
+    and their values."""
+    writer = _Writer(Random(query.style), parametrized=True)
+    return ";\n".join([*_declarations(namespaces), writer.query(query)]), writer.values
+
+
 class _Writer:
-    def __init__(self, dice: Random) -> None:
+    def __init__(self, dice: Random, *, parametrized: bool = False) -> None:
         self._dice = dice
-        self._gaps = ("", "", "", " ", "\n  ", "(: a (: b :) :)")
+        self._gaps: tuple[str, ...] = ("", "", "", " ", "\n  ", "(: a (: b :) :)")
+        self._parametrized = parametrized
+        self.values: dict[str, str | int | float] = {}
 
     # What may be written in several ways.
 
@@ -69,32 +88,66 @@ class _Writer:
     def _name(self, variable: str) -> str:
         return self._dice.choice(["", "", "$"]) + variable
 
+    def _constant(self, constant: Constant) -> str:
+        if isinstance(constant, Number):
+            return self._parameter(_value(constant.written)) or constant.written
+        return self._parameter(constant.value) or self._string(constant.value)
+
+    def _parameter(self, value: str | int | float) -> str:
+        """A parameter in place of a value, or nothing; apart from a parenthesis before it, with
+        which it would open a comment."""
+        if not self._parametrized or self._dice.random() < 0.5:
+            return ""
+        name = f"p{len(self.values)}"
+        self.values[name] = value
+        return f" :{name}"
+
     def _string(self, value: str) -> str:
         quote = self._dice.choice("'\"")
         return quote + value.replace(quote, quote * 2) + quote
 
     # Queries.
 
-    def query(self, query: Query) -> str:
+    def query(self, query: Query, *, nested: bool = False) -> str:
         gaps = self._gaps
         if isinstance(query.select, (Constructor, dict)):
             self._gaps = gaps[:-1]  # in a constructor, a comment is text
-        head = self._select(query.select)
+        needed = nested and query.publish is None and query.select == ""
+        head = self._select("*" if needed else query.select)
         self._gaps = gaps
         if head:
             head = f"{self._keyword('SELECT')} {head} {self._keyword('FROM')} "
-        blocks = [self._block(block) for block in query.blocks]
-        operator = query.operator
-        if operator is None:
-            return head + blocks[0]
+        published = "" if query.publish is None else f" {self._keyword('PUBLISH')} {query.publish}"
+        return head + self._source(query.source) + published
+
+    def _source(self, source: Source) -> str:
+        if isinstance(source, Block):
+            written = self._block(source)
+        else:
+            right = self._source(source.right)
+            right = f"({right})" if isinstance(source.right, Join) else right
+            written = f"{self._source(source.left)} {self._operator(source.operator)} {right}"
+        return f"({self._gap()}{written})" if self._dice.random() < 0.03 else written
+
+    def _operator(self, operator: JoinedBy) -> str:
         parts = [] if operator.predicate is None else [self._predicate(operator.predicate)]
-        parts += [] if operator.written is None else [operator.written]
-        kind = self._keyword(operator.kind)
+        parts += [] if operator.written is None else [self._window(operator.written)]
         inside = f"{self._gap()},{self._gap()}".join(parts or ["INF"])
-        return f"{head}{blocks[0]} {kind} {{{self._gap()}{inside}}}{self._gap()} {blocks[1]}"
+        return f"{self._keyword(operator.kind)} {{{self._gap()}{inside}}}{self._gap()}"
+
+    def _window(self, written: str) -> str:
+        number = re.match("[0-9.]+", written)
+        parameter = "" if number is None else self._parameter(_value(number[0]))
+        if number is None or not parameter:
+            return written
+        return f"{parameter} {written[number.end() :].strip()}"
 
     def _block(self, block: Block) -> str:
-        return block.stream + self._steps(block.path)
+        if isinstance(block.stream, str):
+            return block.stream + self._steps(block.path)
+        # Without a path, only its SELECT or PUBLISH tells a sub-query from a group.
+        inner = self.query(block.stream, nested=not block.path)
+        return f"({self._gap()}{inner}{self._gap()}){self._steps(block.path)}"
 
     # Paths and filters.
 
@@ -135,10 +188,8 @@ class _Writer:
         match condition:
             case tuple():
                 return self._relative(condition)
-            case Text(value):
-                return self._string(value)
-            case Number(written):
-                return written
+            case Text() | Number():
+                return self._constant(condition)
             case Call(name, arguments):
                 return f"{name}({', '.join(self._condition(part, 0) for part in arguments)})"
             case Negation(operand):
@@ -170,9 +221,6 @@ class _Writer:
         for function in side.functions:
             written = f"{function}({self._gap()}{written})"
         return written
-
-    def _constant(self, constant: Constant) -> str:
-        return constant.written if isinstance(constant, Number) else self._string(constant.value)
 
     def _path(self, path: VariablePath) -> str:
         return self._name(path.variable) + self._steps(path.path)
@@ -227,4 +275,13 @@ class _Writer:
                 return f"{{{', '.join(members)}}}"
             case list():
                 return f"[{', '.join(map(self._json, value))}]"
-        return json.dumps(value)
+            case bool() | None:
+                return json.dumps(value)
+            case str() | int() | float():
+                return self._parameter(value) or json.dumps(value)
+        raise TypeError(value)
+
+
+def _value(number: str) -> int | float:
+    """A number as a parameter's value."""
+    return int(number) if number.isdecimal() else float(number)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from lxml import etree
@@ -35,6 +35,15 @@ def canonical_match(match: Mapping[str, Any]) -> str:
     pairs = " ".join(f"{name}={number}" for name, number in sorted(bindings.items()))
     where = " ".join(f"{document}#{n}" for document, n in zip(documents, nodes, strict=True))
     return f"{query}: {where} [{pairs}] {canonical_result(result)}"
+
+
+def anonymous(matches: Iterable[Mapping[str, Any]], known: Collection[str]) -> list[dict[str, Any]]:
+    """The matches with `*` for a document that is not known: a match's result, which bears the
+    match's id."""
+    return [
+        {**match, "documents": [each if each in known else "*" for each in match["documents"]]}
+        for match in matches
+    ]
 
 
 def differences(expected: Iterable[Mapping[str, Any]], got: Iterable[Mapping[str, Any]]) -> str:

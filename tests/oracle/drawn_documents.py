@@ -1,7 +1,12 @@
-"""Random small documents, XML and JSON, from alphabets so small that they often agree."""
+"""Random small documents, XML and JSON, from alphabets so small that they often agree.
+
+They are of a kind: `xml`, `json`, `mixed`, or `plain`, which is XML of two or three levels without
+namespaces, comments and mixed content.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.oracle.terms import Document
 
-__all__ = ["NAMESPACES", "documents"]
+__all__ = ["NAMESPACES", "documents", "plain_documents"]
 
 NAMES = ("a",) * 8 + ("b",) * 6 + ("c", "item", "or", "div", "not", "from", "text")
 KEYS = ("a",) * 6 + ("b",) * 4 + ("c", "item", "or", "div", "text", "b c", "dc:creator", "1st", "é")
@@ -93,17 +98,38 @@ json_documents = (
 )
 
 
+_PLAIN_NAMES = ("a", "a", "b", "b", "c")
+_PLAIN_VALUES = ("1", "1", "1", "2", "2", "10", "x", "X", "1.0", " 1", "")
+
+
 @st.composite
-def documents(draw: st.DrawFn, kinds: str) -> list[Document]:
-    """Three to six of two streams, some at the same time, some that say the same; `kinds` is
-    `xml`, `json` or `mixed`."""
+def plain_documents(draw: st.DrawFn, levels: int = 2) -> str:
+    """Text in the leaves only."""
+    name = draw(st.sampled_from(_PLAIN_NAMES))
+    value = draw(st.none() | st.none() | st.sampled_from(_PLAIN_VALUES))
+    attribute = "" if value is None else f' k="{value}"'
+    if levels == 0 or (levels == 1 and draw(st.booleans())):
+        return f"<{name}{attribute}>{draw(st.sampled_from(_PLAIN_VALUES))}</{name}>"
+    within = draw(st.lists(plain_documents(levels - 1), min_size=levels, max_size=3))
+    return f"<{name}{attribute}>{''.join(within)}</{name}>"
+
+
+_TIMES = (0, 1, 2, 2, 3, 4, 5, 5.5, 60, 4000)
+
+
+@st.composite
+def documents(
+    draw: st.DrawFn, kinds: str, *, times: Sequence[float] = _TIMES, most: int = 6
+) -> list[Document]:
+    """Four or more of two streams, some at the same time, some that say the same."""
     some: list[tuple[Any, bool]] = []
-    for _ in range(draw(st.integers(2, 3))):
+    for _ in range(draw(st.sampled_from([1, 2, 2, 3]))):
         json = kinds == "json" or (kinds == "mixed" and draw(st.booleans()))
-        some.append((draw(json_documents if json else xml_documents()), json))
+        xml = plain_documents() if kinds == "plain" else xml_documents()
+        some.append((draw(json_documents if json else xml), json))
     streams = st.sampled_from(["S"] * 7 + ["R"])
-    times = st.sampled_from([0, 1, 2, 2, 3, 4, 5, 5.5, 60, 4000])
-    drawn = draw(st.lists(st.tuples(streams, times, st.sampled_from(some)), min_size=3, max_size=6))
+    each = st.tuples(streams, st.sampled_from(times), st.sampled_from(some))
+    drawn = draw(st.lists(each, min_size=4, max_size=most))
     return [
         Document(stream, f"d{number}", time, content, json, _timestamp(time, draw(st.booleans())))
         for number, (stream, time, (content, json)) in enumerate(drawn)

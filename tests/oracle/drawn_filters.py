@@ -1,4 +1,8 @@
-"""Random node tests, paths and filter conditions over the whole whitelist."""
+"""Random node tests, paths and filter conditions over the whole whitelist.
+
+What is drawn is likely for documents of a kind: `xml`, `json`, or `mixed`.  For `plain` ones, XML
+without namespaces, it is XPath 1.0.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +26,7 @@ _TESTS = ("a", "b", "*", "*", "*") * 3 + ("c", "*:a", "'a'", "item")
 _KEYWORDS = ("or", "div", "not", "from", "text")
 _IN_XML = (*_TESTS, *_TESTS, *_KEYWORDS, "p:a", "p:b", "dc:a", "atom:b", "*:b", "*:c")
 _IN_JSON = (*_TESTS, *_TESTS, "json", "'b c'", "'dc:creator'", '"1st"', "é", *_KEYWORDS)
+_IN_PLAIN = ("a", "a", "a", "b", "b", "b", "*", "*", "*", "c")
 _ATTRIBUTES = ("@k", "@k", "@k", "@m", "@*", "@*", "@dc:k", "@xml:lang")
 _TEXTS = ("1", "2", "x", "x y", "", "1.0", "it's", 'a "b"')
 _NUMBERS = ("1", "1", "2", "0", "1.5", ".5", "3.", "10")
@@ -32,6 +37,8 @@ _TEXT_FUNCTIONS = ("string", "normalize-space", "lower-case", "upper-case")
 
 @st.composite
 def node_test(draw: st.DrawFn, kinds: str, *, attribute: bool = False) -> str:
+    if kinds == "plain":
+        return "@k" if attribute else draw(st.sampled_from(_IN_PLAIN))
     if attribute:
         return draw(st.sampled_from(_ATTRIBUTES))
     return draw(st.sampled_from(_IN_JSON if kinds != "xml" else _IN_XML))
@@ -74,7 +81,7 @@ def _texts(draw: st.DrawFn, kinds: str, levels: int) -> Condition:
     if shape < 7:
         return draw(_relative_path(kinds, levels - 1))
     if shape < 9:
-        name = draw(st.sampled_from(_TEXT_FUNCTIONS))
+        name = draw(st.sampled_from(_TEXT_FUNCTIONS[: 2 if kinds == "plain" else 4]))
         if name in ("string", "normalize-space") and draw(st.booleans()):
             return Call(name)
         return Call(name, (draw(_texts(kinds, levels - 1)),))
@@ -130,10 +137,8 @@ def conditions(
     """A condition that holds or not; at the top of a filter also a position, if allowed."""
     shape = draw(st.integers(0, 13))
     if top and positional and shape in (0, 13):
-        return draw(
-            st.sampled_from([Number("1"), Number("1"), Number("2"), Call("last")])
-            | _numbers(kinds, 2, True)
-        )
+        simple: list[Condition] = [Number("1"), Number("1"), Number("2"), Call("last")]
+        return draw(st.sampled_from(simple) | _numbers(kinds, 2, True))
     if shape < 4:
         return draw(_relative_path(kinds, levels))
     if shape < 8 or levels <= 0:
@@ -141,18 +146,19 @@ def conditions(
         left, right = (draw(_values(kinds, levels, positional)) for _ in range(2))
         return Operation(sign, left, right)
     if shape < 10:
-        name = draw(st.sampled_from(["contains", "starts-with", "ends-with", "matches"]))
+        names = ["contains", "starts-with", "ends-with", "matches"]
+        name = draw(st.sampled_from(names[:2] if kinds == "plain" else names))
         second: Condition
         if name == "matches":
             second = Text(draw(st.sampled_from(_PATTERNS)))
         else:
             second = draw(_texts(kinds, levels - 1))
         return Call(name, (draw(_texts(kinds, levels)), second))
-    if shape == 10:
+    if shape == 10 and kinds != "plain":
         name = draw(st.sampled_from(["exists", "empty"]))
         return Call(name, (draw(_relative_path(kinds, levels)),))
     inner = conditions(kinds, positional=positional, levels=levels - 1)
-    if shape == 11:
+    if shape in (10, 11):
         return Call("not", (draw(inner),))
     sign = draw(st.sampled_from(["and", "or"]))
     if draw(st.integers(0, 15)) == 0:

@@ -28,6 +28,7 @@ _LITERALS = (
     "a -- b;",
 )
 _IN_ATTRIBUTES = ("\n", "&#xA;", "x", " ", "&lt;", "{{", "}}", "'", "--", ";")
+_PLAIN_LITERALS = ("it's", "x", "&amp;", "{{")
 _CONSTANTS = ("x", "{x1}", 1, 1.5, -2, True, False, None)
 
 
@@ -39,22 +40,24 @@ def _paths(draw: st.DrawFn, names: list[str], kinds: str) -> VariablePath:
 
 @st.composite
 def _constructors(draw: st.DrawFn, names: list[str], kinds: str, levels: int) -> Constructor:
+    plain = kinds == "plain"
     attributes = {}
-    for name in draw(
-        st.lists(st.sampled_from(["k", "m", "p:k", "xml:lang"]), max_size=2, unique=True)
-    ):
-        parts = st.sampled_from(_IN_ATTRIBUTES) | st.builds(Insert, _paths(names, kinds))
+    some = ["k", "m"] if plain else ["k", "m", "p:k", "xml:lang"]
+    for name in draw(st.lists(st.sampled_from(some), max_size=2, unique=True)):
+        texts = st.sampled_from(("x", "'") if plain else _IN_ATTRIBUTES)
+        parts = texts | st.builds(Insert, _paths(names, kinds))
         attributes[name] = tuple(draw(st.lists(parts, max_size=3)))
     namespaces: tuple[tuple[str, str], ...] = ()
-    if draw(st.integers(0, 9)) == 0:
+    if not plain and draw(st.integers(0, 9)) == 0:
         prefix, uri = draw(st.sampled_from([("", "urn:d"), ("p", "urn:p"), ("z", "urn:z")]))
         namespaces = ((prefix, uri),)
     inserts = st.builds(Insert, _paths(names, kinds), st.booleans())
-    parts = inserts | inserts | st.sampled_from(_LITERALS)
+    literals = st.sampled_from(_PLAIN_LITERALS if plain else _LITERALS)
+    within: st.SearchStrategy[str | Insert | Constructor] = st.one_of(inserts, inserts, literals)
     if levels:
-        parts |= _constructors(names, kinds, levels - 1)
-    content = draw(st.lists(parts, max_size=4))
-    name = draw(st.sampled_from(_NAMES))
+        within |= _constructors(names, kinds, levels - 1)
+    content = draw(st.lists(within, max_size=4))
+    name = draw(st.sampled_from(_NAMES[: 2 if plain else None]))
     if namespaces and namespaces[0][0] and ":" not in name:
         name = f"{namespaces[0][0]}:{name}"
     return Constructor(name, namespaces, tuple(attributes.items()), tuple(content))
@@ -84,13 +87,16 @@ def _json_parts(draw: st.DrawFn, names: list[str], kinds: str, levels: int) -> o
 @st.composite
 def selects(draw: st.DrawFn, names: list[str], kinds: str) -> Select:
     """Nothing, `*`, a list, or a constructor."""
-    shape = draw(st.sampled_from(["", "*", "list", "list", "xml", "xml", "json"]))
+    shapes = ["", "*", "list", "list", "xml", "xml", "json"]
+    shape = draw(st.sampled_from(shapes[:-1] if kinds == "plain" else shapes))
     if shape in ("", "*") or not names:
         return "*" if shape == "*" else ""
     if shape == "xml":
         return draw(_constructors(names, kinds, 1))
     if shape == "json":
         return draw(_json(names, kinds, 1))
-    aliases = st.none() | st.sampled_from(["v", "a", "title", "dc:t"])
+    aliases = st.none() | st.sampled_from(
+        ["v", "a", "title", "dc:t"][: 3 if kinds == "plain" else 4]
+    )
     items = st.builds(Item, _paths(names, kinds), aliases)
     return tuple(draw(st.lists(items, min_size=1, max_size=3)))

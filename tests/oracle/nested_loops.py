@@ -1,10 +1,9 @@
-"""Evaluates queries by trying everything: all pairs of documents, all assignments of nodes.
+"""Evaluates queries by trying everything: all tuples of documents, all assignments of nodes.
 
-The queries are data, not text, so that no parser is shared with the engine; paths are XPath 1.0
-and evaluated by libxml2.  A block's variables are the `for` clauses of XQuery, in order:
-
-    S//book->x1[./author->x2]   is   Block("S", [Variable("x1", None, "//book"),
-                                                 Variable("x2", "x1", "./author")], output="x1")
+The queries are data (patterns.py), not text, so that no parser is shared with the engine; paths are
+XPath 1.0 and evaluated by libxml2.  Of a join's operands every pair of partial matches is tried.
+A predicate is tested as soon as all that it names is bound: what a group compares with a block
+outside it waits for that block.
 
 A node is (number of its element in document order from 0, name of the attribute or None).
 """
@@ -13,180 +12,202 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Literal, NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from lxml import etree
 
+from tests.oracle.composed import composed
+from tests.oracle.patterns import (
+    Block,
+    Document,
+    Join,
+    Query,
+    Side,
+    Source,
+    Variable,
+    blocks_of,
+    joins_of,
+)
+
+__all__ = [
+    "Evaluation",
+    "Match",
+    "Partial",
+    "Row",
+    "compare_strings",
+]
+
 Node = tuple[int, str | None]
-Assignment = dict[str, Any]  # variable → element, or attribute as lxml's string
-
-
-@dataclass(frozen=True)
-class Variable:
-    """Ranges over the nodes that `path` selects from the parent's node, or from the document."""
-
-    name: str
-    parent: str | None
-    path: str
-
-
-@dataclass(frozen=True)
-class Block:
-    """A block over one stream; `output` names the variable of the last step of its main path."""
-
-    stream: str
-    variables: Sequence[Variable]
-    output: str
-
-
-@dataclass(frozen=True)
-class Term:
-    """A side of a comparison that is not just a variable: the nodes of a path (XPath) from one,
-    or a constant without a variable, under functions (innermost first)."""
-
-    variable: str | None
-    path: str = "."
-    functions: tuple[str, ...] = ()
-    constant: str = ""
-
-
-Side = str | Term
-Conjuncts = Sequence[tuple[Side, str, Side]]
-
-
-@dataclass(frozen=True)
-class Query:
-    """One block, or two under an operator; `joins` compare variables: (left, operator, right).
-
-    All of the `joins` must hold, or all of one of the `alternatives`.
-    """
-
-    name: str
-    blocks: Sequence[Block]
-    kind: Literal["FOLLOWED BY", "JOIN"] | None = None
-    joins: Conjuncts = ()
-    window: float | None = None
-    selected: Sequence[str] = ()
-    namespaces: Mapping[str, str] = field(default_factory=dict)
-    alternatives: Sequence[Conjuncts] = ()
-
-    @property
-    def compared(self) -> set[str]:
-        """The variables that any comparison is about."""
-        sides = {
-            side
-            for joins in (self.joins, *self.alternatives)
-            for left, _, right in joins
-            for side in (left, right)
-        }
-        names = {side if isinstance(side, str) else side.variable for side in sides}
-        return {name for name in names if name is not None}
-
-
-@dataclass(frozen=True)
-class Document:
-    """A document of a stream; the time is in seconds."""
-
-    stream: str
-    id: str
-    timestamp: float
-    xml: str
 
 
 class Row(NamedTuple):
     """One match: a document and an output node for each block, and the selected variables."""
 
     query: str
-    documents: tuple[str, ...]
+    documents: tuple[object, ...]
     nodes: tuple[Node, ...]
     bindings: tuple[tuple[str, Node], ...]
 
 
-def evaluate(queries: Iterable[Query], documents: Sequence[Document]) -> list[Row]:
-    """Every match once."""
-    trees = [etree.ElementTree(etree.fromstring(document.xml)) for document in documents]
-    rows: list[Row] = []
-    for query in queries:
-        rows += set(_matches(query, documents, trees))
-    return rows
+@dataclass(frozen=True, eq=False, slots=True)
+class Found:
+    """A node, its string value, what lxml's XPath returned (an element or a string), and the
+    prefixes of its query."""
+
+    node: Node
+    text: str
+    raw: Any
+    namespaces: Mapping[str, str]
 
 
-def _matches(query: Query, documents: Sequence[Document], trees: Sequence[Any]) -> Iterator[Row]:
-    assignments = [
-        [
-            list(_distinct(query, block, tree)) if document.stream == block.stream else []
-            for document, tree in zip(documents, trees, strict=True)
-        ]
-        for block in query.blocks
-    ]
-    for places in _places(query, documents):
-        for whole in _combinations([assignments[b][place] for b, place in enumerate(places)]):
-            if any(
-                all(_holds(whole, *join) for join in joins)
-                for joins in (query.joins, *query.alternatives)
-            ):
-                yield Row(
-                    query.name,
-                    tuple(documents[place].id for place in places),
-                    tuple(node(whole[block.output]) for block in query.blocks),
-                    tuple((name, node(whole[name])) for name in sorted(set(query.selected))),
-                )
+Assignment = dict[str, Found]
 
 
-def _places(query: Query, documents: Sequence[Document]) -> Iterator[tuple[int, ...]]:
-    """The documents, or ordered pairs of different documents, that the operator allows."""
-    if len(query.blocks) == 1:
-        yield from ((place,) for place in range(len(documents)))
-        return
-    window = float("inf") if query.window is None else query.window
-    for left, a in enumerate(documents):
-        for right, b in enumerate(documents):
-            later = b.timestamp - a.timestamp
-            in_time = 0 < later <= window if query.kind == "FOLLOWED BY" else abs(later) <= window
-            if left != right and in_time:
-                yield left, right
+@dataclass(frozen=True, eq=False, slots=True)
+class Partial:
+    """A match of a part of a source: the places of its documents, the earliest and the latest of
+    their times, and its assignment."""
+
+    places: tuple[int, ...]
+    earliest: float
+    latest: float
+    bound: Assignment
 
 
-def _distinct(query: Query, block: Block, tree: Any) -> Iterator[Assignment]:
-    """The assignments of one block to one document, told apart by the variables that matter."""
-    matter = {block.output, *query.selected, *query.compared}
-    seen = set()
-    for whole in _assignments(query, block.variables, tree, {}):
-        part = {name: value for name, value in whole.items() if name in matter}
-        key = tuple((name, node(value)) for name, value in sorted(part.items()))
-        if key not in seen:
-            seen.add(key)
-            yield part
+@dataclass(frozen=True, eq=False, slots=True)
+class Match:
+    """A row, its time, and its result as XML text."""
+
+    row: Row
+    time: float
+    result: Callable[[], str]
 
 
-def _assignments(
-    query: Query, variables: Sequence[Variable], tree: Any, bound: Assignment
-) -> Iterator[Assignment]:
-    if not variables:
-        yield bound
-        return
-    first, *others = variables
-    context = tree if first.parent is None else bound[first.parent]
-    for found in context.xpath(first.path, namespaces=dict(query.namespaces)):
-        yield from _assignments(query, others, tree, {**bound, first.name: found})
+class Evaluation:
+    """A query without sub-queries, over documents; patterns are evaluated once for each text."""
+
+    def __init__(self, query: Query) -> None:
+        self.query = query
+        self.blocks = blocks_of(query.source)
+        compared = set().union(*(join.compared for join in joins_of(query.source)))
+        self._matter = compared | query.selected
+        self._bindings: dict[tuple[Block, str], list[Assignment]] = {}
+
+    def matches(
+        self, documents: Sequence[Document], fresh: Collection[int] | None = None
+    ) -> list[Match]:
+        """Every match once; only those with a document at one of the `fresh` places."""
+        found: dict[Row, Match] = {}
+        for partial in self.partials(self.query.source, documents):
+            if fresh is None or any(place in fresh for place in partial.places):
+                match = self._match(partial, documents)
+                found.setdefault(match.row, match)
+        return list(found.values())
+
+    def partials(self, source: Source, documents: Sequence[Document]) -> Iterator[Partial]:
+        """The matches of a part of the source."""
+        if isinstance(source, Block):
+            for place, document in enumerate(documents):
+                if document.stream == source.stream:
+                    for bound in self.bindings(source, document):
+                        yield Partial((place,), document.timestamp, document.timestamp, bound)
+            return
+        due = self._due(source)
+        rights = list(self.partials(source.right, documents))
+        for left in self.partials(source.left, documents):
+            for right in rights:
+                if not _in_time(source, left, right) or set(left.places) & set(right.places):
+                    continue
+                bound = left.bound | right.bound
+                if all(_satisfied(join, bound) for join in due):
+                    yield Partial(
+                        left.places + right.places,
+                        min(left.earliest, right.earliest),
+                        max(left.latest, right.latest),
+                        bound,
+                    )
+
+    def undecided(self, source: Source) -> bool:
+        """Whether a predicate within names a variable of a block outside."""
+        bound = self._variables(source)
+        return any(not join.compared <= bound for join in joins_of(source))
+
+    def bindings(self, block: Block, document: Document) -> list[Assignment]:
+        """The assignments of one block to one document, told apart by the variables that matter."""
+        key = (block, document.xml)
+        if key not in self._bindings:
+            self._bindings[key] = list(self._distinct(block, document.xml))
+        return self._bindings[key]
+
+    def _variables(self, source: Source) -> set[str]:
+        return {variable.name for block in blocks_of(source) for variable in block.variables}
+
+    def _due(self, join: Join) -> list[Join]:
+        """The joins whose predicates can be tested here, and not before."""
+        bound = self._variables(join)
+        sides = [self._variables(join.left), self._variables(join.right)]
+        within = [(one, sides[0]) for one in joins_of(join.left)]
+        within += [(one, sides[1]) for one in joins_of(join.right)]
+        late = [one for one, side in within if one.compared <= bound and not one.compared <= side]
+        return [*late, *([join] if join.compared <= bound else [])]
+
+    def _match(self, partial: Partial, documents: Sequence[Document]) -> Match:
+        query = self.query
+        outputs = [partial.bound[block.output] for block in self.blocks]
+        row = Row(
+            query.name,
+            tuple(documents[place].id for place in partial.places),
+            tuple(found.node for found in outputs),
+            tuple((name, partial.bound[name].node) for name in sorted(query.selected)),
+        )
+
+        def result() -> str:
+            raw = {name: found.raw for name, found in partial.bound.items()}
+            nodes = [found.raw for found in outputs]
+            return composed(query.select, nodes, raw, query.namespaces)
+
+        return Match(row, partial.latest, result)
+
+    def _distinct(self, block: Block, xml: str) -> Iterator[Assignment]:
+        matter = self._matter | {block.output}
+        seen = set()
+        for whole in self._assignments(block.variables, _tree(xml), {}):
+            part = {name: found for name, found in whole.items() if name in matter}
+            key = tuple((name, found.node) for name, found in sorted(part.items()))
+            if key not in seen:
+                seen.add(key)
+                yield part
+
+    def _assignments(
+        self, variables: Sequence[Variable], tree: Any, bound: Assignment
+    ) -> Iterator[Assignment]:
+        if not variables:
+            yield bound
+            return
+        first, *others = variables
+        context = tree if first.parent is None else bound[first.parent].raw
+        namespaces = self.query.namespaces
+        for raw in context.xpath(first.path, namespaces=namespaces):
+            found = Found(_node(raw), _text(raw), raw, namespaces)
+            yield from self._assignments(others, tree, {**bound, first.name: found})
 
 
-def _combinations(sides: Sequence[Sequence[Assignment]]) -> Iterator[Assignment]:
-    if len(sides) == 1:
-        yield from sides[0]
-    else:
-        for left in sides[0]:
-            for right in sides[1]:
-                yield {**left, **right}
+# Nodes.
 
 
-def node(found: Any) -> Node:
+@lru_cache(1024)
+def _tree(xml: str) -> Any:
+    return etree.ElementTree(etree.fromstring(xml))
+
+
+def _node(raw: Any) -> Node:
     """The identity of a node that lxml's XPath returned."""
-    attribute = getattr(found, "attrname", None)
-    return _number(found if attribute is None else found.getparent()), attribute
+    attribute = getattr(raw, "attrname", None)
+    return _number(raw if attribute is None else raw.getparent()), attribute
 
 
 def _number(element: Any) -> int:
@@ -195,9 +216,55 @@ def _number(element: Any) -> int:
     return next(number for number, other in enumerate(elements) if other is element)
 
 
-def string_value(found: Any) -> str:
+def _text(raw: Any) -> str:
     """XPath's string value."""
-    return str(found) if isinstance(found, str) else str(found.xpath("string()"))
+    return str(raw) if isinstance(raw, str) else str(raw.xpath("string()"))
+
+
+# Operators and their predicates.
+
+
+def _in_time(join: Join, left: Partial, right: Partial) -> bool:
+    later = right.latest - left.latest
+    if join.kind == "FOLLOWED BY" and right.earliest <= left.latest:
+        return False
+    return join.window is None or abs(later) <= join.window
+
+
+def _satisfied(join: Join, bound: Assignment) -> bool:
+    return any(
+        all(_holds(bound, *comparison) for comparison in joins)
+        for joins in (join.joins, *join.alternatives)
+    )
+
+
+def _holds(bound: Assignment, left: Side, op: str, right: Side) -> bool:
+    """A path ranges over its nodes for each occurrence anew: some pair of them must compare."""
+    return any(
+        op == "!=" if a is None or b is None else compare_strings(a, op, b)
+        for a in _values(bound, left)
+        for b in _values(bound, right)
+    )
+
+
+def _values(bound: Assignment, side: Side) -> Sequence[str | None]:
+    """The string values of a side's nodes under its functions; None is NaN."""
+    if isinstance(side, str):
+        return (bound[side].text,)
+    values: list[str | None] = [side.constant]
+    if side.variable is not None:
+        found = bound[side.variable]
+        values = [found.text] if side.path == "." else list(_texts(found, side.path))
+    for function in side.functions:
+        values = [None if value is None else _under(function, value) for value in values]
+    return values
+
+
+@lru_cache(4096)
+def _texts(found: Found, path: str) -> tuple[str, ...]:
+    if isinstance(found.raw, str):
+        return ()  # nothing is below an attribute
+    return tuple(map(_text, found.raw.xpath(path, namespaces=found.namespaces)))
 
 
 DOUBLE = re.compile(
@@ -211,32 +278,6 @@ ORDERS: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def _holds(whole: Assignment, left: Side, op: str, right: Side) -> bool:
-    """A path ranges over its nodes for each occurrence anew: some pair of them must compare."""
-    return any(
-        op == "!=" if None in (a, b) else compare_strings(a, op, b)
-        for a in _values(whole, left)
-        for b in _values(whole, right)
-    )
-
-
-def _values(whole: Assignment, side: Side) -> list[Any]:
-    """The string values of a side's nodes under its functions; None is NaN."""
-    if isinstance(side, str):
-        return [string_value(whole[side])]
-    values: list[Any] = [side.constant]
-    if side.variable is not None:
-        found = whole[side.variable]
-        nodes = [found]
-        if side.path != ".":
-            # Nothing is below an attribute.
-            nodes = [] if isinstance(found, str) else found.xpath(side.path)
-        values = [string_value(one) for one in nodes]
-    for function in side.functions:
-        values = [None if value is None else _under(function, value) for value in values]
-    return values
-
-
 def _under(function: str, value: str) -> str | None:
     """A value under a function; of numbers only those that JavaScript prints without exponent."""
     if function == "lower-case":
@@ -247,11 +288,6 @@ def _under(function: str, value: str) -> str | None:
         return None
     number = f"{Decimal(repr(float(value))):f}"
     return number.removesuffix(".0")
-
-
-def compare(left: Any, op: str, right: Any) -> bool:
-    """A comparison of a predicate, by the nodes' string values."""
-    return compare_strings(string_value(left), op, string_value(right))
 
 
 def compare_strings(a: str, op: str, b: str) -> bool:

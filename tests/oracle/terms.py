@@ -1,11 +1,13 @@
 """The terms of a query as data, from which its XSCL text and its XQuery are written.
 
 Steps are XPath's; a path in a filter starts at the step's node, one of a block at the document,
-one of a predicate or SELECT at a variable.  Nothing here knows how a query is evaluated.
+one of a predicate or SELECT at a variable.  A chain is a tree of joins that leans to the left, a
+group is a join to the right of another.  Nothing here knows how a query is evaluated.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -21,6 +23,7 @@ __all__ = [
     "Filter",
     "Insert",
     "Item",
+    "Join",
     "JoinedBy",
     "Logical",
     "Negation",
@@ -31,9 +34,14 @@ __all__ = [
     "Query",
     "Select",
     "Side",
+    "Source",
     "Step",
     "Text",
     "VariablePath",
+    "blocks_of",
+    "bound",
+    "operators_of",
+    "selected_paths",
 ]
 
 # Paths and filters.
@@ -107,12 +115,16 @@ class Filter:
     parts: tuple[Condition | Branch, ...]
 
 
-@dataclass(frozen=True)
-class Block:
-    """A stream and a main path, empty for whole documents."""
-
-    stream: str
-    path: Path
+def bound(path: Path) -> list[str]:
+    """The variables of a path, in order."""
+    found = []
+    for step in path:
+        found += [step.variable] if step.variable else []
+        for filter in step.filters:
+            for part in filter.parts:
+                if isinstance(part, Branch):
+                    found += bound(part.path)
+    return found
 
 
 # Predicates.
@@ -190,7 +202,35 @@ JSONConstructor = dict[str, object]
 
 Select = Literal["", "*"] | tuple[Item, ...] | Constructor | JSONConstructor
 
+
+def selected_paths(select: object) -> Iterator[VariablePath]:
+    """The paths of a SELECT, in its order."""
+    match select:
+        case VariablePath():
+            yield select
+        case Item(path) | Insert(path):
+            yield path
+        case Constructor():
+            for _, parts in select.attributes:
+                yield from selected_paths(parts)
+            yield from selected_paths(select.content)
+        case dict():
+            yield from selected_paths(tuple(select.values()))
+        case tuple() | list():
+            for part in select:
+                yield from selected_paths(part)
+
+
 # Queries and documents.
+
+
+@dataclass(frozen=True)
+class Block:
+    """A stream, or a query whose results are read as one, and a main path, empty for whole
+    documents."""
+
+    stream: str | Query
+    path: Path
 
 
 @dataclass(frozen=True)
@@ -204,12 +244,39 @@ class JoinedBy:
 
 
 @dataclass(frozen=True)
-class Query:
-    """One block, or two under an operator; `style` decides between ways to write the same."""
+class Join:
+    """Two sources under an operator."""
 
-    blocks: tuple[Block, ...]
-    operator: JoinedBy | None = None
+    left: Source
+    operator: JoinedBy
+    right: Source
+
+
+Source = Block | Join
+
+
+def blocks_of(source: Source) -> list[Block]:
+    """The blocks of a source as they stand in the text; those of its sub-queries are not its."""
+    if isinstance(source, Block):
+        return [source]
+    return blocks_of(source.left) + blocks_of(source.right)
+
+
+def operators_of(source: Source) -> list[JoinedBy]:
+    """The operators of a source as they stand in the text."""
+    if isinstance(source, Block):
+        return []
+    return [*operators_of(source.left), source.operator, *operators_of(source.right)]
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is selected from a source, and the stream that the results feed; `style` decides
+    between ways to write the same."""
+
+    source: Source
     select: Select = ""
+    publish: str | None = None
     style: int = field(default=0, compare=False)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.oracle.canonical import canonical_result, differences
+from tests.oracle.canonical import anonymous, canonical_result, differences
 
 
 def match(result: Any, **members: Any) -> dict[str, Any]:
@@ -41,3 +41,11 @@ def test_a_difference_reads_well() -> None:
         "missing  q: d#2 [x=3] <b></b>",
         "too many q: d#0 [] <c></c>",
     ]
+
+
+def test_documents_that_are_results_are_anonymous() -> None:
+    found = [match("<a/>", documents=["d", "5f0c"], nodes=[0, 1])]
+    assert differences([match("<a/>", documents=["d", "*"], nodes=[0, 1])], found)
+    assert not differences(
+        [match("<a/>", documents=["d", "*"], nodes=[0, 1])], anonymous(found, {"d"})
+    )

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from tests.oracle.feed_counts import count_matches, read_queries
-from tests.oracle.nested_loops import Block, Document, Query, Variable, evaluate
+from tests.oracle.patterns import Block, Document, Join, Query, Variable
+from tests.oracle.standing import evaluate
 
 LEAVES = ("feed", "title", "link", "author", "category")
 
@@ -60,7 +61,8 @@ def test_equals_nested_loops(seed: int) -> None:
             for place, side in enumerate("ab")
         ]
         joins = [(f"a{k}", "=", f"b{k}") for k in range(1, len(pairs) + 1)]
-        queries.append(Query(f"q{n}", sides, "FOLLOWED BY", joins, days * 86400))
+        left, right = sides
+        queries.append(Query(f"q{n}", Join(left, "FOLLOWED BY", right, joins, days * 86400)))
     documents = [Document(e["stream"], e["id"], e["timestamp"], e["xml"]) for e in events]
     found = count_matches(read_queries(text), events)
     expected = Counter(row.query for row in evaluate(queries, documents))

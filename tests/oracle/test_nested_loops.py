@@ -9,18 +9,14 @@ import json
 from collections import Counter
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
-from tests.oracle.nested_loops import (
-    Block,
-    Document,
-    Query,
-    Variable,
-    compare_strings,
-    evaluate,
-)
+from tests.oracle.nested_loops import compare_strings
+from tests.oracle.patterns import Block, Document, Join, Query, Source, Term, Variable
+from tests.oracle.standing import evaluate
+from tests.oracle.terms import Item, VariablePath
 
 CASES = sorted((Path(__file__).parents[1] / "conformance" / "cases").glob("*.jsonl"))
 
@@ -30,9 +26,15 @@ def block(*variables: tuple[str, str | None, str], output: str = "", stream: str
     return Block(stream, [Variable(*each) for each in variables], output or variables[0][0])
 
 
-def one(name: str, path: str, *selected: str, **namespaces: str) -> Query:
+def query(name: str, source: Source, selected: str = "", **namespaces: str) -> Query:
+    """A query whose SELECT names some variables."""
+    items = tuple(Item(VariablePath(variable)) for variable in selected.split())
+    return Query(name, source, items, None, namespaces)
+
+
+def one(name: str, path: str, selected: str = "", **namespaces: str) -> Query:
     """A query of one block with one variable."""
-    return Query(name, [block(("x1", None, path))], selected=selected, namespaces=namespaces)
+    return query(name, block(("x1", None, path)), selected, **namespaces)
 
 
 def join(
@@ -45,11 +47,12 @@ def join(
     selected: str = "",
     **namespaces: str,
 ) -> Query:
-    triples = [tuple(each.split()) for each in joins.split(" AND ") if each]
-    return Query(name, [left, right], kind, triples, window, selected.split(), namespaces)  # type: ignore[arg-type]
+    triples: Any = [tuple(each.split()) for each in joins.split(" AND ") if each]
+    return query(name, Join(left, kind, right, triples, window), selected, **namespaces)
 
 
-FB, JOIN = "FOLLOWED BY", "JOIN"
+FB: Literal["FOLLOWED BY"] = "FOLLOWED BY"
+JOIN: Literal["JOIN"] = "JOIN"
 BC = block(("x1", None, "/b"), ("x2", "x1", "./t")), block(("y1", None, "/c"), ("y2", "y1", "./t"))
 NEST = (
     block(("x1", None, "//a"), ("x2", "x1", ".//a"), ("x3", "x2", "./b"), output="x2"),
@@ -66,7 +69,8 @@ HREF = block(("x1", None, "//a/@href"))
 URL = block(("y0", None, "/page"), ("y1", "y0", "./@url"), output="y1")
 POST = block(("x1", None, "/post"), ("x2", "x1", "./title"))
 BY = block(("x1", None, "/post"), ("x2", "x1", "./by"))
-URNS = {"b": "urn:books", "dc": "http://purl.org/dc/elements/1.1/"}
+EACH = {name: block((name, None, "/a")) for name in "xyzw"}
+URNS: dict[str, Any] = {"b": "urn:books", "dc": "http://purl.org/dc/elements/1.1/"}
 
 QUERIES: dict[str, list[Query]] = {
     "an-edge-of-the-minor-is-more-than-its-end-paths": [
@@ -89,7 +93,7 @@ QUERIES: dict[str, list[Query]] = {
             block(("y1", None, "//blog"), ("y2", "y1", "./first"), ("y3", "y1", "./second")),
             selected="x2 x3",
         ),
-        Query("alone", [BOOK], selected=["x2", "x3"]),
+        query("alone", BOOK, "x2 x3"),
     ],
     "ancestors-of-the-output-node": [
         join("nodes", JOIN, NEST[0], "x3 = y2", NEST[1]),
@@ -109,7 +113,7 @@ QUERIES: dict[str, list[Query]] = {
             block(("y1", None, "/page/@url")),
         ),
         one("any", "//@*", "x1"),
-        Query("own", [block(("x1", None, "//a"), ("x2", "x1", ".//@k"))], selected=["x2"]),
+        query("own", block(("x1", None, "//a"), ("x2", "x1", ".//@k")), "x2"),
         one("none", "/@k"),
         one("output", "//@url"),
     ],
@@ -157,7 +161,7 @@ QUERIES: dict[str, list[Query]] = {
         one("inner", "//a[b[2]]"),
         one("single", "//a[count(b) = 1]"),
         one("childless", "//a[count(b) < 1]"),
-        Query("bound", [block(("x1", None, "/r"), ("x2", "x1", ".//b[2]"))], selected=["x2"]),
+        query("bound", block(("x1", None, "/r"), ("x2", "x1", ".//b[2]")), "x2"),
     ],
     "logic": [
         one("contains", "//n[contains(., 'eta')]"),
@@ -167,11 +171,7 @@ QUERIES: dict[str, list[Query]] = {
         one("precedence", "//n[em or @lang = 'en' and contains(., 'zzz')]"),
         one("not-equal", "//n[not(@lang = 'en')]"),
         one("path", "/p[n[@lang = 'de']/em]"),
-        Query(
-            "conjunct",
-            [block(("x1", None, "/p[n/@lang = 'de']"), ("x2", "x1", "n"))],
-            selected=["x2"],
-        ),
+        query("conjunct", block(("x1", None, "/p[n/@lang = 'de']"), ("x2", "x1", "n")), "x2"),
         one("quote", '/p[n != "it\'s"]'),
     ],
     "filters-beside-joins": [
@@ -265,17 +265,17 @@ QUERIES: dict[str, list[Query]] = {
         join("unlike", JOIN, block(("x1", None, "/b")), "x1 != y1", B),
     ],
     "lists": [
-        Query("paths", [POST], selected=["x1", "x2"]),
+        query("paths", POST, "x1 x2"),
         one("copies", "/post", "x1"),
-        Query("each", [BY], selected=["x2"]),
+        query("each", BY, "x2"),
         one("absent", "/post", "x1"),
         one("star", "/post[./by]/title"),
         one("attributes", "/post", "x1"),
     ],
     "constructors": [
-        Query("all", [POST], selected=["x1", "x2"]),
-        Query("blank", [POST], selected=["x1", "x2"]),
-        Query("text", [POST], selected=["x2"]),
+        query("all", POST, "x1 x2"),
+        query("blank", POST, "x1 x2"),
+        query("text", POST, "x2"),
         join("join", JOIN, BY, "x2 = y1", block(("y1", None, "/name")), selected="x2 y1"),
     ],
     "a-join-without-a-list": [
@@ -288,6 +288,43 @@ QUERIES: dict[str, list[Query]] = {
             block(("y0", None, "/page"), ("y1", "y0", "./@url")),
         ),
         join("named", JOIN, HREF, "x1 = y1", URL, selected="x1 y0"),
+    ],
+    "a position of the node itself": [
+        query(
+            "second",
+            block(("a", None, "//a"), ("x", "a", "./b"), ("y", "x", "./self::node()[2]")),
+        ),
+        query(
+            "first",
+            block(("a", None, "//a"), ("x", "a", "./b"), ("y", "x", "./self::node()[1][. != '1']")),
+            "y",
+        ),
+    ],
+    "functions in the paths of SELECT": [query("q", block(("x", None, "/a")), "x")],
+    "what stands for a composite": [
+        query(
+            "chain",
+            Join(
+                Join(Join(EACH["x"], JOIN, EACH["y"]), JOIN, EACH["z"]),
+                JOIN,
+                EACH["w"],
+                [(Term("x", "./k"), "=", Term("w", "./k"))],
+            ),
+        ),
+        query(
+            "group",
+            Join(
+                EACH["x"],
+                JOIN,
+                Join(
+                    Join(EACH["y"], FB, EACH["z"]),
+                    JOIN,
+                    EACH["w"],
+                    [(Term("z", "./k"), "=", Term("x", "./k"))],
+                ),
+                window=1,
+            ),
+        ),
     ],
     "spellings": [
         join(
@@ -321,7 +358,7 @@ def read() -> list[dict[str, Any]]:
 
 def documents(events: list[dict[str, Any]]) -> list[Document]:
     """The documents, the first of each id in its stream."""
-    found: dict[tuple[str, str], Document] = {}
+    found: dict[tuple[object, object], Document] = {}
     for event in events:
         time = event["timestamp"]
         if isinstance(time, str):
@@ -331,7 +368,7 @@ def documents(events: list[dict[str, Any]]) -> list[Document]:
     return list(found.values())
 
 
-def line(query: str, ids: list[str], nodes: list[int], bindings: dict[str, int]) -> str:
+def line(query: str, ids: list[object], nodes: list[int], bindings: dict[str, int]) -> str:
     return f"{query} {ids} {nodes} {sorted(bindings.items())}"
 
 

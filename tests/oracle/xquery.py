@@ -1,9 +1,13 @@
 """Writes a query as XQuery: a function that gives its matches over the global `$documents`.
 
 A block is a FLWOR expression over one document, its variables the `for` clauses, grouped by
-those that anything else names.  A join is a FLWOR over pairs of documents and of these groups,
-grouped once more, by the output variables.  So a match is a distinct assignment of these for
-which the others exist: section 4 of the language, word by word.
+those that anything else names.  A join is a FLWOR over the blocks as they stand in the text: for
+each a document and one of these groups, and after the last block of an operator's right operand
+its predicate.  It is grouped once more, by the output variables.  So a match is a distinct
+assignment of these for which the others exist: section 4 of the language, word by word.
+
+Sub-queries are queries here that feed a stream (stages.py); what a query publishes, and who reads
+it, is not this module's.
 """
 
 from __future__ import annotations
@@ -19,15 +23,19 @@ from tests.oracle.terms import (
     Constructor,
     Insert,
     Item,
-    JoinedBy,
+    Join,
     Logical,
     Number,
     Predicate,
     Query,
     Side,
+    Source,
     Step,
     Text,
     VariablePath,
+    blocks_of,
+    operators_of,
+    selected_paths,
 )
 from tests.oracle.xquery_filters import (
     filters_in_xquery,
@@ -36,7 +44,7 @@ from tests.oracle.xquery_filters import (
     test_in_xquery,
 )
 
-__all__ = ["PROLOG", "declarations", "query_in_xquery", "selected_paths"]
+__all__ = ["PROLOG", "declarations", "query_in_xquery"]
 
 PROLOG = (Path(__file__).parent / "functions.xq").read_text(encoding="utf-8")
 
@@ -47,28 +55,6 @@ _BRACES = {"{{": "&#x7B;", "}}": "&#x7D;"}
 def query_in_xquery(name: str, query: Query) -> str:
     """The declarations of a query, `local:NAME()` among them."""
     return _Writer(name, query).query()
-
-
-def selected_paths(query: Query) -> list[VariablePath]:
-    """The paths of the SELECT, in its order."""
-    return list(_paths(query.select))
-
-
-def _paths(select: object) -> Iterator[VariablePath]:
-    match select:
-        case VariablePath():
-            yield select
-        case Item(path) | Insert(path):
-            yield path
-        case Constructor():
-            for _, parts in select.attributes:
-                yield from _paths(parts)
-            yield from _paths(select.content)
-        case dict():
-            yield from _paths(tuple(select.values()))
-        case tuple() | list():
-            for part in select:
-                yield from _paths(part)
 
 
 def _compared(predicate: Predicate | None) -> Iterator[VariablePath]:
@@ -92,16 +78,16 @@ class _Writer:
 
     def query(self) -> str:
         query, name = self._query, self._name
-        predicate = None if query.operator is None else query.operator.predicate
         clauses, outputs, own = [], [], []
-        for number, block in enumerate(query.blocks):
+        for number, block in enumerate(blocks_of(query.source)):
             before = set(self._variables)
             ranges, output = self._block(block)
             clauses.append(ranges)
             outputs.append(output)
             self._blocks |= dict.fromkeys(set(self._variables) - before, number)
-        paths = selected_paths(query)
-        used = {path.variable for path in (*paths, *_compared(predicate))}
+        used = {path.variable for path in selected_paths(query.select)}
+        for operator in operators_of(query.source):
+            used |= {path.variable for path in _compared(operator.predicate)}
         for number, output in enumerate(outputs):
             matter = {self._variables[v] for v in used if self._blocks[v] == number} | {output}
             own.append(sorted(matter))
@@ -111,48 +97,58 @@ class _Writer:
             f"return map {{ {', '.join(f'{v[1:]!r}: {v}' for v in matter)} }}\n}};\n"
             for number, (ranges, matter) in enumerate(zip(clauses, own, strict=True))
         ]
-        return "".join(functions) + self._join(own, outputs, predicate)
+        return "".join(functions) + self._matches(own, outputs)
 
-    def _join(
-        self, own: Sequence[Sequence[str]], outputs: Sequence[str], predicate: Predicate | None
-    ) -> str:
+    def _matches(self, own: Sequence[Sequence[str]], outputs: Sequence[str]) -> str:
         query, name = self._query, self._name
-        sides = range(len(query.blocks))
-        bound = {path.variable for path in selected_paths(query)}
-        given = sorted({*outputs, *(self._variables[variable] for variable in bound)})
-        documents = [f"$document{side}" for side in sides]
+        blocks = blocks_of(query.source)
+        paths = list(selected_paths(query.select))
+        chosen = {path.variable for path in paths}
+        given = sorted({*outputs, *(self._variables[variable] for variable in chosen)})
+        documents = [f"$document{number}" for number in range(len(blocks))]
         lines = [f"declare function local:{name}() as map(*)* {{"]
-        for side, block in enumerate(query.blocks):
+        for number, block in enumerate(blocks):
             lines.append(
-                f"let $all{side} := $documents[?stream = {quoted(block.stream)}]"
-                f" ! map:put(., 'found', array {{ local:{name}-{side}(?root) }})"
+                f"let $all{number} := $documents[?stream = {quoted(str(block.stream))}] ! "
+                f"map:put(., 'found', array {{ local:{name}-{number}(?root) }})[exists(?found?*)]"
             )
-        lines += [f"for $document{side} in $all{side}" for side in sides]
-        if query.operator is not None:
-            lines.append(f"where {_in_time(query.operator)}")
-        for side, variables in enumerate(own):
-            lines.append(f"for $found{side} in $document{side}?found?*")
-            lines += [f"let {variable} := $found{side}?{variable[1:]}" for variable in variables]
-        if predicate is not None:
-            lines.append(f"where {self._predicate(predicate)}")
+        clauses: list[list[str]] = [[] for _ in blocks]
+        self._conditions(query.source, range(len(blocks)), clauses)
+        for number, variables in enumerate(own):
+            earlier = "".join(f"[?number != $document{n}?number]" for n in range(number))
+            lines.append(f"for $document{number} in $all{number}{earlier}")
+            lines.append(f"for $found{number} in $document{number}?found?*")
+            lines += [f"let {variable} := $found{number}?{variable[1:]}" for variable in variables]
+            lines += clauses[number]
         lines.append(_grouped(given, documents))
-        document_of = {variable: f"$document{side}" for variable, side in self._blocks.items()}
         bindings = ", ".join(
             f"{quoted(variable)}: local:node({self._variables[variable]})?1"
-            for variable in sorted(bound)
+            for variable in sorted(chosen)
         )
         references = ", ".join(
-            f"local:nodes({document_of[path.variable]}, {self._nodes(path)})"
-            for path in selected_paths(query)
+            f"local:nodes($document{self._blocks[path.variable]}, {self._nodes(path)})"
+            for path in paths
         )
         found = ", ".join(
-            f"local:nodes($document{side}, {output})" for side, output in enumerate(outputs)
+            f"local:nodes({document}, {output})"
+            for document, output in zip(documents, outputs, strict=True)
         )
-        lines.append(f"return map {{ 'query': {quoted(name)},")
-        lines.append(f"'documents': array {{ ({', '.join(documents)}) ! ?id }}")
-        lines.append(f", 'outputs': [{found}], 'bindings': map {{ {bindings} }}")
+        lines.append(f"return map {{ 'query': {quoted(name)}, 'outputs': [{found}]")
+        lines.append(f", 'bindings': map {{ {bindings} }}")
         lines.append(f", 'selected': [{references}], 'xml': {self._result(outputs)} }}\n}};\n")
         return "\n".join(lines)
+
+    def _conditions(self, source: Source, blocks: range, clauses: list[list[str]]) -> None:
+        """Adds to each block's clauses what can be decided after it; `blocks` are the source's."""
+        if not isinstance(source, Join):
+            return
+        operator, left = source.operator, len(blocks_of(source.left))
+        self._conditions(source.left, blocks[:left], clauses)
+        self._conditions(source.right, blocks[left:], clauses)
+        here = clauses[blocks[-1]]
+        here.append(f"where {_in_time(source, blocks[:left], blocks[left:])}")
+        if operator.predicate is not None:
+            here.append(f"where {self._predicate(operator.predicate)}")
 
     # Blocks.
 
@@ -278,13 +274,18 @@ def _grouped(variables: Iterable[str], documents: Iterable[str] = ()) -> str:
     return f"group by $identity := string-join(({identity}), ' ')\n{heads}"
 
 
-def _in_time(operator: JoinedBy) -> str:
-    later = "($document1?time - $document0?time)"
-    window = "" if operator.window is None else f" and {later} <= {operator.window!r}"
-    if operator.kind == "FOLLOWED BY":
-        return f"{later} > 0{window}"
-    reach = "" if operator.window is None else f" and abs({later}) <= {operator.window!r}"
-    return f"$document0?number != $document1?number{reach}"
+def _in_time(join: Join, left: range, right: range) -> str:
+    """The time constraint between the documents of two operands."""
+    later = f"({_time('max', right)} - {_time('max', left)})"
+    window = join.operator.window
+    if join.operator.kind == "FOLLOWED BY":
+        reach = "" if window is None else f" and {later} <= {window!r}"
+        return f"{_time('min', right)} > {_time('max', left)}{reach}"
+    return "true()" if window is None else f"abs({later}) <= {window!r}"
+
+
+def _time(function: str, blocks: range) -> str:
+    return f"{function}(({', '.join(f'$document{number}?time' for number in blocks)}))"
 
 
 def declarations(namespaces: Mapping[str, str]) -> str:

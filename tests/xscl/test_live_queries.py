@@ -202,3 +202,15 @@ def test_adding_and_cancelling_leaves_nothing_behind() -> None:
         left = engine.stats()
         for kind in ("automaton_states", "templates", "rows", "strings", "witnesses", "documents"):
             assert left[kind] == 0, kind
+
+
+def test_what_is_out_of_reach_stays_so_when_a_wider_window_comes() -> None:
+    with xscl.Engine(lateness=0) as engine:
+        engine.subscribe("S//book JOIN {, 5} S//book")
+        for number in range(40):
+            book(engine, f"d{number}", number)
+        engine.subscribe("S//book JOIN {, 100} S//book")
+        book(engine, "d33", 40)
+        assert engine.skipped.duplicate == 0
+        book(engine, "d36", 40)
+        assert engine.skipped.duplicate == 1

@@ -6,26 +6,22 @@ batch, and in another order in batches of random sizes.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
-from hypothesis import HealthCheck, event, given, note, settings
+from hypothesis import HealthCheck, event, given, note, reject, settings
 from hypothesis import strategies as st
 
 import xscl
-from tests.oracle.nested_loops import Document, evaluate
-from tests.xscl.drawing import (
-    DrawnQuery,
-    Told,
-    envelope,
-    oracle_query,
-    query_sets,
-    streams_of_documents,
-    told_by_engine,
-    told_by_oracle,
-    xscl_text,
-)
+from tests.oracle.as_xscl import xscl_file
+from tests.oracle.drawn_documents import documents
+from tests.oracle.drawn_queries import query_sets
+from tests.oracle.stages import ExcessiveResults
+from tests.oracle.standing import evaluate
+from tests.oracle.terms import Document, Query
+from tests.xscl.drawing import Teller, Told, in_loops, told_by_oracle
 
-SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
+TIMES = range(7)
 
 
 @st.composite
@@ -40,46 +36,62 @@ def batches(draw: st.DrawFn, documents: list[Document]) -> list[list[Document]]:
     return cut
 
 
-def run(
-    queries: Iterable[DrawnQuery], fed: Iterable[list[Document]], **options: float
-) -> dict[Told, int]:
-    text = ";\n".join(map(xscl_text, queries))
+def named(queries: list[Query]) -> dict[str, Query]:
+    return {f"q{number}": query for number, query in enumerate(queries, start=1)}
+
+
+def expected(queries: list[Query], published: list[Document]) -> Counter[Told]:
+    try:
+        found = told_by_oracle(evaluate(*in_loops(named(queries), published)))
+    except ExcessiveResults:
+        reject()
+    event("matches" if found else "no matches")
+    return found
+
+
+def run(queries: list[Query], fed: Iterable[list[Document]], **options: float) -> Counter[Told]:
+    text = xscl_file(named(queries), {})
     note(text)
+    batches = list(fed)
     with xscl.Engine(**options) as engine:  # type: ignore[arg-type]
         engine.load(text)
-        found = [match for batch in fed for match in engine.publish_many(map(envelope, batch))]
+        found = [
+            match
+            for batch in batches
+            for match in engine.publish_many(document.envelope() for document in batch)
+        ]
         assert engine.skipped.total == 0
         assert len({match.id for match in found}) == len(found)
         assert all(match.result for match in found[:3])
-        return told_by_engine(found)
+        return Teller({document.id for batch in batches for document in batch}).told(found)
 
 
-@given(st.data(), query_sets(), streams_of_documents())
-@settings(max_examples=150, deadline=None, suppress_health_check=SLOW)
+limits = settings(deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@settings(limits, max_examples=100)
+@given(st.data(), query_sets("plain"), documents("plain", times=TIMES))
 def test_matches_are_those_of_nested_loops(
-    data: st.DataObject, queries: list[DrawnQuery], documents: list[Document]
+    data: st.DataObject, queries: list[Query], published: list[Document]
 ) -> None:
-    expected = told_by_oracle(evaluate(map(oracle_query, queries), documents))
-    matched = {told[0] for told in expected}
-    event("matches" if matched else "none")
-    assert run(queries, [[document] for document in documents]) == expected
-    assert run(queries, [documents]) == expected
-    assert run(queries, data.draw(batches(documents))) == expected
+    rows = expected(queries, published)
+    assert run(queries, [[document] for document in published]) == rows
+    assert run(queries, [published]) == rows
+    assert run(queries, data.draw(batches(published))) == rows
 
 
-@given(st.data(), query_sets(finite=True), streams_of_documents(size=9))
-@settings(max_examples=60, deadline=None, suppress_health_check=SLOW)
+@settings(limits, max_examples=50)
+@given(st.data(), query_sets("plain", finite=True), documents("plain", times=TIMES, most=9))
 def test_forgetting_loses_no_match(
-    data: st.DataObject, queries: list[DrawnQuery], documents: list[Document]
+    data: st.DataObject, queries: list[Query], published: list[Document]
 ) -> None:
     """Documents as late as they may be, and windows that end: what goes is out of reach."""
     lateness = data.draw(st.integers(0, 3))
     latest = float("-inf")
-    documents = sorted(documents, key=lambda d: d.timestamp + data.draw(st.integers(0, lateness)))
-    for document in documents:
+    late = sorted(published, key=lambda d: d.timestamp + data.draw(st.integers(0, lateness)))
+    for document in late:
         assert document.timestamp >= latest - lateness
         latest = max(latest, document.timestamp)
-    expected = told_by_oracle(evaluate(map(oracle_query, queries), documents))
-    event("matches" if expected else "none")
-    assert run(queries, [[d] for d in documents], lateness=lateness) == expected
-    assert run(queries, [documents], lateness=lateness) == expected
+    rows = expected(queries, late)
+    assert run(queries, [[d] for d in late], lateness=lateness) == rows
+    assert run(queries, [late], lateness=lateness) == rows

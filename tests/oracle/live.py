@@ -1,0 +1,237 @@
+"""What an engine must report and skip while queries and documents come and go.
+
+The rules are section 4's of the language, taken literally: each query remembers all documents that
+it ever saw, and a call reports the matches with a document that is new in it; what is forgotten
+cannot matter to these.  It matters to `history` and to duplicates, which see what is held: what a
+query can still reach from the watermark.  For some documents that cannot be told from the outside,
+as an engine need not see at once that a pattern has a witness and no match: these the model does
+not decide.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from tests.oracle.nested_loops import Evaluation, Row
+from tests.oracle.patterns import Document, Query, Source, joins_of
+from tests.oracle.standing import Standing, in_order, unnested
+
+__all__ = ["LiveModel", "Undecided"]
+
+DAY = 86400.0
+FOREVER = float("inf")
+
+
+class Undecided(Exception):
+    """Only the inside of an engine would tell."""
+
+
+@dataclass(eq=False)
+class Reader:
+    """A subscribed query without sub-queries, and all documents that it has seen."""
+
+    standing: Standing
+    seen: list[Document] = field(default_factory=list)
+
+    @property
+    def evaluation(self) -> Evaluation:
+        return self.standing.evaluation
+
+    def longest(self) -> float:
+        """No document older than this, before the watermark, can be part of a match."""
+        joins = joins_of(self.evaluation.query.source)
+        return sum((_window(join.window) for join in joins), 0.0)
+
+    def surely_reaches(self, document: Document, watermark: float) -> bool:
+        """Whether a document that it saw, or a composite with it, waits for others."""
+        if document not in self.seen or not self._plain():
+            return False
+        return any(
+            watermark - partial.latest <= window
+            and any(self.seen[place] is document for place in partial.places)
+            for source, window in _waiting(self.evaluation.query.source)
+            if not self.evaluation.undecided(source)
+            for partial in self.evaluation.partials(source, self.seen)
+        )
+
+    def _plain(self) -> bool:
+        """Whether all comparisons are of variables of different blocks, so that whatever has a
+        binding may still match."""
+        block_of = {
+            variable.name: number
+            for number, block in enumerate(self.evaluation.blocks)
+            for variable in block.variables
+        }
+        return all(
+            isinstance(left, str) and isinstance(right, str) and block_of[left] != block_of[right]
+            for join in joins_of(self.evaluation.query.source)
+            for joins in (join.joins, *join.alternatives)
+            for left, _, right in joins
+        )
+
+
+@dataclass(eq=False)
+class Held:
+    """A document that is held; where it is not `sure`, maybe."""
+
+    document: Document
+    sure: bool = True
+
+
+class LiveModel:
+    """The engine's outside; `lateness` is in seconds."""
+
+    def __init__(self, lateness: float | None) -> None:
+        self.late = 0
+        self.duplicates = 0
+        self._lateness = lateness
+        self._latest: float | None = None
+        self._readers: dict[str, list[Reader]] = {}
+        self._held: list[Held] = []
+
+    @property
+    def watermark(self) -> float | None:
+        """The time before which documents are late."""
+        if self._lateness is None or self._latest is None:
+            return None
+        return self._latest - self._lateness
+
+    @property
+    def names(self) -> list[str]:
+        """The subscribed queries."""
+        return list(self._readers)
+
+    def subscribe(self, query: Query, *, history: bool) -> list[Row]:
+        """The matches among the documents held, those of other queries that read their results
+        included.  Raises Undecided, and nothing has changed, if it matters what is held."""
+        readers = [Reader(standing) for standing in unnested(query)]
+        known: dict[Reader, list[Document]] = {}
+        if history:
+            known = {reader: list(self._history(reader)) for reader in readers}
+        self._readers[query.name] = readers
+        rows = self._flow([], known)
+        self._let_go()
+        return rows
+
+    def cancel(self, name: str) -> None:
+        """The query is gone, and what only it could reach."""
+        del self._readers[name]
+        self._let_go()
+
+    def publish(self, documents: Sequence[Document]) -> list[Row]:
+        """The matches that a batch completes.  After Undecided, the model is of no more use."""
+        new: list[Document] = []
+        for document in map(replace, documents):
+            watermark = self.watermark
+            if watermark is not None and document.timestamp < watermark:
+                self.late += 1
+            elif not self._known(document):
+                if document.timestamp <= time.time() + DAY:
+                    seen = (self._latest, document.timestamp)
+                    self._latest = max(each for each in seen if each is not None)
+                self._hold(document)
+                new.append(document)
+        rows = self._flow(new, {})
+        self._let_go()
+        return rows
+
+    @property
+    def held(self) -> tuple[int, int]:
+        """How many documents are held, results included: at least, and at most."""
+        return sum(held.sure for held in self._held), len(self._held)
+
+    def holds(self, stream: str, name: object) -> bool | None:
+        """Whether a document of this id is held; None where that is undecided."""
+        for held in self._held:
+            if (held.document.stream, held.document.id) == (stream, name):
+                reached = self._reached(held.document)
+                if reached is not False:
+                    return True if reached and held.sure else None
+        return False
+
+    def _known(self, document: Document) -> bool:
+        """Whether a document is a duplicate; these are counted."""
+        held = self.holds(document.stream, document.id)
+        if held is None:
+            raise Undecided
+        self.duplicates += held
+        return held
+
+    def _all(self) -> list[Reader]:
+        return [reader for readers in self._readers.values() for reader in readers]
+
+    def _read(self, stream: str) -> list[Reader]:
+        return [reader for reader in self._all() if stream in reader.standing.reads]
+
+    def _hold(self, document: Document) -> None:
+        if self._read(document.stream):
+            self._held.append(Held(document))
+
+    def _history(self, reader: Reader) -> Iterator[Document]:
+        for held in self._held:
+            document = held.document
+            if document.stream in reader.standing.reads and any(
+                block.stream == document.stream and reader.evaluation.bindings(block, document)
+                for block in reader.evaluation.blocks
+            ):
+                if not held.sure:
+                    raise Undecided
+                yield document
+
+    def _flow(self, new: list[Document], known: dict[Reader, list[Document]]) -> list[Row]:
+        """Queries see new documents, and these their results; `known` are documents held, which
+        are new to one query only."""
+        rows: list[Row] = []
+        for reader in self._in_order():
+            fresh = [d for d in new if d.stream in reader.standing.reads]
+            before = len(reader.seen)
+            reader.seen += known.get(reader, []) + fresh
+            if len(reader.seen) == before:
+                continue
+            for match in reader.evaluation.matches(reader.seen, range(before, len(reader.seen))):
+                if reader.standing.reported:
+                    rows.append(match.row)
+                for result in reader.standing.published(match):
+                    if self._read(result.stream) and not self._known(result):
+                        self._hold(result)
+                        new.append(result)
+        return rows
+
+    def _in_order(self) -> list[Reader]:
+        readers = {reader.standing: reader for reader in self._all()}
+        return [readers[standing] for standing in in_order(list(readers))]
+
+    def _let_go(self) -> None:
+        """What cannot be reached any more is gone for good, whatever queries may come."""
+        left = []
+        for held in self._held:
+            reached = self._reached(held.document)
+            if reached is not False:
+                left.append(Held(held.document, held.sure and reached is True))
+        self._held = left
+
+    def _reached(self, document: Document) -> bool | None:
+        """Whether a query can reach a document from the watermark; None where that is undecided."""
+        readers, watermark = self._read(document.stream), self.watermark
+        if not readers:
+            return False
+        if watermark is None or document.timestamp >= watermark:
+            return True
+        if any(reader.surely_reaches(document, watermark) for reader in readers):
+            return True
+        age = watermark - document.timestamp
+        return None if any(age <= reader.longest() for reader in readers) else False
+
+
+def _waiting(source: Source) -> Iterator[tuple[Source, float]]:
+    """The operands whose matches wait for those of the other, and for how long."""
+    for join in joins_of(source):
+        yield join.left, _window(join.window)
+        if join.kind == "JOIN":
+            yield join.right, _window(join.window)
+
+
+def _window(window: float | None) -> float:
+    return FOREVER if window is None else window
