@@ -398,7 +398,7 @@ class Engine:
         if history:
             self._evaluation.forget(exact=True)
         else:
-            self._intake.lapse()
+            self._evaluation.settle()
         since = 0 if history else self._intake.next_number
         subscription, numbers = self._queries.add(
             dissection, since=since, on_match=on_match, cancel=self._cancel
@@ -441,6 +441,7 @@ class Engine:
     def _cancel(self, subscription: Subscription) -> None:
         with self._lock:
             removed = not self._closed and self._queries.remove(subscription)
+            self._intake.settled = False
             if removed and not len(self._queries):
                 # Nothing may come any more: what the queries have held goes now.
                 self._evaluation.forget(exact=True)

@@ -133,6 +133,12 @@ class Evaluation:
             self._join.forget(watermark, gone, exact=exact)
             self._strings.forget(self._join.collect(exact=exact))
 
+    def settle(self) -> None:
+        """Before a query comes: what is out of reach stays so, whatever the query could reach."""
+        if not self._intake.settled:
+            self._change()
+            self._intake.lapse()
+
     # Waves.
 
     def _read(self, envelopes: Iterable[Mapping[str, object]], *, raising: bool = False) -> Wave:
@@ -143,6 +149,8 @@ class Evaluation:
         """
         intake = self._intake
         wave = Wave()
+        # Duplicates are those of what can be reached as queries are now.
+        self._change()
         for envelope in list(envelopes):
             try:
                 document = intake.read(envelope)

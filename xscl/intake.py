@@ -57,6 +57,8 @@ class Intake:
     next_number: int = 0
     documents: int = 0
     latest: int | None = None
+    settled: bool = True
+    """Whether nothing has come or gone since what is out of reach was let go."""
     _ids: dict[tuple[str, str], int] = field(default_factory=dict)
     _derived: dict[int, Derived] = field(default_factory=dict)
     _members: Counter[int] = field(default_factory=Counter)
@@ -127,6 +129,7 @@ class Intake:
             self.latest = document.time if self.latest is None else max(self.latest, document.time)
         self.documents += 1
         self.next_number += 1
+        self.settled = False
         if shape is not None:
             self.hold(document, shape)
 
@@ -184,8 +187,8 @@ class Intake:
         )
 
     def lapse(self) -> None:
-        """Lets go of what no query can reach any more; `forget` tells the numbers.  To be called
-        before a query comes: what is out of reach stays so, whatever its window."""
+        """Lets go of what no query can reach any more; `forget` tells the numbers."""
+        self.settled = True
         for number in self.retention.expired(self.watermark):
             composite = self.composites.pop(number, None)
             if composite is not None:

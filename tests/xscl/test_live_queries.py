@@ -214,3 +214,19 @@ def test_what_is_out_of_reach_stays_so_when_a_wider_window_comes() -> None:
         assert engine.skipped.duplicate == 0
         book(engine, "d36", 40)
         assert engine.skipped.duplicate == 1
+
+
+def test_what_nobody_reads_any_more_is_no_duplicate() -> None:
+    with xscl.Engine() as engine:
+        engine.subscribe("R", name="other")
+        engine.subscribe("S", name="first")
+        book(engine, "d1", 1)
+        engine.cancel("first")
+        book(engine, "d1", 1)
+        assert engine.skipped.duplicate == 0
+        engine.subscribe("S", name="second")
+        assert book(engine, "d1", 1) == [("second", ("d1",))]
+        engine.cancel("second")
+        engine.subscribe("S", name="third")
+        assert book(engine, "d1", 1) == [("third", ("d1",))]
+        assert engine.skipped.duplicate == 0
