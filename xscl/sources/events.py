@@ -1,4 +1,8 @@
-"""Event files: JSON Lines, one document envelope a line, gzipped or not, or standard input."""
+"""Event files: JSON Lines, one document envelope a line, gzipped or not, or standard input.
+
+A line that is longer than a document may be is passed over piece by piece; whatever the file
+holds or expands to, one line of bounded length is in memory.
+"""
 
 from __future__ import annotations
 
@@ -7,37 +11,48 @@ import json
 import queue
 import sys
 import threading
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
 from xscl.errors import DocumentError
+from xscl.sources.bodies import MAX_DOCUMENT, too_large, unreadable
 
 __all__ = ["as_they_come", "no_constant", "read_events"]
 
 Envelope = dict[str, object]
 
 
-def read_events(source: str, on_error: Callable[[DocumentError], object]) -> Iterator[Envelope]:
+def read_events(
+    source: str,
+    on_error: Callable[[DocumentError], object],
+    *,
+    max_document: int = MAX_DOCUMENT,
+) -> Iterator[Envelope]:
     """The envelopes of an events file; `-` is standard input.
 
     A document without an id gets the source's name and its line's offset in bytes, so that the
-    same file read again is recognised.  A line that holds no envelope goes to `on_error`.
+    same file read again is recognised.  A line that holds no envelope, or has more than
+    `max_document` bytes, goes to `on_error`.
     """
     name = "stdin" if source == "-" else source
-    with _open(source) as lines:
-        offset = 0
-        for number, line in enumerate(_lines(lines, name, on_error), 1):
-            start, offset = offset, offset + len(line)
-            if not line.strip():
+    with _open(source) as file:
+        for number, start, line in _lines(file, name, max_document, on_error):
+            if len(line) <= max_document and not line.strip():
                 continue
             try:
-                envelope = json.loads(line, parse_constant=no_constant)
-            except (ValueError, RecursionError) as error:
-                on_error(_bad_line(name, number, f"it is no JSON: {error}"))
-                continue
-            if not isinstance(envelope, dict):
-                on_error(_bad_line(name, number, "expected a JSON object"))
+                envelope = _envelope(line, max_document)
+            except ValueError as error:
+                on_error(
+                    unreadable(
+                        str(error),
+                        stream="?",
+                        document=f"{name}, line {number}",
+                        raw=line,
+                        position={"line": number, "offset": start},
+                    )
+                )
                 continue
             if envelope.get("id") is None:
                 envelope["id"] = f"{name}:{start}"
@@ -88,14 +103,38 @@ def no_constant(constant: str) -> None:
 
 
 def _lines(
-    file: IO[bytes], name: str, on_error: Callable[[DocumentError], object]
-) -> Iterator[bytes]:
-    """The lines of a file, as far as they can be decompressed."""
+    file: IO[bytes], name: str, limit: int, on_error: Callable[[DocumentError], object]
+) -> Iterator[tuple[int, int, bytes]]:
+    """The lines of a file, as far as they can be decompressed: the number from 1, the offset and
+    the line; of one that is too long the beginning, a byte more than the limit at least."""
+    number, start = 0, 0
     try:
-        yield from file
+        # The end of a line is no part of the document.
+        while line := file.readline(limit + 1):
+            number, length = number + 1, len(line)
+            rest = line
+            while len(rest) > limit and not rest.endswith(b"\n"):
+                rest = file.readline(limit + 1)
+                length += len(rest)
+            yield number, start, line
+            start += length
     except EOFError:
         on_error(DocumentError("the compressed file ends early", stream="?", document=name))
+    except (gzip.BadGzipFile, zlib.error) as error:
+        problem = f"the compressed file is damaged after {start:,} bytes: {error}"
+        on_error(DocumentError(problem, stream="?", document=name))
 
 
-def _bad_line(name: str, number: int, problem: str) -> DocumentError:
-    return DocumentError(problem, stream="?", document=f"{name}, line {number}")
+def _envelope(line: bytes, limit: int) -> Envelope:
+    """The envelope of a line; raises ValueError with the reason where there is none."""
+    if len(line) > limit and not line.endswith(b"\n"):
+        raise ValueError(too_large(limit))
+    try:
+        envelope = json.loads(line, parse_constant=no_constant)
+    except RecursionError:
+        raise ValueError("it is nested too deep; documents have at most 256 levels") from None
+    except ValueError as error:
+        raise ValueError(f"it is no JSON: {error}") from error
+    if not isinstance(envelope, dict):
+        raise ValueError("expected a JSON object")
+    return envelope

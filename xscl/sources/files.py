@@ -7,45 +7,55 @@ import json
 from collections.abc import Callable, Iterator
 
 from xscl.errors import DocumentError, XSCLError
+from xscl.sources.bodies import MAX_DOCUMENT, read_body, too_large, unreadable
 from xscl.sources.events import no_constant
 
 __all__ = ["read_documents"]
 
 
 def read_documents(
-    pattern: str, stream: str, on_error: Callable[[DocumentError], object]
+    pattern: str,
+    stream: str,
+    on_error: Callable[[DocumentError], object],
+    *,
+    max_document: int = MAX_DOCUMENT,
 ) -> Iterator[dict[str, object]]:
     """The files of a pattern (`feeds/*.xml`, `**` for any depth), by path.
 
     A document's id is its path, its time that of its arrival.  Raises XSCLError if there is no
-    such file; one that cannot be read goes to `on_error`.
+    such file; one that cannot be read, or has more than `max_document` bytes, goes to `on_error`.
     """
     paths = sorted(glob.glob(pattern, recursive=True))
     if not paths:
         raise XSCLError(f"no file matches {pattern!r}")
-    return _read(paths, stream, on_error)
+    return _read(paths, stream, on_error, max_document)
 
 
 def _read(
-    paths: list[str], stream: str, on_error: Callable[[DocumentError], object]
+    paths: list[str], stream: str, on_error: Callable[[DocumentError], object], limit: int
 ) -> Iterator[dict[str, object]]:
     for path in paths:
         try:
-            with open(path, "rb") as file:
-                body = file.read()
+            body = read_body(path, limit)
         except OSError as error:
             problem = error.strerror or str(error)
             on_error(DocumentError(problem, stream=stream, document=path))
             continue
-        envelope: dict[str, object] = {"stream": stream, "id": path, "xml": body}
-        if path.lower().endswith(".json"):
-            try:
-                envelope = {
-                    "stream": stream,
-                    "id": path,
-                    "json": json.loads(body, parse_constant=no_constant),
-                }
-            except (ValueError, RecursionError) as error:
-                on_error(DocumentError(f"it is no JSON: {error}", stream=stream, document=path))
-                continue
-        yield envelope
+        try:
+            yield {"stream": stream, "id": path, **_content(path, body, limit)}
+        except ValueError as error:
+            on_error(unreadable(str(error), stream=stream, document=path, raw=body))
+
+
+def _content(path: str, body: bytes, limit: int) -> dict[str, object]:
+    """The body's member in an envelope; raises ValueError with the reason where it has none."""
+    if len(body) > limit:
+        raise ValueError(too_large(limit))
+    if not path.lower().endswith(".json"):
+        return {"xml": body}
+    try:
+        return {"json": json.loads(body, parse_constant=no_constant)}
+    except RecursionError:
+        raise ValueError("it is nested too deep; documents have at most 256 levels") from None
+    except ValueError as error:
+        raise ValueError(f"it is no JSON: {error}") from error

@@ -10,7 +10,7 @@ import pytest
 from lxml import etree
 
 from xscl.errors import DocumentError, XSCLError
-from xscl.sources.feeds import read_feeds
+from xscl.sources.feeds import RAW, read_feeds
 
 ARRIVAL = 1780315200.0  # 2026-06-01T12:00:00Z
 DAY = 86_400
@@ -121,7 +121,8 @@ def test_an_rss_item_with_everything(tmp_path: Path) -> None:
         ("site", "https://news.example/"),
         ("source", "News & Views"),
         ("id", "n-1"),
-        ("link", "https://news.example/salt?utm_source=feed"),
+        ("link", "https://news.example/salt"),
+        ("rawlink", "https://news.example/salt?utm_source=feed"),
         ("title", "Salt & smoke"),
         ("author", "Ann Archer"),
         ("author", "Bo Bell"),
@@ -366,9 +367,8 @@ def test_a_feed_that_breaks_off_gives_what_it_has(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        ("https://news.example/feed.xml", "download it"),
+        ("https://news.example/feed.xml", "xscl watch"),
         ("HTTP://news.example/feed.xml", "download it"),
-        ("mine.opml", "OPML"),
     ],
 )
 def test_sources_that_cannot_be_read_are_refused_at_once(source: str, words: str) -> None:
@@ -379,3 +379,50 @@ def test_sources_that_cannot_be_read_are_refused_at_once(source: str, words: str
 def test_a_missing_source_is_refused_at_once(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="nowhere"):
         read_feeds(tmp_path / "nowhere", "S")
+
+
+OPML = """<opml version="2.0"><body>
+  <outline text="News"><outline text="Local &amp; near">
+    <outline text="One" type="rss" xmlUrl="in/one.xml" category="/daily,/b"/></outline></outline>
+  {more}
+  <outline text="Again"><outline text="One" xmlUrl="in/one.xml"/></outline>
+</body></opml>
+"""
+
+
+def test_the_files_that_an_opml_file_lists_are_read_and_its_categories_are_folders(
+    tmp_path: Path,
+) -> None:
+    write(tmp_path / "in" / "one.xml", rss("<item><guid>g</guid></item>"))
+    for name in ("mine.opml", "export.xml"):
+        (envelope,) = read_feeds(write(tmp_path / name, OPML.format(more="")), "S")
+        document = etree.fromstring(envelope["xml"])
+        assert texts(document, "folder") == ["News", "Local & near", "daily", "b", "Again"]
+        assert envelope["id"] == f"{tmp_path}/in/one.xml#g"
+
+
+def test_addresses_in_an_opml_file_are_reported_and_its_files_are_read(tmp_path: Path) -> None:
+    write(tmp_path / "in" / "one.xml", rss("<item><guid>g</guid></item>"))
+    remote = '<outline text="Far" xmlUrl="https://far.example/?a=1&b=2"/>'  # not well-formed
+    source = write(tmp_path / "mine.opml", OPML.format(more=remote))
+    errors: list[DocumentError] = []
+    assert len(list(read_feeds(source, "S", on_error=errors.append))) == 1
+    (error,) = errors
+    assert error.document == "https://far.example/?a=1&b=2"
+    assert "xscl watch" in error.problem
+
+
+def test_an_opml_file_of_addresses_only_is_refused_at_once(tmp_path: Path) -> None:
+    body = '<opml><body><outline xmlUrl="https://far.example/"/></body></opml>'
+    with pytest.raises(XSCLError, match="xscl watch"):
+        read_feeds(write(tmp_path / "mine.opml", body), "S")
+    with pytest.raises(XSCLError, match="no OPML"):
+        read_feeds(write(tmp_path / "mine.opml", "<html/>"), "S")
+
+
+def test_raw_links_are_those_of_the_feed(tmp_path: Path) -> None:
+    file = write(tmp_path / "feed.xml", rss(FULL_ITEM))
+    (envelope,) = read_feeds(file, "S", links=RAW)
+    document = etree.fromstring(envelope["xml"])
+    assert texts(document, "link") == ["https://news.example/salt?utm_source=feed"]
+    assert texts(document, "rawlink") == []

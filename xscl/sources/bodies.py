@@ -1,0 +1,44 @@
+"""What the sources of documents share: how large a document may be, and how one is told of that
+cannot be read.
+
+The bound is on the bytes as they lie in the source (a line of an events file, a document file, a
+feed's body, each decompressed), so that nothing larger is ever in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xpath_stage import MalformedDocument
+from xscl.errors import DocumentError
+
+__all__ = ["MAX_DOCUMENT", "read_body", "too_large", "unreadable"]
+
+MAX_DOCUMENT = 16 * 1024 * 1024
+"""Bytes of a document, unless said otherwise."""
+
+
+def read_body(path: str, limit: int) -> bytes:
+    """The bytes of a file, or of its beginning, one byte more than the limit."""
+    with open(path, "rb") as file:
+        return file.read(limit + 1)
+
+
+def too_large(limit: int) -> str:
+    """The reason for which a document of more bytes than the limit is refused."""
+    return f"it has more than {limit:,} bytes; --max-document sets how many one may have"
+
+
+def unreadable(
+    problem: str,
+    *,
+    stream: str,
+    document: str,
+    raw: bytes,
+    position: Mapping[str, int] | None = None,
+) -> DocumentError:
+    """The error for a document that cannot be read; its cause holds the bytes and the place, as
+    far as they are known."""
+    error = DocumentError(problem, stream=stream, document=document)
+    error.__cause__ = MalformedDocument(problem, raw=raw, position=position)
+    return error
