@@ -16,12 +16,19 @@ test: $(VENV)/.dev
 	$(BIN)/mypy --strict
 	$(BIN)/python -m pytest
 
-# Random queries beside their XQuery, for as long as asked: make fuzz SECONDS=600; and a thousand
-# rounds of queries that come and go
+# Random queries beside their XQuery, then hostile bytes for each reader of a stranger's input,
+# each for as long as asked: make fuzz SECONDS=600; and a thousand rounds of queries that come and go
 SECONDS ?= 60
+FUZZED := queries envelopes feeds
 
-fuzz: $(VENV)/.dev
+fuzz: $(VENV)/.fuzz
 	XSCL_FUZZ_SECONDS=$(SECONDS) $(BIN)/python -m pytest --hypothesis-show-statistics tests/xscl/test_xquery.py
+	for name in $(FUZZED); do \
+		mkdir -p build/fuzz/$$name && \
+		$(BIN)/python -m fuzz.$$name build/fuzz/$$name fuzz/corpus/$$name -dict=fuzz/$$name.dict \
+			-max_total_time=$(SECONDS) -timeout=20 -rss_limit_mb=2048 \
+			-artifact_prefix=build/fuzz/$$name- || exit 1; \
+	done
 	XSCL_ROUNDS=1000 $(BIN)/python -m pytest tests/xscl/test_live_queries.py
 
 bench: $(VENV)/.dev
@@ -39,4 +46,8 @@ $(VENV)/.run: pyproject.toml
 
 $(VENV)/.dev: $(VENV)/.run
 	$(PIP) --editable '.[dev]'
+	touch $@
+
+$(VENV)/.fuzz: $(VENV)/.dev
+	$(PIP) --editable '.[fuzz]'
 	touch $@

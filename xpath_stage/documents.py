@@ -1,5 +1,8 @@
 """Bytes or text of an XML document, parsed; its nodes' numbers and exact string values.
 
+A document is data and nothing else: no entities but the five that XML itself has, no file or
+address but itself, and bounds on its depth, its texts and its attributes.
+
 Nodes are numbered as in the thesis (figure 6.1): elements in document order from 0; an
 attribute bears its element's number.  A *node code* tells attributes apart as well: the
 element's number plus, for an attribute, `ATTRIBUTE` times the number of its interned name.
@@ -7,6 +10,8 @@ element's number plus, for an attribute, `ATTRIBUTE` times the number of its int
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import cast
 
 from lxml import etree
@@ -18,9 +23,18 @@ ATTRIBUTE = 1 << 32
 
 _string = etree.XPath("string()", smart_strings=False)
 
-# Entities that the document itself defines are replaced, within libxml2's bound on their
-# growth; nothing is ever read from elsewhere.
-_OPTIONS = {"resolve_entities": "internal", "no_network": True, "huge_tree": False}
+# Entities are left as references, and refused; nothing is ever read from elsewhere, and
+# libxml2's own bounds hold (256 levels, texts of 10,000,000 bytes).
+_OPTIONS = {"resolve_entities": False, "no_network": True, "huge_tree": False}
+
+_MOST_ATTRIBUTES = 10_000
+_LONGEST_ATTRIBUTE = 1_000_000
+_SHORTEST_ATTRIBUTES = _MOST_ATTRIBUTES * len(' k=""')
+
+_many_attributes = etree.XPath(f"boolean(/descendant::*[@*[{_MOST_ATTRIBUTES + 1}]])")
+_long_attribute = etree.XPath(f"boolean(//@*[string-length() > {_LONGEST_ATTRIBUTE}])")
+
+_FOREIGN = re.compile(r"&(?!#|(?:amp|lt|gt|quot|apos);)([^;]*);")
 
 
 def string_value(element: etree._Element) -> str:
@@ -29,7 +43,22 @@ def string_value(element: etree._Element) -> str:
 
 
 class MalformedDocument(ValueError):
-    """A document that is no well-formed XML; the message says why and where."""
+    """A document that cannot be read; the message says why and where.
+
+    `position` is the place as numbers by name (`line` and `column` from 1, `offset` in bytes from
+    0) and `raw` what stood there, the document or its beginning; both as far as they are known.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        raw: str | bytes | None = None,
+        position: Mapping[str, int] | None = None,
+    ) -> None:
+        super().__init__(problem)
+        self.raw = raw
+        self.position = position or {}
 
 
 def parse(document: str | bytes) -> etree._Element:
@@ -41,28 +70,79 @@ def parse(document: str | bytes) -> etree._Element:
     >>> parse("<a>x</a>").tag
     'a'
     """
-    encoding = None
+    encoding, raw = None, document
     if isinstance(document, str):
         encoding = "utf-8"
         try:
             document = document.removeprefix("\ufeff").encode()
         except UnicodeEncodeError as error:
-            raise MalformedDocument(f"character {error.start} is a lone surrogate") from error
+            problem = f"character {error.start} is a lone surrogate"
+            raise MalformedDocument(problem, raw=raw) from error
     # One parser a document: libxml2 keeps the names of all documents of a parser for good.
     parser = etree.XMLParser(encoding=encoding, **_OPTIONS)  # type: ignore[arg-type]
     try:
-        return etree.fromstring(document, parser)
+        root = etree.fromstring(document, parser)
     except etree.XMLSyntaxError as error:
-        raise MalformedDocument(_reason(document, error)) from error
+        line, column = error.position
+        problem = _reason(document, error)
+        position = {"line": line, "column": column}
+        raise MalformedDocument(problem, raw=raw, position=position) from error
+    problem = _foreign_entity(root, document, parser, encoding) or _excess(root, len(document))
+    if problem:
+        raise MalformedDocument(problem, raw=raw)
+    return root
+
+
+def _foreign_entity(
+    root: etree._Element, document: bytes, parser: etree.XMLParser, encoding: str | None
+) -> str:
+    """Why a document cannot be read that refers to an entity beyond the five, if it does.
+
+    Only a document type lets such a reference pass the parser.  One to an entity that is declared
+    is still there in what the tree is written as; one that is not was dropped with a warning.
+    """
+    if root.getroottree().docinfo.internalDTD is None:
+        return ""
+    undeclared = (etree.ErrorTypes.WAR_UNDECLARED_ENTITY, etree.ErrorTypes.ERR_UNDECLARED_ENTITY)
+    for entry in parser.error_log:
+        if entry.type in undeclared:
+            return (
+                f"line {entry.line}, column {entry.column}: {entry.message}; "
+                "only the five entities of XML are read"
+            )
+    bare = etree.XMLParser(
+        encoding=encoding,
+        remove_comments=True,
+        remove_pis=True,
+        **_OPTIONS,  # type: ignore[arg-type]
+    )
+    found = _FOREIGN.search(etree.tostring(etree.fromstring(document, bare), encoding="unicode"))
+    if found is None:
+        return ""
+    return f"it uses the entity {found[1]!r}; only the five entities of XML are read"
+
+
+def _excess(root: etree._Element, size: int) -> str:
+    """Why a document cannot be read that has too much in one start tag, if it has."""
+    # A document that is shorter than the least that would be too much is not looked through.
+    if size > _SHORTEST_ATTRIBUTES and _many_attributes(root):
+        return f"it has an element of more than {_MOST_ATTRIBUTES:,} attributes"
+    if size > _LONGEST_ATTRIBUTE and _long_attribute(root):
+        return f"it has an attribute of more than {_LONGEST_ATTRIBUTE:,} characters"
+    return ""
 
 
 def _reason(document: bytes, error: etree.XMLSyntaxError) -> str:
     if not document.strip():
         return "it is empty; expected an XML element"
     line, column = error.position
-    reason = (error.msg or "it is no well-formed XML").partition(", line ")[0]
+    reason = (error.msg or "it is no well-formed XML").partition(", line ")[0].strip()
     if "Excessive depth" in reason:
         reason = "it is deeper than 256 elements"
     elif "Text node too long" in reason:
         reason = "it has a text of more than 10,000,000 bytes"
+    elif "Buffer size limit" in reason:
+        reason = "it has a tag, an attribute or white space of more than 10,000,000 bytes"
+    elif "entity amplification" in reason:
+        reason = "its entities multiply; only the five entities of XML are read"
     return f"line {line}, column {column}: {reason}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -77,10 +78,83 @@ def test_encodings(document: str | bytes) -> None:
     assert string_value(parse(document)) == "é"
 
 
-def test_entities_of_the_document_itself() -> None:
-    root = parse('<!DOCTYPE a [<!ENTITY e "x<b>y</b>">]><a>&e;&e;</a>')
-    assert string_value(root) == "xyxy"
-    assert [element.tag for element in root.iter("*")] == ["a", "b", "b"]
+FIVE = "&lt;&gt;&amp;&quot;&apos;"
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        f"<a k='{FIVE}'>{FIVE}</a>",
+        f"<!DOCTYPE a><a>{FIVE}</a>",
+        f'<!DOCTYPE a SYSTEM "a.dtd"><a>{FIVE}</a>',
+        f'<!DOCTYPE a [<!ENTITY e "never used">]><a>{FIVE}</a>',
+        f'<!DOCTYPE a [<!ENTITY % l SYSTEM "l.ent">%l;]><a k="{FIVE}">{FIVE}</a>',
+        f'<!DOCTYPE a [<!ENTITY amp "redefined">]><a>{FIVE}</a>',
+        f'<!DOCTYPE a [<!ENTITY e "x">]><a>{FIVE}<!-- &e; --><?p &e;?></a>',
+    ],
+)
+def test_the_five_entities(document: str) -> None:
+    for written in (document, document.encode(), document.encode("utf-16")):
+        assert _read(written) == "<>&\"'"
+
+
+def test_what_only_looks_like_an_entity() -> None:
+    assert _read('<!DOCTYPE a [<!ENTITY e "x">]><a><![CDATA[&e;]]>&#38;e;</a>') == "&e;&e;"
+
+
+@pytest.mark.parametrize(
+    ("document", "reason"),
+    [
+        ('<!DOCTYPE a [<!ENTITY e "x">]><a>&e;</a>', "it uses the entity 'e'; only the five"),
+        ('<!DOCTYPE a [<!ENTITY e "x">]><a k="&e;"/>', "it uses the entity 'e'; only the five"),
+        ('<!DOCTYPE a [<!ENTITY é "x">]><a>ü&é;</a>', "it uses the entity 'é'; only the five"),
+        ('<!DOCTYPE a [<!ENTITY e SYSTEM "f">]><a>&e;</a>', "it uses the entity 'e'; only the"),
+        ('<!DOCTYPE a SYSTEM "f"><a>&nbsp;</a>', "Entity 'nbsp' not defined; only the five"),
+        ('<!DOCTYPE a SYSTEM "f"><a k="&nbsp;"/>', "Entity 'nbsp' not defined; only the five"),
+        ('<!DOCTYPE a [<!ENTITY % p SYSTEM "f">%p;]><a>&e;</a>', "Entity 'e' not defined; only"),
+        (
+            "<!DOCTYPE a [<!ENTITY % p '<!ENTITY e \"x\">'>%p;]><a>&e;</a>",
+            "only the five",
+        ),
+    ],
+)
+def test_other_entities_are_refused(document: str, reason: str) -> None:
+    for written in (document, document.encode(), document.encode("utf-16")):
+        with pytest.raises(MalformedDocument, match=reason):
+            parse(written)
+
+
+def test_no_parser_lifts_its_bounds() -> None:
+    """`huge_tree` stands where it is refused, and nowhere else."""
+    packages = Path(__file__).parents[2]
+    lines = [
+        line
+        for package in ("xscl", "xpath_stage", "join_stage", "templates", "datasets")
+        for path in sorted((packages / package).rglob("*.py"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+    ]
+    assert [line for line in lines if re.search("huge_tree(?!.*False)", line)] == []
+
+
+def test_attributes_up_to_their_bounds() -> None:
+    many = " ".join(f'k{i}="v"' for i in range(10_000))
+    assert len(parse(f"<a {many}/>").attrib) == 10_000
+    assert len(parse(f'<a k="{"x" * 1_000_000}"/>').get("k", "")) == 1_000_000
+    for document, reason in [
+        (f'<r><a {many} k="v"/></r>', "an element of more than 10,000 attributes"),
+        (f'<r><a k="{"x" * 1_000_001}"/></r>', "an attribute of more than 1,000,000 characters"),
+        (f'<a k="{"x" * 11_000_000}"/>', "white space of more than 10,000,000 bytes"),
+        (f"<a>{'x' * 11_000_000}</a>", "a text of more than 10,000,000 bytes"),
+    ]:
+        with pytest.raises(MalformedDocument, match=reason):
+            parse(document)
+
+
+def test_a_refusal_tells_the_place_and_what_stood_there() -> None:
+    with pytest.raises(MalformedDocument) as refused:
+        parse("<a>\n<b>")
+    assert refused.value.position["line"] == 2
+    assert refused.value.raw == "<a>\n<b>"
 
 
 def test_entities_that_multiply_are_refused() -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from xscl.language.chains import operands, operators, with_sub_queries
 from xscl.language.functions import NUMERIC, misused
-from xscl.language.limits import limits, too_many_blocks
+from xscl.language.limits import MOST_INSERTIONS, limits, too_many_blocks
 from xscl.language.problems import Problem
 from xscl.language.syntax import (
     Binary,
@@ -85,7 +85,10 @@ class _Checking:
                 for path in _compared(join.predicate):
                     self.path(path.steps, within="predicate", against="in a predicate")
                     self.use(path.variable, reach)
-        for path in _selected(self.query.select):
+        for number, path in enumerate(_selected(self.query.select)):
+            if number == MOST_INSERTIONS:
+                self.note(path.at, f"a SELECT has at most {MOST_INSERTIONS:,} paths")
+                break
             self.path(path.steps, within="SELECT", against="in SELECT")
             self.use(path.variable, None)
 

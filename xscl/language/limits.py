@@ -1,15 +1,18 @@
 """How large a query may be: bounds that no sensible query meets, so that none can do harm.
 
-What a query costs to dissect grows faster than its text: with its blocks, the depth of their
-patterns, the steps that bind or lead to what is bound, and the comparisons that hold together.
+A text is measured before it is read.  What a query costs to dissect grows faster than its text:
+with its blocks, the depth of their patterns, the steps that bind or lead to what is bound, and
+the comparisons that hold together.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from xscl.language.chains import operands, operators, with_sub_queries
 from xscl.language.problems import Problem
+from xscl.language.scan import Statement
 from xscl.language.syntax import (
     Binary,
     Block,
@@ -17,6 +20,8 @@ from xscl.language.syntax import (
     Condition,
     Conjunction,
     Disjunction,
+    Function,
+    Negative,
     Path,
     Predicate,
     Query,
@@ -24,13 +29,26 @@ from xscl.language.syntax import (
     SubQuery,
 )
 
-__all__ = ["limits", "too_many_blocks"]
+__all__ = ["MOST_INSERTIONS", "limits", "too_long", "too_many_blocks"]
 
+MOST_INSERTIONS = 2_000
+"""How many paths a SELECT may have: each may insert a whole document."""
+
+_LONGEST = 1_000_000
 _DEEPEST = 256
 _MOST_STEPS = 2_000
+_MOST_FILTERS = 2_000
 _MOST_BLOCKS = 256
 _MOST_COMPARISONS = 32
 _MOST_DISJUNCTS = 256
+
+
+def too_long(statement: Statement) -> Problem | None:
+    """The place, if any, from which on a statement has more characters than it may."""
+    if statement.end - statement.start <= _LONGEST:
+        return None
+    problem = f"a query has at most {_LONGEST:,} characters; write several queries"
+    return Problem(statement.start + _LONGEST, problem)
 
 
 def too_many_blocks(query: Query) -> Problem | None:
@@ -48,6 +66,12 @@ def limits(query: Query) -> Iterator[Problem]:
     the predicates of all its operators."""
     for operand in operands(query.source):
         yield from _pattern(operand)
+    filters = (one for operand in operands(query.source) for one in _filters(operand.steps))
+    beyond = next(itertools.islice(filters, _MOST_FILTERS, None), None)
+    if beyond is not None:
+        yield Problem(
+            beyond.at, f"a query has at most {_MOST_FILTERS:,} filters; write several queries"
+        )
     predicates = [
         join.predicate for join, _ in operators(query.source) if join.predicate is not None
     ]
@@ -80,6 +104,30 @@ def _steps(steps: tuple[Step, ...], depth: int) -> Iterator[tuple[int, Step]]:
         for condition in step.filters:
             for path in _binding(condition):
                 yield from _steps(path.steps, depth)
+
+
+def _filters(steps: tuple[Step, ...]) -> Iterator[Condition]:
+    """All filters of a tree pattern, those within filters included."""
+    for step in steps:
+        for condition in step.filters:
+            yield condition
+            for path in _paths(condition):
+                yield from _filters(path.steps)
+
+
+def _paths(condition: Condition) -> Iterator[Path]:
+    """All paths of a filter, without those within their filters."""
+    match condition:
+        case Path():
+            yield condition
+        case Function():
+            for argument in condition.arguments:
+                yield from _paths(argument)
+        case Binary():
+            yield from _paths(condition.left)
+            yield from _paths(condition.right)
+        case Negative():
+            yield from _paths(condition.operand)
 
 
 def _binding(condition: Condition) -> Iterator[Path]:

@@ -19,6 +19,7 @@ from xscl.language.build import Branch, Builder, Node, as_branch
 from xscl.language.constructor import construct
 from xscl.language.expected import expected, found
 from xscl.language.json_constructor import construct_json
+from xscl.language.limits import too_long
 from xscl.language.names import AFTER_STREAM, END_OF_WORD, NAME, RESERVED, STRING, unquoted
 from xscl.language.problems import Problem, Unreadable
 from xscl.language.scan import Statement
@@ -71,8 +72,9 @@ def parse_query(
 
 
 def _readable(statement: Statement) -> None:
-    if statement.problem is not None:
-        raise Unreadable(*statement.problem)
+    problem = statement.problem or too_long(statement)
+    if problem is not None:
+        raise Unreadable(*problem)
 
 
 class _Reading:

@@ -1,0 +1,68 @@
+"""Documents that could not be used, as JSON Lines: what each was, where it failed, and why.
+
+Such a file is for mending and sending again.  What stood in a document's place comes from the
+causes of its error: the parsers keep the bytes that they refused.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Iterator
+from typing import TextIO
+
+from xpath_stage import MalformedDocument
+from xscl.errors import DocumentError
+
+__all__ = ["write_dead_letter"]
+
+_LONGEST = 64 * 1024
+
+
+def write_dead_letter(error: DocumentError, to: TextIO) -> None:
+    """Writes a line for a document that could not be used, and flushes.
+
+    The members are `stream`, `document`, `reason` and, as far as they are known, `line` and
+    `column` (from 1) or `offset` (bytes, from 0), and what stood there: `raw` as text or, where
+    the bytes are no UTF-8, `base64`; of at most 64 KiB, with the whole length as `bytes` where
+    that is more.
+    """
+    letter: dict[str, object] = {
+        "stream": error.stream,
+        "document": error.document,
+        "reason": error.problem,
+    }
+    for cause in _causes(error):
+        if isinstance(cause, MalformedDocument):
+            letter |= cause.position
+            if cause.raw is not None:
+                letter |= _raw(cause.raw)
+            break
+    # A name from a document may hold half a surrogate pair, which only an escape can write.
+    to.write(json.dumps(letter) + "\n")
+    to.flush()
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    cause = error.__cause__
+    while cause is not None:
+        yield cause
+        cause = cause.__cause__
+
+
+def _raw(raw: str | bytes) -> dict[str, object]:
+    """The beginning of what was read."""
+    body = raw.encode("utf-8", "surrogatepass") if isinstance(raw, str) else raw
+    start = body[:_LONGEST]
+    told: dict[str, object] = {}
+    try:
+        told["raw"] = start.decode()
+    except UnicodeDecodeError as error:
+        cut = len(body) > _LONGEST and error.reason == "unexpected end of data"
+        if cut:
+            told["raw"] = start[: error.start].decode()
+        else:
+            told["base64"] = b64encode(start).decode()
+    if len(body) > _LONGEST:
+        told["bytes"] = len(body)
+    return told

@@ -1,0 +1,164 @@
+"""Matches as entries of a feed for people: what an entry is called, where it leads, what it says.
+
+The rules, for an XML result and a JSON one alike (names without their namespaces, what has no
+text passed over, the first in document order):
+
+    title    the first `title`, else `name`, `headline`, `subject`, `label`; else the query's name
+    link     the first `link` (its text or, as in Atom, its `href`), else `url`, `uri`, `href`,
+             `rawlink`, `linked`, `enclosure` (its text, or its `url`), an element, attribute or
+             member; else the first value that is an address; only http and https
+    updated  the match's time
+    content  the result itself, as text
+
+An entry's id is the match's, so that a match that is found again is the entry it was, and a
+reader announces it once.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from lxml import etree
+
+from xpath_stage import string_value
+from xscl.language.names import NO_XML
+from xscl.match import Match
+
+__all__ = ["Entry", "entries", "rfc3339", "seconds"]
+
+_TITLES = ("title", "name", "headline", "subject", "label")
+_LINKS = ("link", "url", "uri", "href", "rawlink", "linked", "enclosure")
+_ADDRESS = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
+_LONGEST_TITLE = 200
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_EARLIEST = (datetime(1, 1, 1, tzinfo=UTC) - _EPOCH).total_seconds()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry; `updated` in seconds, `text` the result, indented."""
+
+    id: str
+    title: str
+    link: str | None
+    updated: float
+    text: str
+    query: str
+
+
+def entries(matches: Iterable[Match], newest: int) -> tuple[list[Entry], int]:
+    """The entries of the newest matches, the newest first, and how many matches there were.
+
+    No more than `newest` matches are held at a time, however many there are.
+
+    >>> entries([], newest=10)
+    ([], 0)
+    """
+    heap: list[tuple[float, str, int, Match]] = []
+    count = 0
+    for count, match in enumerate(matches, 1):
+        # Of equal times the greater id goes first, so that the order of arrival changes nothing.
+        heapq.heappush(heap, (match.time, match.id, count, match))
+        if len(heap) > newest:
+            heapq.heappop(heap)
+    return [_entry(match) for _, _, _, match in sorted(heap, reverse=True)], count
+
+
+def rfc3339(time: float) -> str:
+    """A time in seconds as RFC 3339 writes it, to the microsecond.
+
+    >>> rfc3339(1163548800.0), rfc3339(0.5)
+    ('2006-11-15T00:00:00Z', '1970-01-01T00:00:00.500000Z')
+    """
+    when = _EPOCH + timedelta(seconds=max(time, _EARLIEST))
+    return when.replace(tzinfo=None).isoformat() + "Z"
+
+
+def seconds(text: str | None) -> float:
+    """A time as RFC 3339 writes it, in seconds; before all others where it is none."""
+    try:
+        when = datetime.fromisoformat((text or "").strip())
+    except ValueError:
+        return -math.inf
+    return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+
+
+def _entry(match: Match) -> Entry:
+    values, text = _content(match)
+    return Entry(
+        id=f"urn:xscl:{match.id}",
+        title=_clean(_title(values) or match.query),
+        link=_link(values),
+        updated=match.time,
+        text=NO_XML.sub("\ufffd", text),
+        query=_clean(match.query),
+    )
+
+
+def _content(match: Match) -> tuple[list[tuple[str, str]], str]:
+    """The named values of a result, in document order, and the result as text."""
+    result = match.result
+    if match.json:
+        text = json.dumps(result, ensure_ascii=False, indent=2)
+        return list(_of_json("", result)), text
+    try:
+        root = match.xml()
+    except ValueError:  # deeper than a document may be, though each copy in it is not
+        return [], str(result)
+    values = list(_of_xml(root))
+    etree.indent(root)
+    return values, etree.tostring(root, encoding="unicode")
+
+
+def _of_xml(root: etree._Element) -> Iterator[tuple[str, str]]:
+    for element in root.iter("*"):
+        name = etree.QName(element).localname
+        own = {etree.QName(str(key)).localname: str(value) for key, value in element.items()}
+        if own.get("rel", "alternate") == "alternate":
+            for attribute in ("href", "url"):
+                if attribute in own:
+                    yield name, own[attribute]
+        if not len(element) or name in _TITLES:
+            yield name, string_value(element)
+        yield from own.items()
+
+
+def _of_json(name: str, value: object) -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict):
+        for key, member in value.items():
+            yield from _of_json(key, member)
+    elif isinstance(value, list):
+        for member in value:
+            yield from _of_json(name, member)
+    elif isinstance(value, str):
+        yield name, value
+
+
+def _title(values: list[tuple[str, str]]) -> str:
+    for wanted in _TITLES:
+        for name, value in values:
+            if name == wanted and (title := " ".join(value.split())):
+                cut = title[: _LONGEST_TITLE - 1].rstrip() + "…"
+                return title if len(title) <= _LONGEST_TITLE else cut
+    return ""
+
+
+def _link(values: list[tuple[str, str]]) -> str | None:
+    addresses = [
+        (name, value.strip()) for name, value in values if _ADDRESS.fullmatch(value.strip())
+    ]
+    for wanted in _LINKS:
+        for name, address in addresses:
+            if name == wanted:
+                return _clean(address)
+    return _clean(addresses[0][1]) if addresses else None
+
+
+def _clean(text: str) -> str:
+    return NO_XML.sub("\ufffd", text)
