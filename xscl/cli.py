@@ -1,4 +1,4 @@
-"""The command line: `xscl run`, `check`, `explain`, `why` and `demo`.
+"""The command line: `xscl run`, `check`, `explain`, `why`, `watch`, `feeds` and `demo`.
 
 Exit codes: 0 done; 1 the run failed; 2 wrong usage or a bad query; 3 `--strict` and documents
 were skipped; 130 interrupted.
@@ -12,6 +12,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import TextIO
 
 import click
@@ -22,18 +23,39 @@ from xscl.batches import in_batches
 from xscl.engine import Engine
 from xscl.errors import XSCLError
 from xscl.explain import as_json, as_mermaid, as_sql, as_text, explain_file
-from xscl.inputs import load_queries, read_queries, read_sources
-from xscl.options import DOCS, EVENTS, FEED, PARAMS, QUERIES, Duration
+from xscl.inputs import check_stream, load_queries, published, read_queries, read_sources
+from xscl.options import (
+    DEAD_LETTERS,
+    DOCS,
+    EVENTS,
+    FEED,
+    LINKS,
+    MAX_DOCUMENT,
+    PARAMS,
+    QUERIES,
+    STREAM,
+    Duration,
+)
+from xscl.polled_feeds import feeds
 from xscl.report import Report
+from xscl.sinks.atom import update_atom, write_atom
+from xscl.sinks.json_feed import update_json_feed, write_json_feed
 from xscl.sinks.jsonl import write_matches
 from xscl.sinks.readable import readable
 from xscl.sources.events import as_they_come
 from xscl.sources.feeds import read_feeds
 from xscl.times import from_timestamp, to_seconds
+from xscl.watching import watch
 
 __all__ = ["main"]
 
 Envelopes = Iterable[dict[str, object]]
+
+FEED_FORMS = {
+    "atom": (write_atom, update_atom),
+    "jsonfeed": (write_json_feed, update_json_feed),
+}
+"""How matches become a feed: at once, or kept in a file."""
 
 
 def main() -> None:
@@ -78,9 +100,17 @@ def cli() -> None:
     help="How late a document may come.",
 )
 @PARAMS
+@LINKS
+@MAX_DOCUMENT
+@DEAD_LETTERS
 @click.option(
-    "--format", "form", type=click.Choice(["jsonl", "counts"]), default="jsonl", show_default=True
+    "--format",
+    "form",
+    type=click.Choice(["jsonl", "counts", "atom", "jsonfeed"]),
+    default="jsonl",
+    show_default=True,
 )
+@STREAM
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="A file for the matches.")
 @click.option("--strict", is_flag=True, help="Exit with 3 if documents were skipped.")
 def run(
@@ -91,29 +121,47 @@ def run(
     batch: int,
     lateness: int | None,
     params: Sequence[tuple[str, str]],
+    links: str,
+    max_document: int,
+    dead_letters: str | None,
     form: str,
+    stream: str | None,
     output: str | None,
     strict: bool,
 ) -> int:
     """Runs queries over documents and writes matches to standard output."""
     if not (events or docs or feed):
         raise click.UsageError("nothing to read: give --events, --docs or --feed")
-    with _report(output) as report, contextlib.ExitStack() as stack:
+    if form == "counts" and stream is not None:
+        raise click.UsageError("--stream is for matches; --format counts has none")
+    with _report(output, dead_letters) as report, contextlib.ExitStack() as stack:
         seconds = None if lateness is None else to_seconds(lateness)
         engine = stack.enter_context(Engine(lateness=seconds, on_skip=report.skip))
         bad = load_queries(engine, queries, params)
         if not engine.subscriptions:
             return 2
-        sources = read_sources(events, docs, feed, report)
+        check_stream(engine, stream)
+        sources = read_sources(events, docs, feed, report, max_document=max_document, links=links)
         envelopes = report.watch(engine, itertools.chain.from_iterable(sources))
+        batches = _batches(envelopes, batch, waiting="-" in events)
+        if form in FEED_FORMS:
+            found = (match for some in batches for match in published(engine, some, stream))
+            write, update = FEED_FORMS[form]
+            title = ", ".join(Path(query).stem for query in queries)
+            if output is None:
+                report.found(write(found, sys.stdout, title=title))
+            else:
+                report.found(update(found, output, title=title))
+            skipped = report.close(engine)
+            return 2 if bad else 3 if strict and skipped else 0
         to = stack.enter_context(_output(output))
         if form == "counts":
             counts = engine.count(envelopes, batch=batch)
             report.found(counts.total())
             to.writelines(f"{name}\t{count}\n" for name, count in counts.items())
         else:
-            for some in _batches(envelopes, batch, waiting="-" in events):
-                report.found(write_matches(engine.publish_many(some), to))
+            for some in batches:
+                report.found(write_matches(published(engine, some, stream), to))
         skipped = report.close(engine)
     return 2 if bad else 3 if strict and skipped else 0
 
@@ -242,9 +290,14 @@ def demo() -> int:
     return 0
 
 
-def _report(output: str | None) -> Report:
+def _report(output: str | None, dead_letters: str | None = None) -> Report:
     """A report on standard error, for a run whose matches go to a file or standard output."""
-    return Report(Console(stderr=True), alone=output is not None or not sys.stdout.isatty())
+    alone = output is not None or not sys.stdout.isatty()
+    return Report(Console(stderr=True), alone=alone, dead_letters=dead_letters)
+
+
+cli.add_command(watch)
+cli.add_command(feeds)
 
 
 @contextlib.contextmanager

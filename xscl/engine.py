@@ -278,9 +278,8 @@ class Engine:
         """
         with self._lock:
             self._check_open()
-            published = self._queries.graph.published
-            if name not in published:
-                known = ", ".join(published) or "none"
+            if name not in self.published:
+                known = ", ".join(self.published) or "none"
                 raise StateError(f"no query publishes to {name!r}; published are: {known}")
             return self._streams.open(name)
 
@@ -298,6 +297,11 @@ class Engine:
     def streams(self) -> list[str]:
         """The streams that queries read, sorted."""
         return sorted(stream for stream in self._queries.graph.read if not is_internal(stream))
+
+    @property
+    def published(self) -> list[str]:
+        """The streams that queries publish, in order of subscription."""
+        return self._queries.graph.published
 
     def reads(self, stream: str) -> bool:
         """Whether any query reads a stream."""

@@ -14,13 +14,15 @@ from xscl.engine import Engine
 from xscl.errors import XSCLError
 from xscl.language import parse_from
 from xscl.language.parameters import Prepared, parameters
+from xscl.match import Match
 from xscl.report import Report
+from xscl.sources.bodies import MAX_DOCUMENT
 from xscl.sources.events import read_events
-from xscl.sources.feeds import read_feeds
+from xscl.sources.feeds import CANONICAL, RAW, read_feeds
 from xscl.sources.files import read_documents
 from xscl.tables import read_parameters
 
-__all__ = ["load_queries", "read_queries", "read_sources"]
+__all__ = ["check_stream", "load_queries", "published", "read_queries", "read_sources"]
 
 
 def _read(path: str) -> str:
@@ -80,18 +82,45 @@ def read_sources(
     docs: Sequence[tuple[str, str]],
     feed: Sequence[tuple[str, str]],
     report: Report,
+    *,
+    max_document: int = MAX_DOCUMENT,
+    links: str = "canonical",
 ) -> list[Iterable[dict[str, object]]]:
-    """What is to be read, in the order of the options."""
+    """What is to be read, in the order of the options; what is larger than `max_document` bytes
+    is skipped."""
     sources: list[Iterable[dict[str, object]]] = [
-        read_events(path, report.skip) for path in _files(events)
+        read_events(path, report.skip, max_document=max_document) for path in _files(events)
     ]
     for stream, source in docs:
         with _usage("--docs", stream, source):
-            sources.append(read_documents(source, stream, report.skip))
+            sources.append(read_documents(source, stream, report.skip, max_document=max_document))
     for stream, source in feed:
         with _usage("--feed", stream, source):
-            sources.append(read_feeds(source, stream, on_error=report.skip))
+            sources.append(
+                read_feeds(
+                    source,
+                    stream,
+                    on_error=report.skip,
+                    links=CANONICAL if links == "canonical" else RAW,
+                    max_document=max_document,
+                )
+            )
     return sources
+
+
+def check_stream(engine: Engine, stream: str | None) -> None:
+    """Raises UsageError for a stream that no query publishes to; None is all."""
+    if stream is not None and stream not in engine.published:
+        known = ", ".join(engine.published) or "none"
+        raise click.UsageError(f"no query publishes to {stream!r}; published are: {known}")
+
+
+def published(
+    engine: Engine, envelopes: Iterable[Mapping[str, object]], stream: str | None
+) -> list[Match]:
+    """The matches of a batch, or those published to a stream."""
+    matches = engine.publish_many(envelopes)
+    return matches if stream is None else [one for one in matches if one.stream == stream]
 
 
 def _files(paths: Sequence[str]) -> Iterator[str]:

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+import re
+
 import click
 
 from xscl.times import duration
 
-__all__ = ["DOCS", "EVENTS", "FEED", "PARAMS", "QUERIES", "Duration"]
+__all__ = [
+    "DEAD_LETTERS",
+    "DOCS",
+    "EVENTS",
+    "FEED",
+    "LINKS",
+    "MAX_DOCUMENT",
+    "PARAMS",
+    "QUERIES",
+    "SOURCE",
+    "STREAM",
+    "Duration",
+]
+
+_UNITS = {"": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 
 QUERIES = click.argument(
     "queries",
@@ -44,6 +60,46 @@ DOCS = click.option(
 )
 FEED = click.option(
     "--feed", multiple=True, type=SOURCE, help="Items of a feed file or a folder of them."
+)
+
+
+class Size(click.ParamType[int]):
+    """A number of bytes, alone or with a unit such as `MiB`."""
+
+    name = "SIZE"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        found = re.fullmatch(r"([0-9]+) ?([KMG]iB)?", str(value), re.IGNORECASE)
+        size = 0 if found is None else int(found[1]) * _UNITS[(found[2] or "").lower()]
+        if not size:
+            self.fail(f"{value!r} is no size; write for example 16 MiB", param, ctx)
+        return size
+
+
+STREAM = click.option(
+    "--stream", metavar="NAME", help="Only matches that are published to this stream."
+)
+LINKS = click.option(
+    "--links",
+    type=click.Choice(["canonical", "raw"]),
+    default="canonical",
+    show_default=True,
+    help="Links of feed items: in one form for what is the same page, or as they are given.",
+)
+MAX_DOCUMENT = click.option(
+    "--max-document",
+    type=Size(),
+    default="16 MiB",
+    show_default=True,
+    help="A larger document (line, file, feed) is skipped.",
+)
+DEAD_LETTERS = click.option(
+    "--dead-letters",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Documents that could not be used, each with the reason, are added to it.",
 )
 PARAMS = click.option(
     "--params",

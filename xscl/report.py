@@ -12,6 +12,7 @@ from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
 from xscl.engine import Engine
 from xscl.errors import DocumentError
+from xscl.sinks.dead_letters import write_dead_letter
 
 __all__ = ["Report"]
 
@@ -20,10 +21,12 @@ _SHOWN = 20
 
 class Report:
     """Counts documents and matches; shows progress where standard error is a terminal, and
-    matches do not come between."""
+    matches do not come between.  Documents that cannot be read are added to the file
+    `dead_letters`, where one is given."""
 
-    def __init__(self, console: Console, *, alone: bool) -> None:
+    def __init__(self, console: Console, *, alone: bool, dead_letters: str | None = None) -> None:
         self._console = console
+        self._dead_letters = dead_letters
         self._progress = Progress(
             TextColumn("{task.description}"),
             TimeElapsedColumn(),
@@ -41,6 +44,9 @@ class Report:
     def skip(self, error: DocumentError) -> None:
         """Reports a document that cannot be read; the first ones one by one."""
         self.malformed += 1
+        if self._dead_letters is not None:
+            with open(self._dead_letters, "a", encoding="utf-8") as file:
+                write_dead_letter(error, file)
         if self.malformed <= _SHOWN:
             self._console.print(f"skipped: {error}", markup=False, highlight=False, soft_wrap=True)
         elif self.malformed == _SHOWN + 1:

@@ -388,3 +388,67 @@ def test_a_cycle_is_told_with_its_place(folder: Path) -> None:
     assert done.returncode == 2
     assert "line 2, column 14" in done.stderr
     assert "S → R (by query `q1`) → S (by query `q2`)" in done.stderr
+
+
+# Feeds of matches, limits, and what could not be used.
+
+
+@pytest.mark.parametrize(("form", "found"), [("atom", "<feed "), ("jsonfeed", '"items": [')])
+def test_matches_as_a_feed(folder: Path, form: str, found: str) -> None:
+    done = xscl("run", "q.xscl", "--events", "e.jsonl", "--format", form, at=folder)
+    assert done.returncode == 0
+    assert found in done.stdout
+    assert "3 documents, 0 skipped, 2 matches" in done.stderr
+    to = ["--events", "e.jsonl", "--format", form, "-o", "news"]
+    assert xscl("run", "q.xscl", *to, at=folder).returncode == 0
+    first = (folder / "news").read_text()
+    # Nothing is announced twice.
+    assert xscl("run", "q.xscl", *to, at=folder).returncode == 0
+    assert (folder / "news").read_text() == first
+
+
+def test_documents_that_are_too_large_are_dead_letters(folder: Path) -> None:
+    with (folder / "e.jsonl").open("a") as events:
+        events.write('{"id": "bad", "xml": "<a>"}\n')
+        events.write(json.dumps({"id": "large", "xml": f"<a>{'x' * 3000}</a>"}) + "\n")
+    options = ["--max-document", "2 KiB", "--dead-letters", "dead.jsonl", "--strict"]
+    done = xscl("run", "q.xscl", "--events", "e.jsonl", *options, at=folder)
+    assert done.returncode == 3
+    assert matches(done) == EXPECTED
+    letters = [json.loads(line) for line in (folder / "dead.jsonl").read_text().splitlines()]
+    assert sorted(letter["reason"].partition(",")[0] for letter in letters) == [
+        "it has more than 2",
+        "line 1",
+    ]
+    assert next(letter for letter in letters if letter["document"] == "bad")["raw"] == "<a>"
+
+
+def test_wrong_sizes(folder: Path) -> None:
+    for size in ("0", "much", "1 MB"):
+        done = xscl("run", "q.xscl", "--events", "e.jsonl", "--max-document", size, at=folder)
+        assert done.returncode == 2
+        assert "is no size; write for example 16 MiB" in done.stderr
+
+
+def test_links_as_they_are(folder: Path) -> None:
+    item = "<item><title>t</title><link>http://www.a.example/b/?utm_source=x</link></item>"
+    (folder / "f.xml").write_text(f"<rss version='2.0'><channel>{item}</channel></rss>")
+    (folder / "l.xscl").write_text("S/item/link")
+    found = []
+    for form in ("canonical", "raw"):
+        done = xscl("run", "l.xscl", "--feed", "S=f.xml", "--links", form, at=folder)
+        found.append(json.loads(done.stdout)["result"])
+    assert found == [
+        "<link>https://a.example/b</link>",
+        "<link>http://www.a.example/b/?utm_source=x</link>",
+    ]
+
+
+def test_only_what_is_published_to_a_stream(folder: Path) -> None:
+    (folder / "p.xscl").write_text(QUERIES + "; SELECT x FROM S//a->x PUBLISH news")
+    options = ["--events", "e.jsonl", "--stream"]
+    done = xscl("run", "p.xscl", *options, "news", at=folder)
+    assert matches(done) == [("q3", ["d1"])]
+    done = xscl("run", "p.xscl", *options, "olds", at=folder)
+    assert done.returncode == 2
+    assert "no query publishes to 'olds'; published are: news" in done.stderr

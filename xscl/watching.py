@@ -1,0 +1,297 @@
+"""`xscl watch`: standing queries over feeds that are polled.
+
+What earlier runs published is published again when a watch starts, without a word: those matches
+were told when they were found.  After that each match is told as it is found, and only then are
+its documents remembered as seen; so none is lost to a crash, and one may be told twice, with the
+same id.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from types import FrameType
+
+import click
+from click.core import ParameterSource
+from rich.console import Console
+
+import xscl
+from xscl.engine import Engine
+from xscl.errors import XSCLError
+from xscl.inputs import check_stream, load_queries, published
+from xscl.match import Match
+from xscl.options import (
+    DEAD_LETTERS,
+    LINKS,
+    MAX_DOCUMENT,
+    PARAMS,
+    QUERIES,
+    SOURCE,
+    STREAM,
+    Duration,
+)
+from xscl.report import Report
+from xscl.sinks.atom import update_atom
+from xscl.sinks.command import Command
+from xscl.sinks.deliveries import Deliveries, Delivery
+from xscl.sinks.json_feed import update_json_feed
+from xscl.sinks.jsonl import write_matches
+from xscl.sinks.webhook import Webhook
+from xscl.sources.feeds import CANONICAL, RAW, parse_feed
+from xscl.sources.polling.clock import SystemClock
+from xscl.sources.polling.poller import Poller
+from xscl.sources.polling.proxies import Surroundings
+from xscl.sources.polling.retrieval import HTTPRetrieval, user_agent
+from xscl.sources.polling.state import Policy
+from xscl.sources.polling.store import Store
+from xscl.sources.polling.subscriptions import subscriptions
+from xscl.times import duration, to_seconds
+
+__all__ = ["watch"]
+
+_FEED_FILES = {"atom": update_atom, "jsonfeed": update_json_feed}
+
+Tell = Callable[[Sequence[Match]], object]
+
+
+class Period(click.ParamType[float]):
+    """A duration in the language's form, or with `m` for minutes as is usual for this; in
+    seconds."""
+
+    name = "DURATION"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        text = str(value).strip()
+        try:
+            period = duration(f"{text}in" if text.lower().endswith("m") else text)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+        if period is None or period < 1_000_000:
+            self.fail(f"{text!r} is less than a second, or without end", param, ctx)
+        return to_seconds(period)
+
+
+@click.command()
+@QUERIES
+@click.option(
+    "--feed",
+    "sources",
+    multiple=True,
+    required=True,
+    type=SOURCE,
+    help="An http(s) address of a feed, or an OPML file of them.",
+)
+@click.option(
+    "--every",
+    type=Period(),
+    default="10m",
+    show_default="10m; with --once, until the next run",
+    help="How long to leave a feed alone whose server asks for nothing longer.",
+)
+@click.option("--once", is_flag=True, help="Fetch the feeds that are due, then end.")
+@click.option(
+    "--feeds-db",
+    "store",
+    metavar="FILE",
+    help="What polling remembers.  [default: QUERIES.feeds.duckdb beside the first query file]",
+)
+@click.option("--contact", help="Your address of mail or web, for those whose feeds are read.")
+@click.option(
+    "--allow-private", is_flag=True, help="Read feeds from this machine and its network, too."
+)
+@click.option("--updates", is_flag=True, help="An edited item is a new version, published again.")
+@click.option(
+    "--lateness",
+    type=Duration(),
+    default="1 day",
+    show_default=True,
+    help="How late a document may come.",
+)
+@PARAMS
+@LINKS
+@MAX_DOCUMENT
+@DEAD_LETTERS
+@click.option("--exec", "command", metavar="CMD", help="Run for each match: JSON on its stdin.")
+@click.option("--webhook", metavar="URL", help="Gets each match by a POST of JSON.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["jsonl", *_FEED_FILES]),
+    default="jsonl",
+    show_default=True,
+    help="A feed (atom, jsonfeed) is kept in the file of -o.",
+)
+@STREAM
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False), help="A file that matches are added to."
+)
+def watch(
+    queries: Sequence[str],
+    sources: Sequence[tuple[str, str]],
+    every: float,
+    once: bool,
+    store: str | None,
+    contact: str | None,
+    allow_private: bool,
+    updates: bool,
+    lateness: int | None,
+    params: Sequence[tuple[str, str]],
+    links: str,
+    max_document: int,
+    dead_letters: str | None,
+    command: str | None,
+    webhook: str | None,
+    form: str,
+    stream: str | None,
+    output: str | None,
+) -> int:
+    """Polls live feeds politely, and runs queries as items come."""
+    with contextlib.ExitStack() as stack:
+        report = stack.enter_context(
+            Report(Console(stderr=True), alone=False, dead_letters=dead_letters)
+        )
+        seconds = None if lateness is None else to_seconds(lateness)
+        engine = stack.enter_context(Engine(lateness=seconds, on_skip=report.skip))
+        bad = load_queries(engine, queries, params)
+        if not engine.subscriptions:
+            return 2
+        check_stream(engine, stream)
+        with _usage():
+            agent = _agent(contact)
+            surroundings = Surroundings.of_environment()
+            polled = subscriptions(sources, lambda problem: _say(f"skipped: {problem}"))
+            takers = _takers(command, webhook, agent, surroundings)
+            tell = _telling(form, output, queries, silent=bool(takers))
+            policy = _policy(every, once=once)
+            path = _store_of(store, queries)
+        if not polled:
+            raise click.UsageError("no feed to poll: --feed names none")
+        poller = Poller(
+            polled,
+            stack.enter_context(Store(path)),
+            HTTPRetrieval(agent, allow_private, limit=max_document, surroundings=surroundings),
+            partial(parse_feed, links=CANONICAL if links == "canonical" else RAW),
+            SystemClock(),
+            policy,
+            seed=random.randrange(2**32),
+            updates=updates,
+            on_error=lambda state: _say(f"feed {state.address}: {state.error}"),
+        )
+        deliveries = [Deliveries(taker, _not_delivered) for taker in takers]
+        stopped = stack.enter_context(_ended_by_signals([poller.stop, *_hurries(deliveries)]))
+        engine.count(poller.history(), batch=5000)
+        for envelopes in poller.polls():
+            matches = published(engine, report.watch(engine, envelopes), stream)
+            tell(matches)
+            for delivery in deliveries:
+                for match in matches:
+                    delivery.add(match)
+            report.found(len(matches))
+        for delivery in deliveries:
+            delivery.close()
+        report.close(engine)
+    return 130 if stopped.is_set() else 2 if bad else 0
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)
+
+
+def _not_delivered(match: str, problem: str) -> None:
+    _say(f"match {match} was not delivered: {problem}")
+
+
+def _takers(
+    command: str | None, webhook: str | None, agent: bytes, surroundings: Surroundings
+) -> list[Delivery]:
+    """What matches are handed to, beside what is written."""
+    takers: list[Delivery] = []
+    if command is not None:
+        takers.append(Command.of(command))
+    if webhook is not None:
+        takers.append(Webhook.at(webhook, agent, surroundings))
+    return takers
+
+
+def _telling(form: str, output: str | None, queries: Sequence[str], *, silent: bool) -> Tell:
+    """How matches are written: added to a file, else to standard output, unless something else
+    takes them (`silent`)."""
+    if form in _FEED_FILES:
+        if output is None:
+            raise XSCLError(f"--format {form} needs a file to keep the feed in: give -o")
+        title = ", ".join(Path(query).stem for query in queries)
+        update = _FEED_FILES[form]
+        return lambda matches: matches and update(matches, output, title=title)
+    if output is not None:
+
+        def add(matches: Sequence[Match]) -> None:
+            with open(output, "a", encoding="utf-8") as file:
+                write_matches(matches, file)
+
+        return add
+    return (lambda matches: None) if silent else lambda matches: write_matches(matches, sys.stdout)
+
+
+def _policy(every: float, *, once: bool) -> Policy:
+    """How often feeds are polled; with `--once`, whoever starts us sees to it unless told."""
+    source = click.get_current_context().get_parameter_source("every")
+    if once and source is ParameterSource.DEFAULT:
+        every = 0.0
+    return Policy(every=every, once=once)
+
+
+def _agent(contact: str | None) -> bytes:
+    try:
+        return user_agent(xscl.__version__, contact)
+    except ValueError as error:
+        raise XSCLError(f"--contact: {error}") from error
+
+
+def _store_of(store: str | None, queries: Sequence[str]) -> Path:
+    if store is not None:
+        return Path(store)
+    if queries[0] == "-":
+        raise XSCLError("queries from standard input have no file beside them: give --feeds-db")
+    return Path(queries[0]).with_suffix(".feeds.duckdb")
+
+
+def _hurries(deliveries: Sequence[Deliveries]) -> list[Callable[[], None]]:
+    return [delivery.hurry for delivery in deliveries]
+
+
+@contextlib.contextmanager
+def _usage() -> Iterator[None]:
+    """What options say wrongly is wrong usage."""
+    try:
+        yield
+    except (XSCLError, FileNotFoundError, ValueError) as error:
+        raise click.UsageError(str(error)) from error
+
+
+@contextlib.contextmanager
+def _ended_by_signals(ends: Sequence[Callable[[], None]]) -> Iterator[threading.Event]:
+    """An interrupt or a termination ends what goes on in order, a second one at once."""
+    stopped = threading.Event()
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        if stopped.is_set():
+            raise KeyboardInterrupt
+        stopped.set()
+        for end in ends:
+            end()
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stopped
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
