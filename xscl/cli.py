@@ -152,14 +152,13 @@ def run(
                 report.found(write(found, sys.stdout, title=title))
             else:
                 report.found(update(found, output, title=title))
-            skipped = report.close(engine)
-            return 2 if bad else 3 if strict and skipped else 0
-        to = stack.enter_context(_output(output))
-        if form == "counts":
+        elif form == "counts":
+            to = stack.enter_context(_output(output))
             counts = engine.count(envelopes, batch=batch)
             report.found(counts.total())
             to.writelines(f"{name}\t{count}\n" for name, count in counts.items())
         else:
+            to = stack.enter_context(_output(output))
             for some in batches:
                 report.found(write_matches(published(engine, some, stream), to))
         skipped = report.close(engine)

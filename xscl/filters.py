@@ -7,7 +7,7 @@ are one filter however they were written.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from xpath_stage import Filter, encode_name
 from xscl.language.syntax import (
@@ -23,6 +23,7 @@ from xscl.language.syntax import (
 
 __all__ = [
     "compared_with",
+    "conjuncts_of",
     "counts_positions",
     "existence",
     "filters_of",
@@ -151,6 +152,15 @@ def compared_with(functions: Sequence[str], operator: str, constant: str, at: in
     texts = (" ".join(functions), operator, constant)
     arguments: tuple[Condition, ...] = (node, *(Literal(text, at) for text in texts))
     return Function("compare", arguments, at)
+
+
+def conjuncts_of(condition: Condition) -> Iterator[Condition]:
+    """The parts of a condition that are joined by `and`, in order."""
+    if isinstance(condition, Binary) and condition.operator == "and":
+        yield from conjuncts_of(condition.left)
+        yield from conjuncts_of(condition.right)
+    else:
+        yield condition
 
 
 def existence(steps: Sequence[Step]) -> Condition:

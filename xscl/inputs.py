@@ -18,7 +18,7 @@ from xscl.match import Match
 from xscl.report import Report
 from xscl.sources.bodies import MAX_DOCUMENT
 from xscl.sources.events import read_events
-from xscl.sources.feeds import CANONICAL, RAW, read_feeds
+from xscl.sources.feeds import read_feeds, rules_of
 from xscl.sources.files import read_documents
 from xscl.tables import read_parameters
 
@@ -101,7 +101,7 @@ def read_sources(
                     source,
                     stream,
                     on_error=report.skip,
-                    links=CANONICAL if links == "canonical" else RAW,
+                    links=rules_of(links),
                     max_document=max_document,
                 )
             )

@@ -8,14 +8,23 @@ into filters of the nodes that stay.  Their *definitions* (law 4) are what stage
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from templates import JoinGraph, Node
 from templates.reduction import remove_unjoined_leaves
 from xpath_stage import Definition
 from xpath_stage import Step as PatternStep
-from xscl.filters import compared_with, counts_positions, existence, filters_of, is_number, tag_test
+from xscl.filters import (
+    compared_with,
+    conjuncts_of,
+    counts_positions,
+    existence,
+    filters_of,
+    is_number,
+    tag_test,
+)
+from xscl.language.check import binds
 from xscl.language.syntax import Binary, Block, Condition, Function, Path, Step, SubQuery
 from xscl.normal_form import ConstantTest, Operand
 
@@ -105,8 +114,8 @@ class TreePatterns:
 
     def _filter(self, node: PatternNode, condition: Condition, conditions: list[Condition]) -> None:
         """Adds what a filter of a node binds, and what it asks for to the conditions."""
-        conjuncts = list(_conjuncts(condition))
-        binding = [c for c in conjuncts if isinstance(c, Path) and _binds(c)]
+        conjuncts = list(conjuncts_of(condition))
+        binding = [c for c in conjuncts if isinstance(c, Path) and binds(c)]
         if not binding:
             conditions.append(condition)
             return
@@ -122,26 +131,6 @@ class TreePatterns:
         for path in binding:
             assert isinstance(path, Path)
             self._path(node.block, node.number, path.steps)
-
-
-def _conjuncts(condition: Condition) -> Iterator[Condition]:
-    if isinstance(condition, Binary) and condition.operator == "and":
-        yield from _conjuncts(condition.left)
-        yield from _conjuncts(condition.right)
-    else:
-        yield condition
-
-
-def _binds(path: Path) -> bool:
-    return any(
-        step.variable is not None
-        or any(
-            isinstance(conjunct, Path) and _binds(conjunct)
-            for condition in step.filters
-            for conjunct in _conjuncts(condition)
-        )
-        for step in path.steps
-    )
 
 
 def definitions_of(nodes: Sequence[PatternNode], needed: Collection[int]) -> dict[int, Definition]:

@@ -44,7 +44,7 @@ from xscl.sinks.deliveries import Deliveries, Delivery
 from xscl.sinks.json_feed import update_json_feed
 from xscl.sinks.jsonl import write_matches
 from xscl.sinks.webhook import Webhook
-from xscl.sources.feeds import CANONICAL, RAW, parse_feed
+from xscl.sources.feeds import parse_feed, rules_of
 from xscl.sources.polling.clock import SystemClock
 from xscl.sources.polling.poller import Poller
 from xscl.sources.polling.proxies import Surroundings
@@ -179,7 +179,7 @@ def watch(
             polled,
             stack.enter_context(Store(path)),
             HTTPRetrieval(agent, allow_private, limit=max_document, surroundings=surroundings),
-            partial(parse_feed, links=CANONICAL if links == "canonical" else RAW),
+            partial(parse_feed, links=rules_of(links)),
             SystemClock(),
             policy,
             seed=random.randrange(2**32),

@@ -7,10 +7,10 @@ that each of its conjuncts is a condition of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from xscl.filters import filters_of, is_number
+from xscl.filters import conjuncts_of, filters_of, is_number
+from xscl.language.check import binds
 from xscl.language.syntax import Binary, Block, Condition, Function, Path, Step, SubQuery
 from xscl.why.wording import Wording
 
@@ -93,8 +93,8 @@ def _split(
     filters: list[ItemFilter],
     branches: list[Path],
 ) -> None:
-    conjuncts = list(_conjuncts(condition))
-    binding = [c for c in conjuncts if isinstance(c, Path) and _binds(c)]
+    conjuncts = list(conjuncts_of(condition))
+    binding = [c for c in conjuncts if isinstance(c, Path) and binds(c)]
     branches += binding
     if len(conjuncts) == 1:
         if not binding:
@@ -119,23 +119,3 @@ def _asks_last(step: Step, condition: Condition) -> bool:
 
 def _boolean(condition: Condition) -> Condition:
     return Function("boolean", (condition,), condition.at)
-
-
-def _conjuncts(condition: Condition) -> Iterator[Condition]:
-    if isinstance(condition, Binary) and condition.operator == "and":
-        yield from _conjuncts(condition.left)
-        yield from _conjuncts(condition.right)
-    else:
-        yield condition
-
-
-def _binds(path: Path) -> bool:
-    return any(
-        step.variable is not None
-        or any(
-            isinstance(conjunct, Path) and _binds(conjunct)
-            for condition in step.filters
-            for conjunct in _conjuncts(condition)
-        )
-        for step in path.steps
-    )
