@@ -1,4 +1,5 @@
-# `make demo` and `make test` set themselves up: python3 with venv is all that they need.
+# `make demo` and `make test` set themselves up: python3 with venv is all that they need, and for
+# the tests Java 17 or later, which is installed where that may be.
 
 PYTHON ?= python3
 VENV := .venv
@@ -11,6 +12,7 @@ demo: $(VENV)/.run
 	$(BIN)/xscl demo
 
 test: $(VENV)/.dev
+	.ci/java $(BIN)/python
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict

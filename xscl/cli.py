@@ -1,4 +1,5 @@
-"""The command line: `xscl run`, `check`, `explain`, `why`, `watch`, `feeds` and `demo`.
+"""The command line: `xscl run`, `check`, `explain`, `why`, `watch`, `feeds`, `ingest`,
+`demo`.
 
 Exit codes: 0 done; 1 the run failed; 2 wrong usage or a bad query; 3 `--strict` and documents
 were skipped; 130 interrupted.
@@ -29,6 +30,7 @@ from xscl.options import (
     DOCS,
     EVENTS,
     FEED,
+    ITEMS,
     LINKS,
     MAX_DOCUMENT,
     PARAMS,
@@ -44,6 +46,7 @@ from xscl.sinks.jsonl import write_matches
 from xscl.sinks.readable import readable
 from xscl.sources.events import as_they_come
 from xscl.sources.feeds import read_feeds
+from xscl.spark.ingest import ingest
 from xscl.times import from_timestamp, to_seconds
 from xscl.watching import watch
 
@@ -58,10 +61,11 @@ FEED_FORMS = {
 """How matches become a feed: at once, or kept in a file."""
 
 
-def main() -> None:
-    """Runs the command line; every failure that a user can cause is one message."""
+def main(command: click.Command | None = None) -> None:
+    """Runs the command line, or one command of it; every failure that a user can cause is one
+    message."""
     try:
-        code = cli.main(standalone_mode=False)
+        code = (command or cli).main(standalone_mode=False)
     except click.ClickException as error:
         error.show()
         code = error.exit_code
@@ -89,6 +93,7 @@ def cli() -> None:
 @EVENTS
 @DOCS
 @FEED
+@ITEMS
 @click.option(
     "--batch", type=click.IntRange(1), default=5000, show_default=True, help="Documents at a time."
 )
@@ -118,6 +123,7 @@ def run(
     events: Sequence[str],
     docs: Sequence[tuple[str, str]],
     feed: Sequence[tuple[str, str]],
+    items: Sequence[str],
     batch: int,
     lateness: int | None,
     params: Sequence[tuple[str, str]],
@@ -130,8 +136,8 @@ def run(
     strict: bool,
 ) -> int:
     """Runs queries over documents and writes matches to standard output."""
-    if not (events or docs or feed):
-        raise click.UsageError("nothing to read: give --events, --docs or --feed")
+    if not (events or docs or feed or items):
+        raise click.UsageError("nothing to read: give --events, --docs, --feed or --items")
     if form == "counts" and stream is not None:
         raise click.UsageError("--stream is for matches; --format counts has none")
     with _report(output, dead_letters) as report, contextlib.ExitStack() as stack:
@@ -141,7 +147,9 @@ def run(
         if not engine.subscriptions:
             return 2
         check_stream(engine, stream)
-        sources = read_sources(events, docs, feed, report, max_document=max_document, links=links)
+        sources = read_sources(
+            events, docs, feed, items, report, max_document=max_document, links=links
+        )
         envelopes = report.watch(engine, itertools.chain.from_iterable(sources))
         batches = _batches(envelopes, batch, waiting="-" in events)
         if form in FEED_FORMS:
@@ -213,6 +221,7 @@ def explain(queries: Sequence[str], only: str | None, form: str) -> int:
 @EVENTS
 @DOCS
 @FEED
+@ITEMS
 @PARAMS
 @click.option(
     "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
@@ -224,6 +233,7 @@ def why(
     events: Sequence[str],
     docs: Sequence[tuple[str, str]],
     feed: Sequence[tuple[str, str]],
+    items: Sequence[str],
     params: Sequence[tuple[str, str]],
     form: str,
 ) -> int:
@@ -233,8 +243,8 @@ def why(
     DOC is the id of a document for each block of the query, in their order.  Without any, tells
     how many documents and pairs came through each condition, and which failed by one alone.
     """
-    if not (events or docs or feed):
-        raise click.UsageError("nothing to read: give --events, --docs or --feed")
+    if not (events or docs or feed or items):
+        raise click.UsageError("nothing to read: give --events, --docs, --feed or --items")
     with _report(None) as report, Engine(on_skip=report.skip) as engine:
         bad = load_queries(engine, [queries], params)
         names = [subscription.name for subscription in engine.subscriptions]
@@ -252,7 +262,7 @@ def why(
                     seen.setdefault(str(envelope["id"]), envelope)
                 yield envelope
 
-        sources = read_sources(events, docs, feed, report)
+        sources = read_sources(events, docs, feed, items, report)
         engine.count(watched(itertools.chain.from_iterable(sources)), batch=5000)
         report.stop()
         given = (id if engine.holds(id) else seen.get(id, id) for id in documents)
@@ -297,6 +307,7 @@ def _report(output: str | None, dead_letters: str | None = None) -> Report:
 
 cli.add_command(watch)
 cli.add_command(feeds)
+cli.add_command(ingest)
 
 
 @contextlib.contextmanager

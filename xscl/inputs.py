@@ -20,6 +20,7 @@ from xscl.sources.bodies import MAX_DOCUMENT
 from xscl.sources.events import read_events
 from xscl.sources.feeds import read_feeds, rules_of
 from xscl.sources.files import read_documents
+from xscl.sources.ingested import read_items
 from xscl.tables import read_parameters
 
 __all__ = ["check_stream", "load_queries", "published", "read_queries", "read_sources"]
@@ -81,6 +82,7 @@ def read_sources(
     events: Sequence[str],
     docs: Sequence[tuple[str, str]],
     feed: Sequence[tuple[str, str]],
+    items: Sequence[str],
     report: Report,
     *,
     max_document: int = MAX_DOCUMENT,
@@ -92,10 +94,10 @@ def read_sources(
         read_events(path, report.skip, max_document=max_document) for path in _files(events)
     ]
     for stream, source in docs:
-        with _usage("--docs", stream, source):
+        with _usage(f"--docs {stream}={source}"):
             sources.append(read_documents(source, stream, report.skip, max_document=max_document))
     for stream, source in feed:
-        with _usage("--feed", stream, source):
+        with _usage(f"--feed {stream}={source}"):
             sources.append(
                 read_feeds(
                     source,
@@ -105,6 +107,9 @@ def read_sources(
                     max_document=max_document,
                 )
             )
+    for folder in items:
+        with _usage("--items"):
+            sources.append(read_items(folder, report.skip))
     return sources
 
 
@@ -131,9 +136,9 @@ def _files(paths: Sequence[str]) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def _usage(option: str, stream: str, source: str) -> Iterator[None]:
+def _usage(option: str) -> Iterator[None]:
     """That a source does not exist is wrong usage, said with the option."""
     try:
         yield
     except (XSCLError, FileNotFoundError) as error:
-        raise click.UsageError(f"{option} {stream}={source}: {error}") from error
+        raise click.UsageError(f"{option}: {error}") from error

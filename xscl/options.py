@@ -6,13 +6,14 @@ import re
 
 import click
 
-from xscl.times import duration
+from xscl.times import duration, to_seconds
 
 __all__ = [
     "DEAD_LETTERS",
     "DOCS",
     "EVENTS",
     "FEED",
+    "ITEMS",
     "LINKS",
     "MAX_DOCUMENT",
     "PARAMS",
@@ -20,6 +21,7 @@ __all__ = [
     "SOURCE",
     "STREAM",
     "Duration",
+    "Period",
 ]
 
 _UNITS = {"": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30}
@@ -60,6 +62,9 @@ DOCS = click.option(
 )
 FEED = click.option(
     "--feed", multiple=True, type=SOURCE, help="Items of a feed file or a folder of them."
+)
+ITEMS = click.option(
+    "--items", multiple=True, metavar="DIR", help="Items of feeds that xscl ingest put there."
 )
 
 
@@ -121,3 +126,22 @@ class Duration(click.ParamType[int | None]):
             return duration(str(value))
         except ValueError as error:
             self.fail(str(error), param, ctx)
+
+
+class Period(click.ParamType[float]):
+    """A duration in the language's form, or with `m` for minutes as is usual for this; in
+    seconds."""
+
+    name = "DURATION"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        text = str(value).strip()
+        try:
+            period = duration(f"{text}in" if text.lower().endswith("m") else text)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+        if period is None or period < 1_000_000:
+            self.fail(f"{text!r} is less than a second, or without end", param, ctx)
+        return to_seconds(period)

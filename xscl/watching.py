@@ -10,19 +10,17 @@ from __future__ import annotations
 
 import contextlib
 import random
-import signal
 import sys
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from types import FrameType
 
 import click
 from click.core import ParameterSource
 from rich.console import Console
 
 import xscl
+from xscl.endings import ended_by_signals
 from xscl.engine import Engine
 from xscl.errors import XSCLError
 from xscl.inputs import check_stream, load_queries, published
@@ -36,6 +34,7 @@ from xscl.options import (
     SOURCE,
     STREAM,
     Duration,
+    Period,
 )
 from xscl.report import Report
 from xscl.sinks.atom import update_atom
@@ -52,32 +51,13 @@ from xscl.sources.polling.retrieval import HTTPRetrieval, user_agent
 from xscl.sources.polling.state import Policy
 from xscl.sources.polling.store import Store
 from xscl.sources.polling.subscriptions import subscriptions
-from xscl.times import duration, to_seconds
+from xscl.times import to_seconds
 
 __all__ = ["watch"]
 
 _FEED_FILES = {"atom": update_atom, "jsonfeed": update_json_feed}
 
 Tell = Callable[[Sequence[Match]], object]
-
-
-class Period(click.ParamType[float]):
-    """A duration in the language's form, or with `m` for minutes as is usual for this; in
-    seconds."""
-
-    name = "DURATION"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        text = str(value).strip()
-        try:
-            period = duration(f"{text}in" if text.lower().endswith("m") else text)
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-        if period is None or period < 1_000_000:
-            self.fail(f"{text!r} is less than a second, or without end", param, ctx)
-        return to_seconds(period)
 
 
 @click.command()
@@ -187,7 +167,7 @@ def watch(
             on_error=lambda state: _say(f"feed {state.address}: {state.error}"),
         )
         deliveries = [Deliveries(taker, _not_delivered) for taker in takers]
-        stopped = stack.enter_context(_ended_by_signals([poller.stop, *_hurries(deliveries)]))
+        stopped = stack.enter_context(ended_by_signals([poller.stop, *_hurries(deliveries)]))
         engine.count(poller.history(), batch=5000)
         for envelopes in poller.polls():
             matches = published(engine, report.watch(engine, envelopes), stream)
@@ -275,23 +255,3 @@ def _usage() -> Iterator[None]:
         yield
     except (XSCLError, FileNotFoundError, ValueError) as error:
         raise click.UsageError(str(error)) from error
-
-
-@contextlib.contextmanager
-def _ended_by_signals(ends: Sequence[Callable[[], None]]) -> Iterator[threading.Event]:
-    """An interrupt or a termination ends what goes on in order, a second one at once."""
-    stopped = threading.Event()
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        if stopped.is_set():
-            raise KeyboardInterrupt
-        stopped.set()
-        for end in ends:
-            end()
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield stopped
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from xscl.errors import DocumentError, XSCLError
 from xscl.sources.bodies import MAX_DOCUMENT, read_body, too_large, unreadable
 from xscl.sources.feeds.links import CANONICAL, Rules
-from xscl.sources.feeds.opml import is_opml, read_opml
+from xscl.sources.feeds.opml import Subscription, is_opml, read_opml
 from xscl.sources.feeds.parsing import NotAFeed, parse_feed
 
-__all__ = ["read_feeds"]
+__all__ = ["ListedFeeds", "listed_feeds", "read_feeds"]
 
 _WEB = re.compile("https?://", re.IGNORECASE)
-_File = tuple[str, tuple[str, ...]]
-"""A feed file, and the folders that it lies in."""
+_HEAD = 4096
+"""Bytes within which a file shows whether it is OPML."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedFeeds:
+    """What a source of feeds names: files by their paths, and addresses on the web."""
+
+    files: Sequence[Subscription]
+    addresses: Sequence[Subscription] = ()
 
 
 def read_feeds(
@@ -42,12 +52,12 @@ def read_feeds(
     XSCLError for a kind of source that cannot be read.
     """
     report = on_error or _raise
-    files = _files(os.fspath(source), stream, report, max_document)
+    files = _files(os.fspath(source), stream, report)
     return _items(files, stream, arrival, report, links, max_document)
 
 
 def _items(
-    files: Iterable[_File],
+    files: Iterable[Subscription],
     stream: str,
     arrival: float | None,
     on_error: Callable[[DocumentError], None],
@@ -55,10 +65,11 @@ def _items(
     limit: int,
 ) -> Iterator[dict[str, Any]]:
     envelopes: list[dict[str, Any]] = []
-    for file, folders in files:
+    for listed in files:
+        file = listed.address
         try:
             body, modified = _body(file, stream, limit)
-            feed = parse_feed(body, file, folders=folders, links=links)
+            feed = parse_feed(body, file, folders=listed.folders, links=links)
         except DocumentError as error:
             on_error(error)
         except NotAFeed as error:
@@ -70,57 +81,77 @@ def _items(
     yield from envelopes
 
 
-def _files(
-    name: str, stream: str, on_error: Callable[[DocumentError], None], limit: int
-) -> list[_File]:
-    """The feed files of a source, by path, each named as the source was given."""
+def listed_feeds(name: str) -> ListedFeeds:
+    """What a source names: a feed file, all files in a folder and below, by path, or what an OPML
+    file lists (whose paths start from its own folder).
+
+    Each file is named as the source was given.  Query files (`.xscl`) in a folder are passed over.
+    Raises FileNotFoundError where there is no such source, and XSCLError for an OPML file that
+    cannot be read.
+    """
+    if os.path.isdir(name):
+        return ListedFeeds([Subscription(path) for path in _below(name)])
+    if not os.path.exists(name):
+        raise FileNotFoundError(
+            f"feed source {name!r}: no such file or folder; give a feed file or a folder of them"
+        )
+    # A pipe gives its bytes once; a file that cannot be read is told of by whoever reads it.
+    if not os.path.isfile(name) or not _is_list(name):
+        return ListedFeeds([Subscription(name)])
+    try:
+        listed = read_opml(Path(name).read_bytes())
+    except OSError as error:
+        raise XSCLError(f"feed source {name!r}: it cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise XSCLError(f"feed source {name!r}: it {error}; give an OPML file") from error
+    folder = os.path.dirname(name)
+    files, addresses = [], []
+    for feed in listed:
+        if _WEB.match(feed.address):
+            addresses.append(feed)
+        else:
+            files.append(replace(feed, address=os.path.join(folder, feed.address)))
+    return ListedFeeds(files, addresses)
+
+
+def _below(folder: str) -> Iterator[str]:
+    """The files in a folder and below, by path; links to folders are not followed."""
+    try:
+        with os.scandir(folder) as found:
+            entries = sorted(found, key=attrgetter("name"))
+    except PermissionError:
+        return
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            yield from _below(entry.path)
+        elif os.path.splitext(entry.name)[1] != ".xscl" and entry.is_file():
+            yield entry.path
+
+
+def _is_list(name: str) -> bool:
+    try:
+        return name.lower().endswith(".opml") or is_opml(read_body(name, _HEAD))
+    except OSError:
+        return False
+
+
+def _files(name: str, stream: str, on_error: Callable[[DocumentError], None]) -> list[Subscription]:
+    """The feed files of a source; the addresses that it lists are reported."""
     if _WEB.match(name):
         raise XSCLError(
             f"feed source {name!r}: this reads feeds from files; `xscl watch` polls addresses, "
             "or download it and give the file's name"
         )
-    if os.path.isdir(name):
-        below = sorted(
-            path for path in Path(name).rglob("*") if path.is_file() and path.suffix != ".xscl"
-        )
-        return [(os.path.join(name, path.relative_to(name)), ()) for path in below]
-    if not os.path.exists(name):
-        raise FileNotFoundError(
-            f"feed source {name!r}: no such file or folder; give a feed file or a folder of them"
-        )
-    try:
-        body, _ = _body(name, stream, limit)
-    except DocumentError as error:
-        on_error(error)
-        return []
-    if name.lower().endswith(".opml") or is_opml(body):
-        return _listed(name, body, stream, on_error)
-    return [(name, ())]
-
-
-def _listed(
-    name: str, body: bytes, stream: str, on_error: Callable[[DocumentError], None]
-) -> list[_File]:
-    """The feed files that an OPML file lists; the addresses in it are reported."""
-    try:
-        subscriptions = read_opml(body)
-    except ValueError as error:
-        raise XSCLError(f"feed source {name!r}: it {error}; give an OPML file") from error
-    remote = [each.address for each in subscriptions if _WEB.match(each.address)]
-    if remote and len(remote) == len(subscriptions):
+    listed = listed_feeds(name)
+    if listed.addresses and not listed.files:
         raise XSCLError(
-            f"feed source {name!r}: this OPML file lists addresses only, such as {remote[0]!r}; "
-            "`xscl watch` polls them"
+            f"feed source {name!r}: this OPML file lists addresses only, such as "
+            f"{listed.addresses[0].address!r}; `xscl watch` polls them"
         )
-    for address in remote:
+    for feed in listed.addresses:
         problem = "is an address, not a file: `xscl watch` polls those"
-        on_error(DocumentError(problem, stream=stream, document=address))
-    folder = os.path.dirname(name)
-    return [
-        (os.path.join(folder, each.address), each.folders)
-        for each in subscriptions
-        if each.address not in remote
-    ]
+        on_error(DocumentError(problem, stream=stream, document=feed.address))
+    return list(listed.files)
 
 
 def _body(file: str, stream: str, limit: int) -> tuple[bytes, float]:

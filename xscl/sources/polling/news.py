@@ -8,7 +8,7 @@ edited.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
@@ -68,6 +68,9 @@ class Seen:
 
     def __len__(self) -> int:
         return len(self._items)
+
+    def __iter__(self) -> Iterator[SeenItem]:
+        return iter(self._items.values())
 
     def take(self, items: Iterable[Item]) -> News[Item]:
         """Compares the items of a feed with those seen, which they belong to from now on.  Of two

@@ -6,8 +6,8 @@ document as it was published, compressed).  These documents are published again 
 so that what comes next finds what came before.
 
 The file is opened for each reading and writing alone: DuckDB lets one process write at a time,
-and `xscl feeds` is to show the file of a watch that is running.  A second watch of one file is
-refused by a lock beside it.
+and `xscl feeds` is to show the file of a watch that is running.  A second process that writes to
+one file is refused by a lock beside it.
 """
 
 from __future__ import annotations
@@ -114,22 +114,31 @@ class Changes:
 
 
 class Store:
-    """The file; a context manager for the one process that writes to it."""
+    """The file; a context manager for the one process that writes to it.
 
-    def __init__(self, path: str | Path) -> None:
+    Another that does is waited for, for `patience` seconds: it may be about to end.
+    """
+
+    def __init__(self, path: str | Path, *, patience: float = 0.0) -> None:
         self._path = Path(path)
+        self._patience = patience
         self._lock: IO[bytes] | None = None
 
     def __enter__(self) -> Store:
         lock = open(f"{self._path}.lock", "ab")  # held until the end
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            lock.close()
-            raise StateError(
-                f"{self._path} is in use by another watch; give this one a file of its own "
-                "with --feeds-db"
-            ) from error
+        deadline = time.monotonic() + self._patience
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError as error:
+                if time.monotonic() >= deadline:
+                    lock.close()
+                    raise StateError(
+                        f"{self._path} is in use by another watch or ingestion; give this one a "
+                        "file (--feeds-db) or a folder (--to) of its own"
+                    ) from error
+                time.sleep(0.05)
         self._lock = lock
         with self._open() as connection:
             connection.execute(_SCHEMA)
@@ -237,7 +246,7 @@ class Store:
             try:
                 yield connection
             except duckdb.CatalogException as error:
-                raise StateError(f"{self._path} is not what `xscl watch` keeps: {error}") from error
+                raise StateError(f"{self._path} is not what polling keeps: {error}") from error
 
 
 def _row(state: FeedState) -> dict[str, object]:

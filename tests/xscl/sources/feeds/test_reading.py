@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -374,6 +375,16 @@ def test_a_feed_that_breaks_off_gives_what_it_has(tmp_path: Path) -> None:
 def test_sources_that_cannot_be_read_are_refused_at_once(source: str, words: str) -> None:
     with pytest.raises(XSCLError, match=words):
         read_feeds(source, "S")
+
+
+def test_a_pipe_is_read_as_a_file(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    body = rss("<item><guid>g</guid></item>").encode()
+    writer = threading.Thread(target=pipe.write_bytes, args=(body,))
+    writer.start()
+    assert [envelope["id"] for envelope in read_feeds(pipe, "S")] == [f"{pipe}#g"]
+    writer.join()
 
 
 def test_a_missing_source_is_refused_at_once(tmp_path: Path) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import count, pairwise
 from pathlib import Path
@@ -305,3 +307,13 @@ def test_two_watches_of_one_file_are_refused(watch: Watch) -> None:
         Store(watch.path),
     ):
         pass
+
+
+def test_another_that_is_about_to_end_is_waited_for(watch: Watch) -> None:
+    first = ExitStack()
+    first.enter_context(Store(watch.path))
+    ending = threading.Timer(0.2, first.close)
+    ending.start()
+    with Store(watch.path, patience=60) as store:
+        assert store.feeds() == {}
+    ending.join()

@@ -1,0 +1,31 @@
+"""How what goes on for ever ends: in order by an interrupt, at once by a second one."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from types import FrameType
+
+__all__ = ["ended_by_signals"]
+
+
+@contextlib.contextmanager
+def ended_by_signals(ends: Sequence[Callable[[], None]]) -> Iterator[threading.Event]:
+    """An interrupt or a termination ends what goes on in order, a second one at once."""
+    stopped = threading.Event()
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        if stopped.is_set():
+            raise KeyboardInterrupt
+        stopped.set()
+        for end in ends:
+            end()
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stopped
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

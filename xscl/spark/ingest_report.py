@@ -1,0 +1,111 @@
+"""What an ingestion tells on standard error: progress, batches, feeds in trouble, a summary."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import Progress, TextColumn, TimeElapsedColumn
+
+from xscl.spark.spool import Spool
+
+__all__ = ["Batch", "IngestReport", "Problem"]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a feed gave no items."""
+
+    feed: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What a batch of bodies brought: items `published` and those `known` before; bodies that are
+    `dead` letters, the first of them as `problems`."""
+
+    number: int
+    bodies: int
+    published: int
+    known: int
+    dead: int
+    problems: tuple[Problem, ...] = ()
+
+
+class IngestReport:
+    """Counts bodies and items; a context manager.  Batches are told from another thread."""
+
+    def __init__(self, console: Console, spool: Spool) -> None:
+        self._console = console
+        self._spool = spool
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._task = self._progress.add_task("starting Spark …", total=None)
+        self._started = time.perf_counter()
+        self._lock = threading.Lock()
+        self._before = spool.last
+        self._bodies = self._items = self._known = self._dead = 0
+
+    def batch(self, batch: Batch) -> None:
+        """Tells of a batch that was written."""
+        with self._lock:
+            self._bodies += batch.bodies
+            self._items += batch.published
+            self._known += batch.known
+            self._dead += batch.dead
+            for each in batch.problems:
+                self._say(f"feed {each.feed}: {each.problem}")
+            if batch.dead > len(batch.problems):
+                self._say(f"{batch.dead - len(batch.problems):,} more feeds had no items")
+            self._say(
+                f"batch {batch.number}: {batch.bodies:,} bodies, {batch.published:,} new items, "
+                f"{batch.known:,} known, {batch.dead:,} dead letters"
+            )
+
+    def tick(self) -> None:
+        """Shows how far it is."""
+        fetched = self._spool.last - self._before
+        self._progress.update(
+            self._task,
+            description=f"{fetched:,} bodies fetched, {self._bodies:,} read, "
+            f"{self._items:,} new items",
+        )
+
+    def close(self) -> None:
+        """Prints the closing summary."""
+        self.stop()
+        seconds = time.perf_counter() - self._started
+        self._say(
+            f"{self._bodies:,} bodies, {self._items:,} new items, {self._known:,} known, "
+            f"{self._dead:,} dead letters, {seconds:,.0f} s"
+        )
+
+    def __enter__(self) -> IngestReport:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Ends the progress: what is printed from now on stays."""
+        # Stopped twice, it would wipe what has been said in between.
+        if self._progress.live.is_started:
+            self._progress.stop()
+
+    def _say(self, text: str) -> None:
+        self._console.print(text, markup=False, highlight=False, soft_wrap=True)

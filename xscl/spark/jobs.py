@@ -1,0 +1,190 @@
+"""The two jobs of an ingestion, each a streaming query with a checkpoint of its own.
+
+*fetch* lands bodies as they come; *items* makes item documents of what has landed.  They are two
+because a feed shows few items: while parsing recovers, or is behind, fetching must go on, or what
+scrolls off in between is lost.  Both are exactly-once: what lands is committed by Spark's own
+sink, and a batch of items is a folder of its number, which a repetition replaces by the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+from xscl.errors import StateError
+from xscl.sources.feeds import CANONICAL, Rules
+from xscl.spark import bodies, dead_letters, feed_news, item_columns, parsed_bodies
+from xscl.spark.feed_news import FeedNews
+from xscl.spark.feed_source import FeedSource
+from xscl.spark.ingest_report import Batch, Problem
+from xscl.spark.layout import Layout
+from xscl.spark.parsed_bodies import Parsing, Unpacking
+
+__all__ = ["items_of", "start_fetch", "start_items"]
+
+_ITEMS_A_FILE = 50_000
+_BYTES_A_BATCH = 256 * 1024 * 1024
+_SHOWN = 20
+_ALL = "36500d"
+
+
+def items_of(
+    fetched: DataFrame, *, stream: str = "S", updates: bool = False, links: Rules = CANONICAL
+) -> DataFrame:
+    """The items of bodies (rows of `format("feed")`), as the columns of `item_columns`; bodies
+    that are no feed give none.
+
+    For any DataFrame, of a batch or a stream; nothing is remembered from body to body, so an item
+    that two bodies show comes twice, with one id.
+    """
+    parsed = fetched.mapInArrow(Parsing(stream, links, updates), parsed_bodies.DDL)
+    readable = parsed.where("keys IS NOT NULL").withColumn("published", F.lit(None).cast("binary"))
+    return readable.mapInArrow(Unpacking(item_columns.ARROW), item_columns.DDL)
+
+
+def start_fetch(
+    spark: SparkSession,
+    layout: Layout,
+    options: Mapping[str, str],
+    *,
+    trigger: float | None,
+    keep: float | None = None,
+) -> StreamingQuery:
+    """Lands what `format("feed")` gathers with these options.
+
+    `trigger` (seconds) is how often a batch starts; None fetches what is due, and ends.  Bodies
+    that landed more than `keep` seconds ago need not stay.
+    """
+    spark.dataSource.register(FeedSource)
+    landing = (
+        spark.readStream.format("feed")
+        .options(**{"numPartitions": str(spark.sparkContext.defaultParallelism), **options})
+        .load()
+        .writeStream.queryName("fetch")
+        .format("parquet")
+        .option("path", layout.landing)
+        .option("checkpointLocation", layout.checkpoint("fetch"))
+    )
+    if keep is not None:
+        landing = landing.option("retention", f"{round(keep)} seconds")
+    return _start(landing, trigger)
+
+
+def start_items(
+    spark: SparkSession,
+    layout: Layout,
+    *,
+    stream: str,
+    updates: bool,
+    links: Rules,
+    trigger: float | None,
+    on_batch: Callable[[Batch], object],
+) -> StreamingQuery:
+    """Makes item documents and dead letters of what has landed, and of what lands.
+
+    `on_batch` is told of each batch when it is written.  Raises StateError where the checkpoint
+    is gone and batches are there, which would be written over.
+    """
+    _check_numbers(spark, layout)
+    _make(spark, layout.landing)
+    landed = (
+        spark.readStream.schema(bodies.DDL)
+        .option("maxBytesPerTrigger", str(_BYTES_A_BATCH))
+        # Files are never too old: a job that was down for weeks takes up where it was.
+        .option("maxFileAge", _ALL)
+        .parquet(layout.landing)
+    )
+    marked = (
+        landed.mapInArrow(Parsing(stream, links, updates), parsed_bodies.DDL)
+        .groupBy("feed")
+        .applyInPandasWithState(
+            FeedNews(updates), feed_news.DDL, feed_news.STATE, "append", "NoTimeout"
+        )
+    )
+
+    def write(batch: DataFrame, number: int) -> None:
+        counts = _write(batch, number, layout)
+        if counts.bodies:
+            on_batch(counts)
+
+    query = (
+        marked.writeStream.queryName("items")
+        .foreachBatch(write)
+        .option("checkpointLocation", layout.checkpoint("items"))
+    )
+    return _start(query, trigger)
+
+
+def _start(query: DataStreamWriter, trigger: float | None) -> StreamingQuery:
+    if trigger is None:
+        return query.trigger(availableNow=True).start()
+    return query.trigger(processingTime=f"{round(trigger * 1000)} milliseconds").start()
+
+
+def _write(marked: DataFrame, number: int, layout: Layout) -> Batch:
+    """Writes a batch of parsed bodies that are marked."""
+    marked = marked.persist()
+    try:
+        told = marked.agg(
+            F.count("*"),
+            F.count("published"),
+            F.coalesce(F.sum(F.length("published")), F.lit(0)),
+            F.coalesce(F.sum("known"), F.lit(0)),
+        ).first()
+        assert told is not None
+        every, readable, places, known = told
+        published, dead = places // 4, every - readable
+        if published:
+            _rows(marked.where("published IS NOT NULL"), item_columns, published).write.mode(
+                "overwrite"
+            ).parquet(f"{layout.items}/batch={number}")
+        problems: tuple[Problem, ...] = ()
+        if dead:
+            letters = _rows(marked.where("published IS NULL"), dead_letters, dead)
+            letters.write.mode("overwrite").parquet(f"{layout.dead}/batch={number}")
+            shown = letters.select("feed", "problem").limit(_SHOWN).collect()
+            problems = tuple(Problem(row.feed, row.problem) for row in shown)
+        return Batch(number, every, published, known, dead, problems)
+    finally:
+        marked.unpersist()
+
+
+def _rows(marked: DataFrame, table: Any, count: int) -> DataFrame:
+    """The rows of a table (its columns are a module's), in no more files than they need."""
+    rows = marked.coalesce(1 + count // _ITEMS_A_FILE)
+    return rows.mapInArrow(Unpacking(table.ARROW), table.DDL)
+
+
+def _check_numbers(spark: SparkSession, layout: Layout) -> None:
+    """A checkpoint that is gone would number batches from 0 again, over those that are there."""
+    if _exists(spark, layout.checkpoint("items")):
+        return
+    for table in (layout.items, layout.dead):
+        if _exists(spark, table):
+            raise StateError(
+                f"{table} has batches, but the checkpoint that counts them, "
+                f"{layout.checkpoint('items')}, is gone: restore it, or move the batches away to "
+                "make them anew from what has landed"
+            )
+
+
+def _exists(spark: SparkSession, path: str) -> bool:
+    files, where = _files(spark, path)
+    return bool(files.exists(where))
+
+
+def _make(spark: SparkSession, path: str) -> None:
+    files, where = _files(spark, path)
+    files.mkdirs(where)
+
+
+def _files(spark: SparkSession, path: str) -> tuple[Any, Any]:
+    """The file system that a path is on, and the path: Hadoop's, so that any will do."""
+    context: Any = spark.sparkContext
+    where = context._jvm.org.apache.hadoop.fs.Path(path)
+    return where.getFileSystem(context._jsc.hadoopConfiguration()), where

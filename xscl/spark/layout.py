@@ -1,0 +1,68 @@
+"""Where an ingestion keeps what: the folders below the one that the user names.
+
+spool/        bodies that were fetched and have not landed; `feeds.duckdb`, what is known of
+              each feed.  On a disk of the driver's.
+landing/      raw bodies, Parquet, as Spark's own sink commits them
+items/        item documents, Parquet, a folder for each batch
+dead/         dead letters likewise
+checkpoints/  how far the two queries are, and which items are known
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from xscl.errors import XSCLError
+
+__all__ = ["Layout"]
+
+_SCHEME = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]+:")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The folders of an ingestion.  `root` is a path or an address that Spark can write to;
+    `local`, where the spool lies, is a path, the root unless given."""
+
+    root: str
+    local: Path
+
+    @classmethod
+    def at(cls, root: str, local: str | None = None) -> Layout:
+        """Raises XSCLError for a root that is no local folder where no `local` is given."""
+        if local is None:
+            if _SCHEME.match(root):
+                raise XSCLError(
+                    f"{root} is not on this machine's disks, where fetched feeds wait to land: "
+                    "name a folder for them, too (--spool)"
+                )
+            local = f"{root.removeprefix('file://').removeprefix('file:')}/spool"
+        if not _SCHEME.match(root):
+            root = str(Path(root.removeprefix("file://").removeprefix("file:")).absolute())
+        return cls(root, Path(local).absolute())
+
+    @property
+    def store(self) -> Path:
+        """The file of what is known of each feed."""
+        return self.local / "feeds.duckdb"
+
+    @property
+    def landing(self) -> str:
+        """Raw bodies."""
+        return f"{self.root}/landing"
+
+    @property
+    def items(self) -> str:
+        """Item documents."""
+        return f"{self.root}/items"
+
+    @property
+    def dead(self) -> str:
+        """Dead letters."""
+        return f"{self.root}/dead"
+
+    def checkpoint(self, job: str) -> str:
+        """How far a job is: `fetch` or `items`."""
+        return f"{self.root}/checkpoints/{job}"

@@ -1,0 +1,163 @@
+"""A Spark session as the jobs need it, on one core of a laptop or on a cluster.
+
+Where Spark runs is said by the caller, else by `spark-submit`, else it is this machine.  What the
+user configured (options of `spark-submit`, `spark-defaults.conf`) stands; what is set here are
+defaults, apart from the name: times in UTC, the state of streams in RocksDB with its changes alone
+written at each batch, and on one machine nothing that listens beyond it, as many partitions after
+a shuffle as there are cores, and errors alone on the terminal.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+import threading
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from xscl.errors import XSCLError
+from xscl.spark.java import choose_java
+
+if TYPE_CHECKING:
+    from py4j.java_gateway import JavaGateway
+    from pyspark.sql import SparkSession
+
+__all__ = ["session"]
+
+_PANDAS = "PySpark does not yet fully support pandas"
+"""How PySpark's warning of each pandas from 3 on begins."""
+
+_DEFAULTS = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+}
+_LOCAL = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.ui.enabled": "false",
+}
+_NOISE = (
+    b"WARNING: Using incubator modules: jdk.incubator.vector",
+    b"WARNING: package sun.security.action not in java.base",
+)
+"""What Java itself says of the modules that Spark asks for; no setting keeps it from saying so."""
+
+
+def session(
+    app: str, *, master: str | None = None, settings: Mapping[str, str] = MappingProxyType({})
+) -> SparkSession:
+    """A Spark session for an application of this name.
+
+    `master` is where Spark runs, as in `spark-submit --master`; without one it is what
+    `spark-submit` was told, where the program was started by it, else `local[*]`.  `settings` are
+    Spark's own and come before all others.  Where this process runs Spark already, the session is
+    a new one beside the others, and of the settings only those of `spark.sql` count.
+
+    Raises XSCLError where PySpark or a Java for it is missing, or Spark does not start.
+    """
+    try:
+        from pyspark import SparkContext
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise XSCLError(f"Spark is missing ({error}): pip install 'xscl[spark]'") from error
+    warnings.filterwarnings("ignore", _PANDAS, FutureWarning)
+    if SparkContext._active_spark_context is None:
+        _start(app, master, settings)
+        return SparkSession.builder.getOrCreate()
+    beside = SparkSession.builder.getOrCreate().newSession()
+    for name, value in {**_DEFAULTS, **settings}.items():
+        if name.startswith("spark.sql."):
+            beside.conf.set(name, value)
+    return beside
+
+
+def _start(app: str, master: str | None, settings: Mapping[str, str]) -> None:
+    """Starts Spark in this process."""
+    from py4j.protocol import Py4JJavaError
+    from pyspark import SparkConf, SparkContext
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    gateway = SparkContext._gateway or _gateway(master, settings)
+    conf = SparkConf(_jvm=gateway.jvm)
+    conf.setAppName(app)
+    if master is not None:
+        conf.setMaster(master)
+    for name, value in settings.items():
+        conf.set(name, value)
+    for name, value in _DEFAULTS.items():
+        conf.setIfMissing(name, value)
+    if "PYTHONWARNINGS" not in os.environ:
+        conf.setIfMissing("spark.executorEnv.PYTHONWARNINGS", f"ignore:{_PANDAS}:FutureWarning")
+    cores = re.fullmatch(r"local(?:\[(\d+|\*).*\])?", conf.get("spark.master", "") or "")
+    if cores:
+        for name, value in _LOCAL.items():
+            conf.setIfMissing(name, value)
+        number = cores[1] or "1"
+        if number == "*":
+            number = str(gateway.jvm.java.lang.Runtime.getRuntime().availableProcessors())
+        conf.setIfMissing("spark.sql.shuffle.partitions", number)
+    try:
+        SparkContext(conf=conf, gateway=gateway)
+    except Py4JJavaError as error:
+        said = error.java_exception.getMessage()
+        raise XSCLError(f"Spark did not start at {conf.get('spark.master')}: {said}") from error
+
+
+def _gateway(master: str | None, settings: Mapping[str, str]) -> JavaGateway:
+    """The Java process that `spark-submit` started us from, else a new one."""
+    from pyspark import SparkConf
+    from pyspark.errors import PySparkRuntimeError
+    from pyspark.java_gateway import launch_gateway
+
+    if "PYSPARK_GATEWAY_PORT" in os.environ:
+        return launch_gateway()  # type: ignore[no-untyped-call]
+    choose_java()
+    if "PYSPARK_SUBMIT_ARGS" not in os.environ and (master or "local").startswith("local"):
+        # The one way to keep Spark's web pages, where they are asked for, on this machine.
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    # What counts only when Java starts; for the rest the configuration can be asked afterwards.
+    conf = SparkConf(loadDefaults=False)
+    conf.set("spark.ui.showConsoleProgress", "false")
+    if not _logging_configured():
+        file = Path(__file__).with_name("log4j2.properties")
+        # These come before the user's own `extraJavaOptions`, which therefore win.
+        conf.set("spark.driver.defaultJavaOptions", f"-Dlog4j2.configurationFile={file.as_uri()}")
+    for name, value in settings.items():
+        conf.set(name, value)
+    if master is not None:
+        conf.setMaster(master)
+    read, write = os.pipe()
+    threading.Thread(target=_pass_on, args=(read,), name="xscl-spark-stderr", daemon=True).start()
+    try:
+        return launch_gateway(conf, {"stderr": write})  # type: ignore[no-untyped-call]
+    except PySparkRuntimeError as error:
+        raise XSCLError("Spark did not start; what it said of it stands above") from error
+    finally:
+        os.close(write)
+
+
+def _logging_configured() -> bool:
+    """Whether the installation of Spark that is used has its own configuration of logging."""
+    from pyspark.find_spark_home import _find_spark_home
+
+    folder = os.environ.get("SPARK_CONF_DIR") or os.path.join(_find_spark_home(), "conf")
+    return any(Path(folder).glob("log4j2*"))
+
+
+def _pass_on(source: int) -> None:
+    """Writes what Java's process and its workers say on standard error to our own."""
+    with open(source, "rb") as lines:
+        for line in lines:
+            if not line.startswith(_NOISE):
+                # With nobody left to read it, Java must not come to a halt over it.
+                with contextlib.suppress(OSError):
+                    os.write(2, line)
