@@ -55,6 +55,13 @@ class FeedOptions:
     most_bytes: int = 64 * _MIB
     partitions: int = 2
 
+    def __post_init__(self) -> None:
+        if self.max_document > _LARGEST:
+            raise XSCLError(
+                f"a body of {self.max_document:,} bytes is more than Spark passes on in one "
+                f"message; allow at most {_LARGEST:,}"
+            )
+
     @classmethod
     def of(cls, options: Mapping[str, str]) -> FeedOptions:
         """Raises XSCLError for what cannot be meant."""
@@ -85,7 +92,7 @@ class FeedOptions:
             spacing=read("spacing", _seconds, default.spacing),
             contact=read("contact", str, None),
             allow_private=read("allowPrivate", _truth, False),
-            max_document=read("maxDocument", _size, default.max_document),
+            max_document=read("maxDocument", _count, default.max_document),
             most_bodies=read("maxFilesPerTrigger", _count, None),
             most_bytes=read("maxBytesPerTrigger", _count, default.most_bytes),
             partitions=read("numPartitions", _count, default.partitions),
@@ -138,13 +145,6 @@ def _count(text: str) -> int:
     if number < 1:
         raise ValueError("expected a number from 1 on")
     return number
-
-
-def _size(text: str) -> int:
-    size = _count(text)
-    if size > _LARGEST:
-        raise ValueError(f"expected at most {_LARGEST:,} bytes: a body is one message of Spark's")
-    return size
 
 
 def _truth(text: str) -> bool:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import contextlib
 import re
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,7 @@ __all__ = ["ingest"]
 
 _OURS = re.compile(r"xscl\.errors\.\w+: (.+)")
 _TICK = 0.5
+_HOUR = 3600.0
 
 
 @click.group(invoke_without_command=True)
@@ -78,6 +80,11 @@ _TICK = 0.5
 @LINKS
 @MAX_DOCUMENT
 @click.option(
+    "--keep",
+    type=Period(),
+    help="Raw bodies that landed longer ago, and have been read, are deleted.  [default: none are]",
+)
+@click.option(
     "--timeout", type=Period(), default="60s", show_default=True, help="How long a fetch may take."
 )
 @click.option(
@@ -106,6 +113,7 @@ def ingest(
     updates: bool,
     links: str,
     max_document: int,
+    keep: float | None,
     timeout: float,
     concurrency: int,
     contact: str | None,
@@ -142,7 +150,7 @@ def ingest(
         report = stack.enter_context(IngestReport(Console(stderr=True), Spool(layout.local)))
         spark = session("xscl ingest", master=master, settings=dict(settings))
         stack.callback(spark.stop)
-        from xscl.spark import jobs  # it needs PySpark, which `session` has found
+        from xscl.spark import jobs, landing  # they need PySpark, which `session` has found
 
         start_items = partial(
             jobs.start_items,
@@ -153,31 +161,46 @@ def ingest(
             links=rules_of(links),
             on_batch=report.batch,
         )
-        start_fetch = partial(jobs.start_fetch, spark, layout, options)
-        if once:
-            for start in (start_fetch, start_items):
-                _await([start(trigger=None)], stopped, report)
-        else:
-            running = [start_fetch(trigger=trigger), start_items(trigger=trigger)]
-            _await(running, stopped, report)
+        start_fetch = partial(jobs.start_fetch, spark, layout, options, keep=keep)
+
+        def tidy() -> None:
+            if keep is not None:
+                report.cleared(landing.clear_landing(spark, layout, keep))
+
+        rounds = (
+            [[partial(start_fetch, trigger=None)], [partial(start_items, trigger=None)]]
+            if once
+            else [[partial(start_fetch, trigger=trigger), partial(start_items, trigger=trigger)]]
+        )
+        for jobs_of_round in rounds:
+            if not stopped.is_set():
+                _run([start() for start in jobs_of_round], stopped, report.tick, tidy)
+        tidy()
         report.close()
     return 130 if stopped.is_set() else 0
 
 
-def _await(
-    queries: Sequence[StreamingQuery], stopped: threading.Event, report: IngestReport
+def _run(
+    queries: Sequence[StreamingQuery],
+    stopped: threading.Event,
+    tick: Callable[[], object],
+    tidy: Callable[[], object],
 ) -> None:
     """Until one of the queries ends, or is to end; raises XSCLError if one failed."""
+    next_tidy = time.monotonic()
     try:
         while not stopped.is_set() and all(query.isActive for query in queries):
             stopped.wait(_TICK)
-            report.tick()
+            tick()
+            if time.monotonic() >= next_tidy:
+                tidy()
+                next_tidy += _HOUR
     finally:
         for query in queries:
-            failure = query.exception()
             query.stop()
-            if failure is not None:
-                raise _told(query.name, failure)
+    for query in queries:
+        if (failure := query.exception()) is not None:
+            raise _told(query.name, failure)
 
 
 def _told(job: str, failure: Exception) -> XSCLError:

@@ -71,6 +71,11 @@ class IngestReport:
                 f"{batch.known:,} known, {batch.dead:,} dead letters"
             )
 
+    def cleared(self, files: int) -> None:
+        """Tells that raw bodies were deleted."""
+        if files:
+            self._say(f"{files:,} files of raw bodies deleted, which have been read (--keep)")
+
     def tick(self) -> None:
         """Shows how far it is."""
         fetched = self._spool.last - self._before

@@ -17,6 +17,7 @@ from rich.console import Console
 from xscl.errors import StateError
 from xscl.sources.polling.store import Store
 from xscl.spark.layout import Layout
+from xscl.spark.spark_logs import names_in
 from xscl.spark.spool import Spool
 
 __all__ = ["Status", "read_status", "status"]
@@ -139,15 +140,10 @@ def _unread(layout: Layout) -> int:
 
 
 def _logged(log: Path) -> Iterator[str]:
-    """The names of the files in one of Spark's logs of files: a line of JSON for each."""
-    if not log.is_dir():
-        return
-    for part in log.iterdir():
-        if part.name.startswith("."):
-            continue
-        for line in part.read_text(encoding="utf-8").splitlines():
-            if line.startswith("{"):
-                yield json.loads(line)["path"].rpartition("/")[2]
+    """The names of the files in one of Spark's logs of files."""
+    for part in log.iterdir() if log.is_dir() else ():
+        if not part.name.startswith("."):
+            yield from names_in(part.read_text(encoding="utf-8").splitlines())
 
 
 def _batches(table: Path) -> Iterator[Path]:

@@ -18,7 +18,14 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from xscl.errors import StateError
 from xscl.sources.feeds import CANONICAL, Rules
-from xscl.spark import bodies, dead_letters, feed_news, item_columns, parsed_bodies
+from xscl.spark import (
+    bodies,
+    dead_letters,
+    feed_news,
+    hadoop_files,
+    item_columns,
+    parsed_bodies,
+)
 from xscl.spark.feed_news import FeedNews
 from xscl.spark.feed_source import FeedSource
 from xscl.spark.ingest_report import Batch, Problem
@@ -57,8 +64,8 @@ def start_fetch(
 ) -> StreamingQuery:
     """Lands what `format("feed")` gathers with these options.
 
-    `trigger` (seconds) is how often a batch starts; None fetches what is due, and ends.  Bodies
-    that landed more than `keep` seconds ago need not stay.
+    `trigger` (seconds) is how often a batch starts; None fetches what is due, and ends.  Spark's
+    log of what landed lets go of files that are older than `keep` seconds.
     """
     spark.dataSource.register(FeedSource)
     landing = (
@@ -91,7 +98,7 @@ def start_items(
     is gone and batches are there, which would be written over.
     """
     _check_numbers(spark, layout)
-    _make(spark, layout.landing)
+    hadoop_files.make(spark, layout.landing)
     landed = (
         spark.readStream.schema(bodies.DDL)
         .option("maxBytesPerTrigger", str(_BYTES_A_BATCH))
@@ -162,29 +169,12 @@ def _rows(marked: DataFrame, table: Any, count: int) -> DataFrame:
 
 def _check_numbers(spark: SparkSession, layout: Layout) -> None:
     """A checkpoint that is gone would number batches from 0 again, over those that are there."""
-    if _exists(spark, layout.checkpoint("items")):
+    if hadoop_files.exists(spark, layout.checkpoint("items")):
         return
     for table in (layout.items, layout.dead):
-        if _exists(spark, table):
+        if hadoop_files.exists(spark, table):
             raise StateError(
                 f"{table} has batches, but the checkpoint that counts them, "
                 f"{layout.checkpoint('items')}, is gone: restore it, or move the batches away to "
                 "make them anew from what has landed"
             )
-
-
-def _exists(spark: SparkSession, path: str) -> bool:
-    files, where = _files(spark, path)
-    return bool(files.exists(where))
-
-
-def _make(spark: SparkSession, path: str) -> None:
-    files, where = _files(spark, path)
-    files.mkdirs(where)
-
-
-def _files(spark: SparkSession, path: str) -> tuple[Any, Any]:
-    """The file system that a path is on, and the path: Hadoop's, so that any will do."""
-    context: Any = spark.sparkContext
-    where = context._jvm.org.apache.hadoop.fs.Path(path)
-    return where.getFileSystem(context._jsc.hadoopConfiguration()), where

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from xscl.errors import XSCLError
 from xscl.sources.feeds.reading import listed_feeds
-from xscl.sources.polling.targets import BadAddress, Credentials, split_credentials, target
+from xscl.sources.polling.targets import BadAddress, Credentials, feed_address
 
 __all__ = ["NamedFeeds", "feeds_of"]
 
@@ -68,9 +68,7 @@ def feeds_of(source: str) -> NamedFeeds:
 
 
 def _subscribe(feeds: NamedFeeds, url: str, folders: Iterable[str]) -> None:
-    address, credentials = split_credentials(url)
-    address = address.partition("#")[0]
-    target(address)
+    address, credentials = feed_address(url)
     _file(feeds.addresses, address, folders)
     if credentials is not None:
         feeds.credentials.setdefault(address, credentials)

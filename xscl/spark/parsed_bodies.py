@@ -17,6 +17,7 @@ from typing import Any
 import pyarrow as pa
 
 from xscl.sources.feeds import Item, NotAFeed, Rules, parse_feed
+from xscl.sources.feeds.dates import timestamp
 from xscl.spark import dead_letters, item_columns
 from xscl.spark.item_keys import packed_keys
 
@@ -79,8 +80,8 @@ class Parsing:
             )
         except NotAFeed as error:
             return None, [dead_letters.row(body, f"what is there {error}")]
-        items = _first_of_each(feed.items)
         arrival = body["arrival"].timestamp()
+        items = _earliest_of_each(feed.items, arrival)
         return packed_keys(items), [
             item_columns.row(item, self.stream, arrival, updates=self.updates) for item in items
         ]
@@ -124,9 +125,16 @@ def _published(parsed: bytes, published: bytes | None) -> Iterable[Row]:
     return rows if published is None else (rows[place] for place in array("i", published))
 
 
-def _first_of_each(items: Iterable[Item]) -> list[Item]:
-    """Of the items with one identity the first."""
+def _earliest_of_each(items: Iterable[Item], arrival: float) -> list[Item]:
+    """Of the items with one identity the earliest: published in order of time, it comes first, so
+    it is the one that the engine takes, too."""
     found: dict[str, Item] = {}
     for item in items:
-        found.setdefault(item.identity, item)
+        first = found.setdefault(item.identity, item)
+        if first is not item and _moment(item, arrival) < _moment(first, arrival):
+            found[item.identity] = item
     return list(found.values())
+
+
+def _moment(item: Item, arrival: float) -> float:
+    return timestamp(item.published, item.updated, arrival)

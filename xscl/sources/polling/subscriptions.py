@@ -13,7 +13,7 @@ from pathlib import Path
 
 from xscl.errors import XSCLError
 from xscl.sources.feeds import is_opml, read_opml
-from xscl.sources.polling.targets import BadAddress, Credentials, split_credentials, target
+from xscl.sources.polling.targets import BadAddress, Credentials, feed_address
 
 __all__ = ["Subscription", "subscriptions"]
 
@@ -45,9 +45,7 @@ def subscriptions(
     found: dict[str, Subscription] = {}
 
     def subscribe(stream: str, url: str, folders: Iterable[str]) -> None:
-        address, credentials = split_credentials(url)
-        address = address.partition("#")[0]
-        target(address)
+        address, credentials = feed_address(url)
         feed = found.setdefault(address, Subscription(address))
         feed.credentials = feed.credentials or credentials
         feed.lies_in(stream, folders)

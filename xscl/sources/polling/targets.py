@@ -13,10 +13,19 @@ from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 
 import httpcore
 
-__all__ = ["BadAddress", "Credentials", "Target", "redirected", "split_credentials", "target"]
+__all__ = [
+    "BadAddress",
+    "Credentials",
+    "Target",
+    "feed_address",
+    "redirected",
+    "split_credentials",
+    "target",
+]
 
 _PORTS = {"http": 80, "https": 443}
 _CONTROL = re.compile(r"[\x00-\x20\x7f]")
+_USER = re.compile("//[^/?#]*@")
 _AS_THEY_ARE = "!#$%&'()*+,/:;=?@[]~"
 
 
@@ -108,13 +117,28 @@ def split_credentials(url: str) -> tuple[str, Credentials | None]:
     try:
         parts = urlsplit(url.strip())
     except ValueError as error:
-        raise BadAddress(f"{url!r} is no address: {error}") from error
+        # What cannot be taken apart may still hold a password.
+        shown = _USER.sub("//", url, count=1)
+        raise BadAddress(f"{shown!r} is no address: {error}") from error
     userinfo, at, host = parts.netloc.rpartition("@")
     if not at:
         return url.strip(), None
     user, _, password = userinfo.partition(":")
     bare = urlunsplit(parts._replace(netloc=host))
     return bare, Credentials(unquote(user), unquote(password), target(bare))
+
+
+def feed_address(url: str) -> tuple[str, Credentials | None]:
+    """The address that a feed is known by, which something can be fetched from, and the
+    credentials that stood in it; raises BadAddress.
+
+    >>> feed_address("https://me:secret@a.example/feed#top")[0]
+    'https://a.example/feed'
+    """
+    bare, credentials = split_credentials(url)
+    address = bare.partition("#")[0]
+    target(address)
+    return address, credentials
 
 
 def redirected(url: str, location: bytes) -> str:

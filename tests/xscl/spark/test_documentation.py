@@ -1,0 +1,100 @@
+"""The page docs/spark.md: its Python blocks are run one after the other, beside an ingestion of the
+sample feeds; its commands have options that exist, and its table those of the source."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from xscl import samples
+from xscl.cli import cli
+from xscl.sources.feeds import rules_of
+from xscl.spark import item_columns
+from xscl.spark.feed_options import FeedOptions
+from xscl.spark.ingest import ingest
+from xscl.spark.jobs import start_fetch, start_items
+from xscl.spark.layout import Layout
+
+PAGE = (Path(__file__).parents[3] / "docs" / "spark.md").read_text(encoding="utf-8")
+BLOCK = re.compile(r"^```(\w+)\n((?:.*\n)*?)```$", re.MULTILINE)
+
+
+def blocks(kind: str) -> list[str]:
+    return [body for name, body in BLOCK.findall(PAGE) if name == kind]
+
+
+def test_python_examples_run(
+    spark: SparkSession,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(samples.FEEDS, "feeds")
+    layout = Layout.at("archive")
+    options = FeedOptions((str(tmp_path / "feeds"),), spool=layout.local).written()
+    start_fetch(spark, layout, options, trigger=None).awaitTermination()
+    told: list[object] = []
+    for _ in range(2):  # The second has nothing to do.
+        start_items(
+            spark,
+            layout,
+            stream="S",
+            updates=False,
+            links=rules_of("canonical"),
+            trigger=None,
+            on_batch=told.append,
+        ).awaitTermination()
+    assert len(told) == 1
+    here = str(tmp_path)
+    names: dict[str, object] = {"spark": spark}
+    for block in blocks("python"):
+        # Spark keeps the folder that it was started in.
+        source = re.sub(
+            r'(["(])((?:feeds/|feed-spool|lines|archive/|older)[\w/=*-]*)"', _under(here), block
+        )
+        exec(compile(source, "docs/spark.md", "exec"), names)
+    shown = capsys.readouterr().out
+    assert "title" in shown
+    assert "count" in shown
+    lines = sorted((tmp_path / "lines").glob("batch-*.jsonl"))
+    assert sum(len(file.read_text().splitlines()) for file in lines) == 152
+
+
+def _under(folder: str) -> str:
+    return rf'\g<1>{folder}/\g<2>"'
+
+
+def test_columns_are_told_of() -> None:
+    for name in item_columns.ARROW.names:
+        assert f"`{name}`" in PAGE
+
+
+def test_options_of_the_source_are_told_of() -> None:
+    every = FeedOptions(("x",), spool=Path("s"), contact="me@a.example", most_bodies=1).written()
+    told = re.findall(r"^\| `(\w+)` \| .* \| .*\|$", PAGE.partition("| option |")[2], re.MULTILINE)
+    assert set(told) == set(every)
+
+
+def test_commands_have_options_that_exist() -> None:
+    known = {name for option in ingest.params for name in option.opts}
+    lines = "".join(blocks("shell")).replace("\\\n", " ").splitlines()
+    used = 0
+    for line in lines:
+        words = shlex.split(re.sub(r"\s#.*", "", line))
+        if words[:2] == ["xscl", "ingest"] and "status" not in words:
+            options = words[2:]
+        elif words[:1] == ["spark-submit"]:
+            script = next(n for n, word in enumerate(words) if word.endswith(("$INGEST", ".py")))
+            options = words[script + 1 :]
+        else:
+            continue
+        used += 1
+        assert {word for word in options if word.startswith("--")} <= known
+    assert used == 5
+    assert {"run", "ingest", "feeds"} <= set(cli.commands)
