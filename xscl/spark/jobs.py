@@ -78,7 +78,7 @@ def start_fetch(
         .option("checkpointLocation", layout.checkpoint("fetch"))
     )
     if keep is not None:
-        landing = landing.option("retention", f"{round(keep)} seconds")
+        landing = landing.option("retention", f"{round(keep)}s")
     return _start(landing, trigger)
 
 

@@ -1,0 +1,170 @@
+"""Items a second through the ingestion on Spark, against feedparser in `mapInPandas` in one run.
+
+Synthetic feed files go the whole way: the fetch job lands them, the items job makes item documents
+of what landed, both as `xscl ingest --once` runs them.  The same landed bodies, of a part of the
+feeds, then go through `feedparser.parse` in `mapInPandas`, to rows of a few texts in Parquet.  The
+session stands, and each job has run once on a few feeds, before anything is measured.  CPU seconds
+are those of all processes together: this one, Java and the Python workers.
+
+    python benchmarks/ingestion.py [--feeds 3000] [--items 60000] [--cores 2] [--part 10]
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import feedparser
+import pandas as pd
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from datasets import feed_archive
+from xscl.sources.feeds import CANONICAL
+from xscl.spark.feed_options import FeedOptions
+from xscl.spark.layout import Layout
+from xscl.spark.session import session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+COLUMNS = "id STRING, link STRING, title STRING, published STRING, summary STRING"
+WARM_UP = 50
+"""Feeds that go through everything before it counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a way took for so many items, in seconds."""
+
+    items: int
+    wall: float
+    cpu: float
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--feeds", type=int, default=3_000)
+    parser.add_argument("--items", type=int, default=60_000)
+    parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--part", type=int, default=10, help="feedparser gets 1 feed in so many")
+    arguments = parser.parse_args()
+    spark = session("ingestion benchmark", master=f"local[{arguments.cores}]")
+    try:
+        with tempfile.TemporaryDirectory() as place:
+            ways(spark, Path(place) / "warm-up", WARM_UP, WARM_UP * 20, 1)
+            folder = Path(place) / "measured"
+            found = ways(spark, folder, arguments.feeds, arguments.items, arguments.part)
+            size = sum(file.stat().st_size for file in (folder / "feeds").iterdir()) / 1e6
+    finally:
+        spark.stop()
+    print(
+        f"{arguments.feeds:,} feeds, {size:.0f} MB, {arguments.items:,} items, "
+        f"{arguments.cores} cores; feedparser: 1 feed in {arguments.part}"
+    )
+    print(f"{'':14}{'items':>8}{'s':>8}{'CPU s':>8}{'items/s':>10}{'items/CPU s':>13}")
+    for name, way in found.items():
+        print(
+            f"{name:14}{way.items:>8,}{way.wall:>8.1f}{way.cpu:>8.1f}"
+            f"{way.items / way.wall:>10,.0f}{way.items / way.cpu:>13,.0f}"
+        )
+    ours, theirs = found["items job"], found["feedparser"]
+    print(
+        f"items job : feedparser = {ours.items / ours.wall / theirs.items * theirs.wall:.1f} "
+        f"by time, {ours.items / ours.cpu / theirs.items * theirs.cpu:.1f} by CPU"
+    )
+    return 0
+
+
+def ways(
+    spark: SparkSession, place: Path, feeds: int, items: int, part: int
+) -> dict[str, Measured]:
+    """Makes the feeds, and takes them each way."""
+    from xscl.spark.jobs import start_fetch, start_items
+
+    sources, layout = place / "feeds", Layout.at(str(place / "to"))
+    sources.mkdir(parents=True)
+    for name, body in feed_archive(feeds, items):
+        (sources / name).write_bytes(body)
+    options = FeedOptions((str(sources),), spool=layout.local).written()
+
+    def fetch() -> None:
+        start_fetch(spark, layout, options, trigger=None).awaitTermination()
+
+    def make() -> None:
+        start_items(
+            spark,
+            layout,
+            stream="S",
+            updates=False,
+            links=CANONICAL,
+            trigger=None,
+            on_batch=lambda batch: None,
+        ).awaitTermination()
+
+    def parse() -> None:
+        # Row by row over as many partitions as there are cores, so that none waits for another.
+        bodies = landed.repartition(spark.sparkContext.defaultParallelism)
+        bodies.mapInPandas(by_feedparser, COLUMNS).write.parquet(f"{layout.root}/feedparser")
+
+    fetched, made = measured(fetch), measured(make)
+    landed = spark.read.parquet(layout.landing).where(f"sequence % {part} = 0").select("body")
+    landed.count()
+    parsed = measured(parse)
+    count = spark.read.parquet(layout.items).count()
+    if count != items:
+        raise SystemExit(f"{items:,} items went in, {count:,} came out")
+    there = spark.read.parquet(f"{layout.root}/feedparser").count()
+    return {
+        "fetch job": Measured(items, *fetched),
+        "items job": Measured(items, *made),
+        "both": Measured(items, fetched[0] + made[0], fetched[1] + made[1]),
+        "feedparser": Measured(there, *parsed),
+    }
+
+
+def by_feedparser(bodies: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    """A row for each entry that feedparser finds, as one would write it first."""
+    names = [column.partition(" ")[0] for column in COLUMNS.split(", ")]
+    for frame in bodies:
+        for body in frame["body"]:
+            entries = feedparser.parse(io.BytesIO(body)).entries
+            yield pd.DataFrame([[e.get(name) for name in names] for e in entries], columns=names)
+
+
+def measured(do: Callable[[], object]) -> tuple[float, float]:
+    """The seconds that something takes, and the CPU seconds of this process and its children."""
+    wall, cpu = time.perf_counter(), cpu_seconds()
+    do()
+    return time.perf_counter() - wall, cpu_seconds() - cpu
+
+
+def cpu_seconds() -> float:
+    """The CPU seconds so far of this process and of all below it, those that ended included."""
+    children: dict[int, list[int]] = defaultdict(list)
+    ticks: dict[int, int] = {}
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # It may have ended since.
+            fields = (process / "stat").read_text().rpartition(")")[2].split()
+            children[int(fields[1])].append(int(process.name))
+            ticks[int(process.name)] = sum(map(int, fields[11:15]))
+    total, below = 0, [os.getpid()]
+    while below:
+        process_id = below.pop()
+        total += ticks.get(process_id, 0)
+        below += children[process_id]
+    return total / os.sysconf("SC_CLK_TCK")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

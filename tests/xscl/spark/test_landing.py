@@ -1,0 +1,59 @@
+"""Raw bodies that have been read are deleted when they are old, and no others."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from xscl.sources.feeds import rules_of
+from xscl.spark.feed_options import FeedOptions
+from xscl.spark.ingest_report import Batch
+from xscl.spark.ingest_status import read_status
+from xscl.spark.jobs import start_fetch, start_items
+from xscl.spark.landing import clear_landing
+from xscl.spark.layout import Layout
+
+FEED = "<rss version='2.0'><channel><title>f</title><item><guid>{}</guid></item></channel></rss>"
+DAY = 86_400.0
+
+
+def test_what_is_old_and_read_is_deleted(spark: SparkSession, tmp_path: Path) -> None:
+    layout = Layout.at(str(tmp_path / "archive"))
+    source = tmp_path / "feed.xml"
+    batches: list[Batch] = []
+
+    def fetch(guid: str) -> None:
+        source.write_text(FEED.format(guid))
+        options = FeedOptions((str(source),), spool=layout.local).written()
+        start_fetch(spark, layout, options, trigger=None, keep=DAY).awaitTermination()
+        for file in Path(layout.landing).glob("*.parquet"):
+            os.utime(file, (time.time() - 2 * DAY,) * 2)
+
+    def items() -> None:
+        start_items(
+            spark,
+            layout,
+            stream="S",
+            updates=False,
+            links=rules_of("canonical"),
+            trigger=None,
+            on_batch=batches.append,
+        ).awaitTermination()
+
+    fetch("one")
+    assert clear_landing(spark, layout, DAY) == 0
+    items()
+    fetch("two, and longer")
+    assert clear_landing(spark, layout, 3 * DAY) == 0
+    assert clear_landing(spark, layout, DAY) == 1
+    assert read_status(layout).unread == 1
+    items()
+    assert clear_landing(spark, layout, DAY) == 1
+    assert not list(Path(layout.landing).glob("*.parquet"))
+    items()
+    assert [batch.published for batch in batches] == [1, 1]
+    status = read_status(layout)
+    assert (status.items, status.dead, status.unread) == (2, 0, 0)
