@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator
 from types import TracebackType
 
 from rich.console import Console
-from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
 from xscl.engine import Engine
 from xscl.errors import DocumentError
 from xscl.sinks.dead_letters import write_dead_letter
+from xscl.terminal import Terminal
 
 __all__ = ["Report"]
 
@@ -25,16 +25,8 @@ class Report:
     `dead_letters`, where one is given."""
 
     def __init__(self, console: Console, *, alone: bool, dead_letters: str | None = None) -> None:
-        self._console = console
+        self._terminal = Terminal(console, alone=alone, beginning="reading …")
         self._dead_letters = dead_letters
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            TimeElapsedColumn(),
-            console=console,
-            transient=True,
-            disable=not (console.is_terminal and alone),
-        )
-        self._task = self._progress.add_task("reading …", total=None)
         self._started = time.perf_counter()
         self.malformed = 0
         self.read = 0
@@ -48,9 +40,9 @@ class Report:
             with open(self._dead_letters, "a", encoding="utf-8") as file:
                 write_dead_letter(error, file)
         if self.malformed <= _SHOWN:
-            self._console.print(f"skipped: {error}", markup=False, highlight=False, soft_wrap=True)
+            self._terminal.say(f"skipped: {error}")
         elif self.malformed == _SHOWN + 1:
-            self._console.print("skipped: more documents, which are only counted", highlight=False)
+            self._terminal.say("skipped: more documents, which are only counted")
 
     def watch(
         self, engine: Engine, envelopes: Iterable[dict[str, object]]
@@ -68,9 +60,7 @@ class Report:
     def found(self, matches: int) -> None:
         """Adds matches, and shows how far the run is."""
         self.matches += matches
-        self._progress.update(
-            self._task, description=f"{self.read:,} documents, {self.matches:,} matches"
-        )
+        self._terminal.show(f"{self.read:,} documents, {self.matches:,} matches")
 
     def close(self, engine: Engine) -> int:
         """Prints the closing summary; returns how many documents were skipped."""
@@ -78,7 +68,7 @@ class Report:
         self.stop()
         known = ", ".join(engine.streams) or "none"
         for stream, count in self._unread.items():
-            self._say(
+            self._terminal.say(
                 f"note: no query reads stream {stream!r} ({count:,} documents); "
                 f"the queries read: {known}"
             )
@@ -90,14 +80,14 @@ class Report:
         skipped = sum(reasons.values())
         why = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items() if count)
         rate = engine.documents / seconds if seconds else 0
-        self._say(
+        self._terminal.say(
             f"{engine.documents:,} documents, {skipped:,} skipped{f' ({why})' if why else ''}, "
             f"{self.matches:,} matches, {rate:,.0f} docs/s"
         )
         return skipped
 
     def __enter__(self) -> Report:
-        self._progress.start()
+        self._terminal.__enter__()
         return self
 
     def __exit__(
@@ -110,9 +100,4 @@ class Report:
 
     def stop(self) -> None:
         """Ends the progress: what is printed from now on stays."""
-        # Stopped twice, it would wipe what has been said in between.
-        if self._progress.live.is_started:
-            self._progress.stop()
-
-    def _say(self, text: str) -> None:
-        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+        self._terminal.stop()

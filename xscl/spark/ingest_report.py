@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from types import TracebackType
 
 from rich.console import Console
-from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
 from xscl.spark.spool import Spool
+from xscl.terminal import Terminal
 
 __all__ = ["Batch", "IngestReport", "Problem"]
 
@@ -40,16 +40,8 @@ class IngestReport:
     """Counts bodies and items; a context manager.  Batches are told from another thread."""
 
     def __init__(self, console: Console, spool: Spool) -> None:
-        self._console = console
+        self._terminal = Terminal(console, alone=True, beginning="starting Spark …")
         self._spool = spool
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            TimeElapsedColumn(),
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
-        )
-        self._task = self._progress.add_task("starting Spark …", total=None)
         self._started = time.perf_counter()
         self._lock = threading.Lock()
         self._before = spool.last
@@ -63,10 +55,10 @@ class IngestReport:
             self._known += batch.known
             self._dead += batch.dead
             for each in batch.problems:
-                self._say(f"feed {each.feed}: {each.problem}")
+                self._terminal.say(f"feed {each.feed}: {each.problem}")
             if batch.dead > len(batch.problems):
-                self._say(f"{batch.dead - len(batch.problems):,} more feeds had no items")
-            self._say(
+                self._terminal.say(f"{batch.dead - len(batch.problems):,} more feeds had no items")
+            self._terminal.say(
                 f"batch {batch.number}: {batch.bodies:,} bodies, {batch.published:,} new items, "
                 f"{batch.known:,} known, {batch.dead:,} dead letters"
             )
@@ -74,28 +66,28 @@ class IngestReport:
     def cleared(self, files: int) -> None:
         """Tells that raw bodies were deleted."""
         if files:
-            self._say(f"{files:,} files of raw bodies deleted, which have been read (--keep)")
+            self._terminal.say(
+                f"{files:,} files of raw bodies deleted, which have been read (--keep)"
+            )
 
     def tick(self) -> None:
         """Shows how far it is."""
         fetched = self._spool.last - self._before
-        self._progress.update(
-            self._task,
-            description=f"{fetched:,} bodies fetched, {self._bodies:,} read, "
-            f"{self._items:,} new items",
+        self._terminal.show(
+            f"{fetched:,} bodies fetched, {self._bodies:,} read, {self._items:,} new items"
         )
 
     def close(self) -> None:
         """Prints the closing summary."""
-        self.stop()
+        self._terminal.stop()
         seconds = time.perf_counter() - self._started
-        self._say(
+        self._terminal.say(
             f"{self._bodies:,} bodies, {self._items:,} new items, {self._known:,} known, "
             f"{self._dead:,} dead letters, {seconds:,.0f} s"
         )
 
     def __enter__(self) -> IngestReport:
-        self._progress.start()
+        self._terminal.__enter__()
         return self
 
     def __exit__(
@@ -104,13 +96,4 @@ class IngestReport:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self.stop()
-
-    def stop(self) -> None:
-        """Ends the progress: what is printed from now on stays."""
-        # Stopped twice, it would wipe what has been said in between.
-        if self._progress.live.is_started:
-            self._progress.stop()
-
-    def _say(self, text: str) -> None:
-        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+        self._terminal.stop()
