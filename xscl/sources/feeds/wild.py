@@ -73,6 +73,8 @@ class WildFeed:
             raise Unreadable(f"is no feed that can be read ({error!r})") from error
         # Entries alone may be any text that mentions an <item>.  CDF is not told by feedparser.
         if not parsed.get("version") and first_name(body) != "channel":
+            if first_name(body) == "html":
+                raise Unreadable("is an HTML page, no RSS, Atom or JSON feed")
             cause = f" ({parsed.bozo_exception})" if parsed.bozo else ""
             raise Unreadable(f"is no RSS, Atom or JSON feed{cause}")
         self._parsed = parsed
