@@ -14,11 +14,12 @@ from typing import cast
 from lxml import etree
 
 from xpath_stage.automaton import Automaton
+from xpath_stage.constants import Constants, Held
 from xpath_stage.documents import ATTRIBUTE, string_value
 from xpath_stage.filters import FilterTests
 from xpath_stage.leaf_paths import Changes, LeafPath
 from xpath_stage.paths import PathTable
-from xpath_stage.patterns import Filter, Spine
+from xpath_stage.patterns import Family, Spine, Test
 from xpath_stage.registered import RegisteredSpines
 from xpath_stage.strings import Strings
 from xpath_stage.transitions import DEAD, SKIP
@@ -35,7 +36,8 @@ class Witnesses:
     Columns of equal length: `documents` (numbers), `nodes` (codes), `paths` (numbers of leaf
     paths), `strings` (number of the string value, None where no spine asks for it) and `chains`,
     the codes of the nodes from the root to the row's own, one after the other: row i's end at
-    `ends[i]`.
+    `ends[i]`.  Beside these rows, `held` says what of filter families holds where a definition
+    asks for it: (document, node, number of the family, what holds).
     """
 
     documents: list[int] = field(default_factory=list)
@@ -44,12 +46,14 @@ class Witnesses:
     strings: list[int | None] = field(default_factory=list)
     chains: list[int] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
+    held: list[tuple[int, int, int, Held]] = field(default_factory=list)
 
-    def cut(self, rows: int, chains: int) -> None:
-        """Drops all rows but the first ones, whose chains have so many nodes."""
+    def cut(self, rows: int, chains: int, held: int) -> None:
+        """Drops all rows but the first ones, whose chains have so many nodes, and all but the
+        first entries of `held`."""
         for column in (self.documents, self.nodes, self.paths, self.strings, self.ends):
             del column[rows:]
-        del self.chains[chains:]
+        del self.chains[chains:], self.held[held:]
 
 
 class XPathEvaluator:
@@ -57,6 +61,7 @@ class XPathEvaluator:
 
     def __init__(self, strings: Strings) -> None:
         self.strings = strings
+        self.constants = Constants()
         self.attribute_names: list[str] = [""]
         self._spines = RegisteredSpines()
         self._table = self._spines.settle()
@@ -103,7 +108,7 @@ class XPathEvaluator:
         """
         if self._spines.stale:
             self._spines.show()
-        before = len(to.documents), len(to.chains)
+        before = len(to.documents), len(to.chains), len(to.held)
         try:
             self._walk(stream, root, document, to)
         except ExcessiveDocument:
@@ -130,7 +135,7 @@ class XPathEvaluator:
             if path < 0:
                 if path == SKIP:
                     continue
-                path = self._choose(open_paths[-1], path, tests, element, None)
+                path = self._choose(open_paths[-1], path, tests, element, None, document, node, to)
             children = len(element)
             for leaf in leaves[path]:
                 self._leave(leaf, element, None, document, [*open_nodes, node], work, to)
@@ -186,7 +191,8 @@ class XPathEvaluator:
         for name, text in cast(Iterable[tuple[str, str]], element.items()):
             path = table.transitions[parent]["@" + name]
             if path < 0:
-                path = self._choose(parent, path, tests, element, name)
+                code = node + ATTRIBUTE * self._attribute_number(name)
+                path = self._choose(parent, path, tests, element, name, document, code, to)
             if table.leaves[path]:
                 chain = [*open_nodes, node, node + ATTRIBUTE * self._attribute_number(name)]
                 for leaf in table.leaves[path]:
@@ -199,20 +205,34 @@ class XPathEvaluator:
         tests: FilterTests,
         element: etree._Element,
         attribute: str | None,
+        document: int,
+        code: int,
+        to: Witnesses,
     ) -> int:
         """The path of a node that reaches states with filters."""
         choice = self._table.choices[target]
-        held: dict[Filter, bool] = {}
+        held: dict[Test, bool] = {}
+        families: dict[Family, Held] = {}
         active = set(choice.free)
         for state, filters in choice.filtered:
-            for filter in filters:
-                holds = held.get(filter)
+            for test in filters:
+                holds = held.get(test)
                 if holds is None:
-                    holds = held[filter] = tests.holds(filter, element, attribute)
+                    if isinstance(test, Family):
+                        values = tests.values(test, element, attribute)
+                        constants = self.constants.held(test, values)
+                        holds = constants is not None
+                        if constants is not None:
+                            families[test] = constants
+                    else:
+                        holds = tests.holds(test, element, attribute)
+                    held[test] = holds
                 if not holds:
                     break
             else:
                 active.add(state)
+        for family, constants in families.items():
+            to.held.append((document, code, self.constants.number(family), constants))
         if attribute is not None and not active:
             return DEAD
         return self._table.intern(parent, frozenset(active))

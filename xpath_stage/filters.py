@@ -12,8 +12,9 @@ from typing import Any, cast
 
 from lxml import etree
 
+from xpath_stage.documents import string_value
 from xpath_stage.functions import EXTENSIONS
-from xpath_stage.patterns import Filter
+from xpath_stage.patterns import Family, Filter
 from xpath_stage.work import Work
 
 __all__ = ["FilterTests"]
@@ -40,6 +41,19 @@ class FilterTests:
             return (element if attribute is None else attribute) in selected
         self._work.evaluate(filter, element)
         return bool(_condition(filter, attribute)(element))
+
+    def values(self, family: Family, element: etree._Element, attribute: str | None) -> list[str]:
+        """The string values that a family compares with its constants, at an element, or at its
+        attribute of that Clark name (where the path is `.`)."""
+        if attribute is not None:
+            return [str(element.get(attribute))]
+        self._work.evaluate(family.values, element)
+        if family.values.expression == ".":
+            return [string_value(element)]
+        found = cast(list[Any], _positions(family.values, "")(element))
+        return [
+            string_value(node) if isinstance(node, etree._Element) else str(node) for node in found
+        ]
 
 
 def _select(

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Definition", "Filter", "Spine", "Step"]
+__all__ = ["Definition", "Family", "Filter", "Spine", "Step", "Test"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,26 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
+class Family:
+    """Filters that differ in one constant alone, which are asked for together: a node passes if
+    some constant of the family holds there, and leaves behind which ones do.
+
+    `values` is a path, relative to the node; the constant is compared with the string values of
+    the path's nodes, under `functions`, and must compare so with one of them.  With `number` both
+    are numbers, as XPath 1.0 takes them; only then the operator may be an order.
+    """
+
+    values: Filter
+    operator: Literal["=", "<", "<=", ">", ">="] = "="
+    number: bool = False
+    functions: tuple[str, ...] = ()
+
+
+Test = Filter | Family
+"""What a node must pass."""
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """One step: axis, node test, filters.
 
@@ -45,7 +65,7 @@ class Step:
 
     axis: Literal["child", "descendant"]
     test: str
-    filters: tuple[Filter, ...] = ()
+    filters: tuple[Test, ...] = ()
 
 
 Definition = tuple[Step, ...]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from xpath_stage.patterns import Filter
+from xpath_stage.patterns import Test
 
 __all__ = ["DEAD", "SKIP", "Choice", "Choices", "Transitions"]
 
@@ -29,7 +29,7 @@ class Choice:
     """
 
     free: frozenset[int]
-    filtered: tuple[tuple[int, tuple[Filter, ...]], ...]
+    filtered: tuple[tuple[int, tuple[Test, ...]], ...]
 
 
 _NONE = Choice(frozenset(), ())

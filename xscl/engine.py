@@ -43,7 +43,7 @@ log = logging.getLogger("xscl")
 
 Envelope = Mapping[str, object]
 OnMatch = Callable[[Match], object]
-_Added = tuple[Subscription, list[Delivery]]
+_Added = tuple[Subscription, Sequence[Delivery]]
 
 
 class Engine:
@@ -51,7 +51,8 @@ class Engine:
 
     `lateness` bounds how late a document may come (seconds, or text such as `1 day`; the
     default, None, is without bound): with it, and windows that end, the state forgets.
-    `on_skip` is told of each document that cannot be read; by default it is logged.  An engine
+    `on_skip` is told of each document that cannot be read; by default it is logged.  With
+    `query_sharing`, queries alike but for constants are evaluated as one.  An engine
     may be used from several threads: one at a time is in it, and callbacks run on the thread that
     published, outside the lock.
 
@@ -69,12 +70,14 @@ class Engine:
         *,
         lateness: float | str | None = None,
         on_skip: Callable[[DocumentError], object] | None = None,
+        query_sharing: bool = True,
     ) -> None:
         self._lock = threading.RLock()
         self._connection = duckdb.connect()
         self._join = JoinProcessor(self._connection)
         self._strings = Strings()
         self._xpath = XPathEvaluator(self._strings)
+        self._sharing = query_sharing
         self._on_skip = on_skip or (lambda error: log.warning("skipped: %s", error))
         self._queries = Catalogue(self._xpath, self._join.registry)
         retention = Retention(self._queries.reach)
@@ -312,7 +315,7 @@ class Engine:
     def explain(self, name: str) -> str:
         """What became of the query of a name: the text of `xscl explain`."""
         with self._lock:
-            all_of_them = [subscription.dissection for subscription in self._queries]
+            all_of_them = [subscription.outline for subscription in self._queries]
             return as_text(self._queries.named(name).dissection, all_of_them)
 
     def why(self, name: str, *documents: str | Envelope) -> Why | Funnel:
@@ -357,8 +360,15 @@ class Engine:
         """The thesis' relations over the engine's state (table 6.4)."""
         with self._lock:
             self._check_open()
-            names = {n: sub.name for sub in self._queries for n in sub.numbers}
-            return Views(self._join, names)
+            names: dict[int, list[str]] = {}
+            for subscription in self._queries:
+                for number in subscription.numbers:
+                    names.setdefault(number, []).append(subscription.name)
+            # Of queries alike but for constants there is one row, before these are looked at.
+            alike = {
+                n: ", ".join((*some[:3], *["…"] * (len(some) > 3))) for n, some in names.items()
+            }
+            return Views(self._join, alike)
 
     # Life
 
@@ -407,7 +417,7 @@ class Engine:
         subscription, numbers = self._queries.add(
             dissection, since=since, on_match=on_match, cancel=self._cancel
         )
-        deliveries = []
+        deliveries: list[Delivery] = []
         if history:
             streams = {stream for one in dissection.everything() for stream in one.streams}
             deliveries = self._evaluation.review(numbers, streams)
@@ -424,6 +434,10 @@ class Engine:
             name = query.name
             if table is not None:
                 name = str(row.get("name") or f"{name}[{index}]")
+                member = self._enrol(prepared, row, name, on_match, history)
+                if member is not None:
+                    added.append((member, ()))
+                    continue
             bound, wrong = prepared.bind(row, name)
             errors += wrong
             if not wrong:
@@ -433,12 +447,35 @@ class Engine:
                     errors.append(error)
         return added, errors
 
+    def _enrol(
+        self,
+        prepared: Prepared,
+        row: Mapping[str, object],
+        name: str,
+        on_match: OnMatch | None,
+        history: bool,
+    ) -> Subscription | None:
+        """Subscribes a query as one of many that are alike; None where it is not, or is wrong."""
+        if (
+            not self._sharing
+            or history
+            or prepared.problems(row)
+            or self._queries.misnamed(name) is not None
+        ):
+            return None
+        self._evaluation.settle()
+        since = self._intake.next_number
+        return self._queries.enrol(
+            prepared, row, name, since=since, on_match=on_match, cancel=self._cancel
+        )
+
     def _found(self, added: Iterable[_Added], skips: Iterable[DocumentError]) -> list[Subscription]:
         """The subscriptions, each with what it found in the documents held."""
         self._report(skips)
         subscriptions = []
         for subscription, deliveries in added:
-            subscription.found = self._deliver(deliveries, ())
+            if deliveries:
+                subscription.found = self._deliver(deliveries, ())
             subscriptions.append(subscription)
         return subscriptions
 

@@ -15,12 +15,13 @@ from dataclasses import dataclass, field
 from lxml import etree
 
 from join_stage import Batch, JoinProcessor
-from xpath_stage import Accept, ExcessiveDocument, Strings, Witnesses, XPathEvaluator
+from xpath_stage import Accept, ExcessiveDocument, Held, Strings, Witnesses, XPathEvaluator
 from xscl.batches import arrow_accepts, arrow_batch
 from xscl.catalogue import Catalogue
 from xscl.derived import Composite, Derived, Found
 from xscl.document import Document, kept, parsed
 from xscl.errors import DocumentError
+from xscl.forms import FormPart
 from xscl.intake import Intake
 from xscl.match import Match
 from xscl.retention import DocumentShape
@@ -66,6 +67,8 @@ class Evaluation:
         self._on_error = on_error
         self._accepts: list[Accept] = []
         self._version = join.registry.version
+        # What constants of forms hold at the nodes of the documents held.
+        self._held: dict[int, dict[tuple[int, int], Held]] = {}
 
     def publish(
         self, envelopes: Iterable[Mapping[str, object]], *, raising: bool = False
@@ -128,6 +131,8 @@ class Evaluation:
         """Lets go of what no query can reach any more."""
         self._change()
         gone = self._intake.forget(exact=exact)
+        for number in gone:
+            self._held.pop(number, None)
         watermark = self._intake.watermark
         if gone or watermark is not None or exact:
             self._join.forget(watermark, gone, exact=exact)
@@ -183,6 +188,10 @@ class Evaluation:
             self._xpath.evaluate(document.stream, root, document.number, witnesses)
         except ExcessiveDocument as error:
             raise DocumentError(str(error), stream=document.source, document=document.id) from error
+        self._held.pop(document.number, None)
+        for number, code, family, constants in witnesses.held:
+            self._held.setdefault(number, {})[code, family] = constants
+        witnesses.held.clear()
         return document.stream, frozenset(witnesses.paths[before:])
 
     def _cascade(self, wave: Wave) -> list[Delivery]:
@@ -233,13 +242,17 @@ class Evaluation:
         for outputs in self._join.outputs(but_alone=but_alone):
             for number, *values in outputs.rows:
                 reader = self._queries.reader(number)
-                found[reader.owner, reader.reading.read(values, self._intake.composites)] = None
+                row = reader.reading.read(values, self._intake.composites)
+                if isinstance(reader.owner, FormPart):
+                    found.update(dict.fromkeys(reader.owner.members.matched(row, self._held)))
+                else:
+                    found[reader.owner, row] = None
 
         def order(entry: tuple[Subscription | Derived, Found]) -> tuple[object, ...]:
             owner, row = entry
             if isinstance(owner, Derived):
                 return 0, owner.number, row.documents, row.codes
-            return 1, max(row.documents), self._queries.order(owner), row.documents, row.codes
+            return 1, max(row.documents), owner.order, row.documents, row.codes
 
         yield from sorted(found, key=order)
 
