@@ -19,7 +19,7 @@ from xpath_stage.documents import ATTRIBUTE, string_value
 from xpath_stage.filters import FilterTests
 from xpath_stage.leaf_paths import Changes, LeafPath
 from xpath_stage.paths import PathTable
-from xpath_stage.patterns import Family, Spine, Test
+from xpath_stage.patterns import Family, Spine
 from xpath_stage.registered import RegisteredSpines
 from xpath_stage.strings import Strings
 from xpath_stage.transitions import DEAD, SKIP
@@ -211,28 +211,27 @@ class XPathEvaluator:
     ) -> int:
         """The path of a node that reaches states with filters."""
         choice = self._table.choices[target]
-        held: dict[Test, bool] = {}
-        families: dict[Family, Held] = {}
+        # Each filter is tested once, and only where a state depends on it.
+        held: list[bool | None] = [None] * len(choice.tests)
         active = set(choice.free)
-        for state, filters in choice.filtered:
-            for test in filters:
-                holds = held.get(test)
+        for state, places in choice.filtered:
+            for place in places:
+                holds = held[place]
                 if holds is None:
+                    test = choice.tests[place]
                     if isinstance(test, Family):
                         values = tests.values(test, element, attribute)
-                        constants = self.constants.held(test, values)
-                        holds = constants is not None
-                        if constants is not None:
-                            families[test] = constants
+                        found = self.constants.held(test, values)
+                        holds = found is not None
+                        if found is not None:
+                            to.held.append((document, code, *found))
                     else:
                         holds = tests.holds(test, element, attribute)
-                    held[test] = holds
+                    held[place] = holds
                 if not holds:
                     break
             else:
                 active.add(state)
-        for family, constants in families.items():
-            to.held.append((document, code, self.constants.number(family), constants))
         if attribute is not None and not active:
             return DEAD
         return self._table.intern(parent, frozenset(active))

@@ -10,7 +10,7 @@ ancestors are the same node (section 6.3.1 of the thesis, whose R_bin holds such
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 __all__ = ["Definition", "Family", "Filter", "Spine", "Step", "Test"]
@@ -49,6 +49,15 @@ class Family:
     operator: Literal["=", "<", "<=", ">", ">="] = "="
     number: bool = False
     functions: tuple[str, ...] = ()
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # Looked up at each node that shows values.
+        of = (self.values, self.operator, self.number, self.functions)
+        object.__setattr__(self, "_hash", hash(of))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 Test = Filter | Family

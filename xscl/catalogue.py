@@ -166,7 +166,7 @@ class Catalogue:
         form.size += 1
         for part in form.parts:
             for asked in part.members.asked:
-                self._xpath.constants.register(asked.opened.family, asked.constant(member))
+                self._xpath.constants.register(asked.family, asked.constant(member))
             part.members.add(member)
         self._by_name[name] = member
         return member
@@ -273,7 +273,7 @@ class Catalogue:
         for part in form.parts:
             part.members.remove(member)
             for asked in part.members.asked:
-                self._xpath.constants.release(asked.opened.family, asked.constant(member))
+                self._xpath.constants.release(asked.family, asked.constant(member))
         form.size -= 1
         if not form.size:
             assert form.standing is not None

@@ -24,7 +24,8 @@ from xscl.errors import DocumentError, QueryError, StateError, XSCLError
 from xscl.evaluation import Delivery, Evaluation
 from xscl.explain import as_text
 from xscl.intake import Intake, Skipped
-from xscl.language import parse_from
+from xscl.language import read_from
+from xscl.language.alike import AlikeStatements, Instance, Place
 from xscl.language.parameters import Prepared, bind
 from xscl.language.syntax import Query
 from xscl.match import Match
@@ -87,6 +88,7 @@ class Engine:
             self._xpath, self._join, self._strings, self._queries, self._intake, self._skips.append
         )
         self._streams = Streams()
+        self._alike = AlikeStatements() if query_sharing else None
         self._next_query = 1
         self._closed = False
 
@@ -110,21 +112,13 @@ class Engine:
         """
         with self._lock:
             self._check_open()
-            queries, errors, following = parse_from(text, self._next_query)
-            if not errors and len(queries) != 1:
-                errors = [_not_one(queries, text, name)]
+            read, following = self._read_one(text, name)
+            added, errors = self._add_one(read, name or read.name, params or {}, on_match, history)
             if errors:
                 raise _together(errors)
-            (query,) = queries
-            if name is not None:
-                query = query.renamed(name)
-            query, errors = bind(query, params or {})
-            if errors:
-                raise _together(errors)
-            added = self._add(query, on_match, history)
             self._next_query = following
             skips = self._take_skips()
-        (subscription,) = self._found([added], skips)
+        (subscription,) = self._found(added, skips)
         return subscription
 
     def subscribe_many(
@@ -143,13 +137,8 @@ class Engine:
         """
         with self._lock:
             self._check_open()
-            queries, errors, following = parse_from(text, self._next_query)
-            if not errors and len(queries) != 1:
-                errors = [_not_one(queries, text, None)]
-            if errors:
-                raise _together(errors)
-            self._next_query = following
-            added, errors = self._add_rows(queries[0], table, on_match, history)
+            read, self._next_query = self._read_one(text, None)
+            added, errors = self._add_rows(_in_full(read), table, on_match, history)
             skips = self._take_skips()
         subscriptions = self._found(added, skips)
         if errors:
@@ -189,7 +178,7 @@ class Engine:
         tables = tables or {}
         with self._lock:
             self._check_open()
-            queries, errors, following = parse_from(text, self._next_query)
+            queries, errors, following = read_from(text, self._next_query, self._alike)
             known = {query.name for query in queries} | {error.query for error in errors}
             if unknown := tables.keys() - known:
                 raise XSCLError(
@@ -198,9 +187,12 @@ class Engine:
                 )
             self._next_query = following
             added: list[_Added] = []
-            for query in queries:
-                table = tables.get(query.name)
-                some, wrong = self._add_rows(query, table, on_match, history)
+            for read in queries:
+                if read.name in tables:
+                    table = tables[read.name]
+                    some, wrong = self._add_rows(_in_full(read), table, on_match, history)
+                else:
+                    some, wrong = self._add_one(read, read.name, {}, on_match, history)
                 added += some
                 errors += wrong
             skips = self._take_skips()
@@ -423,21 +415,51 @@ class Engine:
             deliveries = self._evaluation.review(numbers, streams)
         return subscription, deliveries
 
-    def _add_rows(
-        self, query: Query, table: object | None, on_match: OnMatch | None, history: bool
+    def _read_one(self, text: str, name: str | None) -> tuple[Query | Instance, int]:
+        """The only query of a text, and the number that the next query has."""
+        queries, errors, following = read_from(text, self._next_query, self._alike)
+        if not errors and len(queries) != 1:
+            errors = [_not_one(queries, text, name)]
+        if errors:
+            raise _together(errors)
+        return queries[0], following
+
+    def _add_one(
+        self,
+        read: Query | Instance,
+        name: str,
+        params: Mapping[str, object],
+        on_match: OnMatch | None,
+        history: bool,
     ) -> tuple[list[_Added], list[QueryError]]:
-        """Subscribes a query, or one for each row of a table; the bad ones are left out."""
+        """Subscribes a query under a name; or says what is wrong with it."""
+        if isinstance(read, Instance):
+            prepared, values, place = read.prepared, read.values, read.place
+            member = self._enrol(prepared, values, name, on_match, history, place)
+            if member is not None:
+                return [(member, ())], []
+        query = _in_full(read)
+        query, errors = bind(query if query.name == name else query.renamed(name), params)
+        if not errors:
+            try:
+                return [self._add(query, on_match, history)], []
+            except QueryError as error:
+                errors.append(error)
+        return [], errors
+
+    def _add_rows(
+        self, query: Query, table: object, on_match: OnMatch | None, history: bool
+    ) -> tuple[list[_Added], list[QueryError]]:
+        """Subscribes a query once for each row of a table; the bad ones are left out."""
         added: list[_Added] = []
         errors: list[QueryError] = []
         prepared = Prepared(query)
-        for index, row in enumerate([{}] if table is None else rows(table)):
-            name = query.name
-            if table is not None:
-                name = str(row.get("name") or f"{name}[{index}]")
-                member = self._enrol(prepared, row, name, on_match, history)
-                if member is not None:
-                    added.append((member, ()))
-                    continue
+        for index, row in enumerate(rows(table)):
+            name = str(row.get("name") or f"{query.name}[{index}]")
+            member = self._enrol(prepared, row, name, on_match, history)
+            if member is not None:
+                added.append((member, ()))
+                continue
             bound, wrong = prepared.bind(row, name)
             errors += wrong
             if not wrong:
@@ -454,19 +476,17 @@ class Engine:
         name: str,
         on_match: OnMatch | None,
         history: bool,
+        place: Place | None = None,
     ) -> Subscription | None:
         """Subscribes a query as one of many that are alike; None where it is not, or is wrong."""
-        if (
-            not self._sharing
-            or history
-            or prepared.problems(row)
-            or self._queries.misnamed(name) is not None
-        ):
+        if not self._sharing or history or prepared.problems(row):
+            return None
+        if self._queries.misnamed(name) is not None:
             return None
         self._evaluation.settle()
         since = self._intake.next_number
         return self._queries.enrol(
-            prepared, row, name, since=since, on_match=on_match, cancel=self._cancel
+            prepared, row, name, since=since, on_match=on_match, cancel=self._cancel, written=place
         )
 
     def _found(self, added: Iterable[_Added], skips: Iterable[DocumentError]) -> list[Subscription]:
@@ -521,7 +541,11 @@ def _lateness(lateness: float | str | None) -> int | None:
         raise XSCLError(f"lateness: {error}") from error
 
 
-def _not_one(queries: Sequence[Query], text: str, name: str | None) -> QueryError:
+def _in_full(read: Query | Instance) -> Query:
+    return read.query if isinstance(read, Instance) else read
+
+
+def _not_one(queries: Sequence[Query | Instance], text: str, name: str | None) -> QueryError:
     problem = f"expected one query, found {len(queries)}; `load` takes several"
     at = queries[1].at if queries else 0
     return QueryError(problem, query=name or "", text=text, at=at)

@@ -130,7 +130,10 @@ class Members:
                     yield member
 
     def _key(self, member: Subscription) -> object:
-        constants = tuple(one.constant(member) for one in self._equal)
+        constants: tuple[object, ...] = tuple([one.constant(member) for one in self._equal])
+        if constants == member.values:
+            # Kept once, by the member.
+            constants = member.values
         return constants[0] if len(constants) == 1 else constants
 
 

@@ -36,16 +36,20 @@ def test_an_order_holds_where_some_constant_is_in_it(
     registered: list[float] = []
     for _ in range(400):
         if registered and random_.random() < 0.5:
-            constants.release(family, registered.pop(random_.randrange(len(registered))))
+            constants.release(
+                constants.number(family), registered.pop(random_.randrange(len(registered)))
+            )
         else:
             registered.append(float(random_.randint(-3, 12)))
-            constants.register(family, registered[-1])
+            constants.register(constants.number(family), registered[-1])
         values = random_.sample(TEXTS, 3)
         root = etree.fromstring(f"<r>{''.join(f'<v>{value}</v>' for value in values)}</r>")
         expected = any(bool(root.xpath(f"v {order} {constant}")) for constant in registered)
-        held = constants.held(family, values)
-        assert (held is not None) == expected
-        if held is not None:
+        found = constants.held(family, values)
+        assert (found is not None) == expected
+        if found is not None:
+            _, held = found
+            assert isinstance(held, float)
             for constant in set(registered):
                 assert ORDERS[order](held, constant) == bool(root.xpath(f"v {order} {constant}"))
 
@@ -53,29 +57,29 @@ def test_an_order_holds_where_some_constant_is_in_it(
 def test_numbers_are_equal_as_numbers_and_strings_as_strings() -> None:
     constants = Constants()
     numbers, strings = Family(Filter("v"), number=True), Family(Filter("v"))
-    constants.register(numbers, 1.0)
-    constants.register(strings, "1")
-    assert constants.held(numbers, [" 1.0\n", "x"]) == (1.0,)
+    constants.register(constants.number(numbers), 1.0)
+    constants.register(constants.number(strings), "1")
+    assert constants.held(numbers, [" 1.0\n", "x"]) == (constants.number(numbers), (1.0,))
     assert constants.held(strings, [" 1.0\n", "x"]) is None
-    assert constants.held(strings, ["x", "1"]) == ("1",)
+    assert constants.held(strings, ["x", "1"]) == (constants.number(strings), ("1",))
     assert constants.held(numbers, ["NaN", "x", ""]) is None
 
 
 def test_functions_are_applied_to_values() -> None:
     constants, family = Constants(), Family(Filter("v"), functions=("lower-case", "number"))
-    constants.register(family, "NaN")
-    constants.register(family, "7")
+    constants.register(constants.number(family), "NaN")
+    constants.register(constants.number(family), "7")
     assert constants.held(family, ["seven"]) is None
-    assert constants.held(family, ["7.0"]) == ("7",)
+    assert constants.held(family, ["7.0"]) == (constants.number(family), ("7",))
 
 
 def test_what_nobody_asks_for_any_more_is_gone() -> None:
     constants, family = Constants(), Family(Filter("v"), "<", True)
     before = constants.number(family)
     for constant in (1.0, 1.0, math.pi):
-        constants.register(family, constant)
+        constants.register(constants.number(family), constant)
     for constant in (math.pi, 1.0, 1.0):
-        constants.release(family, constant)
+        constants.release(constants.number(family), constant)
     assert constants.sizes() == (0, 0)
     assert constants.held(family, ["0"]) is None
     assert constants.number(family) != before
@@ -89,7 +93,7 @@ def test_a_node_leaves_witnesses_where_a_constant_holds_and_tells_which() -> Non
     attributes: Definition = (Step("descendant", "@k", (of_attribute,)),)
     xpath.register(Spine("S", attributes, (0,), None))
     for family, constant in ((of_element, "a"), (of_element, "b"), (of_attribute, "c")):
-        xpath.constants.register(family, constant)
+        xpath.constants.register(xpath.constants.number(family), constant)
     witnesses = Witnesses()
     document = "<d><i><f>b</f><f>a</f><l>1</l></i><i k='c'><f>z</f><l>2</l></i></d>"
     xpath.evaluate("S", etree.fromstring(document), 7, witnesses)
@@ -103,7 +107,7 @@ def test_a_node_leaves_witnesses_where_a_constant_holds_and_tells_which() -> Non
         (7, 5 + ATTRIBUTE, xpath.constants.number(of_attribute)): {"c"},
     }
     states = len(xpath.automaton)
-    xpath.constants.register(of_element, "z")
+    xpath.constants.register(xpath.constants.number(of_element), "z")
     assert len(xpath.automaton) == states
     witnesses = Witnesses()
     xpath.evaluate("S", etree.fromstring(document), 8, witnesses)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from typing import Any
 
 import pytest
@@ -180,3 +181,37 @@ def test_a_range_costs_only_those_in_it() -> None:
         assert [match.query for match in found] == [f"q1[{i}]" for i in range(996, 1000)]
         assert engine.publish("S", "<item><price>1000</price></item>") == []
         assert engine.publish("S", "<item><price>dear</price></item>") == []
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
+def test_texts_alike_match_what_each_matches_alone(text: str) -> None:
+    random_ = random.Random(text)
+    engines = [xscl.Engine(), xscl.Engine(query_sharing=False)]
+    for number in range(12):
+        written = text
+        for name, value in row(random_).items():
+            value = f"'{value}'" if isinstance(value, str) else str(value)
+            written = re.sub(rf":{name}\b", value, written)
+        for engine in engines:
+            if number % 2:
+                engine.subscribe(written, f"n{number}")
+            else:
+                engine.load(f"-- name: n{number}\n{written};\n-- name: also {number}\n{written}")
+    for step in range(12):
+        some = [{"id": f"{step} {i}", "xml": document(random_), "timestamp": step} for i in (0, 1)]
+        found = [engine.publish_many(some) for engine in engines]
+        assert told(found[0]) == told(found[1])
+    for one, other in zip(*(engine.subscriptions for engine in engines), strict=True):
+        assert one.query == other.query
+        assert one.dissection == other.dissection
+
+
+def test_a_text_is_named_where_it_stands() -> None:
+    text = "-- name: a\nS//i->x[f = 'f0'];\n-- name: b\nS//i->x[f = 'f1'];\n"
+    with xscl.Engine() as engine:
+        engine.load(text)
+        with pytest.raises(xscl.QueryError, match="'b' is taken by the query at line 3, column 10"):
+            engine.subscribe("S//i->x[f = 'f3']", "b")
+        assert engine.subscribe("S//i->x[f = 'f3']").name == "q3"
+        with pytest.raises(xscl.QueryError, match="line of text"):
+            engine.subscribe("S//i->x[f = 'f3']", "two\nlines")
