@@ -17,14 +17,14 @@ from xpath_stage import Accept, XPathEvaluator
 from xscl.derived import Derived, Reading, Source
 from xscl.dissect import Dissection, Part, Stage, dissect
 from xscl.errors import QueryError, StateError, line_and_column
-from xscl.forms import Form, FormPart, Forms, Written
+from xscl.forms import Form, FormPart, Forms
 from xscl.language.parameters import Prepared
 from xscl.language.syntax import Query
 from xscl.match import Match
 from xscl.members import Asked, Members
 from xscl.retention import Shape
 from xscl.stream_graph import StreamGraph
-from xscl.subscription import Standing, Subscription
+from xscl.subscription import Standing, Subscription, Written
 
 __all__ = ["Catalogue", "Reader"]
 
@@ -111,6 +111,10 @@ class Catalogue:
         self.graph.check(dissection)
         return dissection
 
+    def alike(self, prepared: Prepared, name: str) -> Dissection | None:
+        """The dissection of a query that is like another in all but its name, which is right."""
+        return self._forms.dissection(prepared, name)
+
     def misnamed(self, name: str) -> str | None:
         """Why no query can have a name, if none can."""
         if not name.strip() or len(name.splitlines()) > 1:
@@ -131,12 +135,14 @@ class Catalogue:
         since: int,
         on_match: Callable[[Match], object] | None,
         cancel: Callable[[Subscription], None],
+        written: Written | None = None,
     ) -> tuple[Subscription, set[int]]:
         """Subscribes a query that was checked, which sees the documents from number `since`;
         returns the numbers of its stages that are new in the join stage, too."""
         self.graph.add(dissection)
         first = self._next_number
         subscription = self._subscribe(dissection, None, since, on_match, cancel)
+        subscription.written = written
         self._by_name[subscription.name] = subscription
         return subscription, {n for n in range(first, self._next_number) if n in self._readers}
 
@@ -181,7 +187,7 @@ class Catalogue:
             subscription.active = False
             self._resign(source, subscription)
             return True
-        self.graph.remove(subscription.dissection)
+        self.graph.remove(subscription.outline)
         self._unsubscribe(subscription)
         return True
 

@@ -18,7 +18,7 @@ from join_stage import JoinProcessor, Views
 from xpath_stage import Strings, XPathEvaluator
 from xscl.batches import in_batches
 from xscl.catalogue import Catalogue
-from xscl.dissect import is_internal
+from xscl.dissect import Dissection, is_internal
 from xscl.document import Document
 from xscl.errors import DocumentError, QueryError, StateError, XSCLError
 from xscl.evaluation import Delivery, Evaluation
@@ -399,15 +399,21 @@ class Engine:
         if self._closed:
             raise StateError("the engine is closed; make a new one")
 
-    def _add(self, query: Query, on_match: OnMatch | None, history: bool) -> _Added:
-        dissection = self._queries.check(query)
+    def _add(
+        self,
+        dissection: Dissection,
+        on_match: OnMatch | None,
+        history: bool,
+        place: Place | None = None,
+    ) -> _Added:
+        """Subscribes a query that was checked."""
         if history:
             self._evaluation.forget(exact=True)
         else:
             self._evaluation.settle()
         since = 0 if history else self._intake.next_number
         subscription, numbers = self._queries.add(
-            dissection, since=since, on_match=on_match, cancel=self._cancel
+            dissection, since=since, on_match=on_match, cancel=self._cancel, written=place
         )
         deliveries: list[Delivery] = []
         if history:
@@ -438,11 +444,15 @@ class Engine:
             member = self._enrol(prepared, values, name, on_match, history, place)
             if member is not None:
                 return [(member, ())], []
+            if self._queries.misnamed(name) is None:
+                dissection = self._queries.alike(prepared, name)
+                if dissection is not None:
+                    return [self._add(dissection, on_match, history, place)], []
         query = _in_full(read)
         query, errors = bind(query if query.name == name else query.renamed(name), params)
         if not errors:
             try:
-                return [self._add(query, on_match, history)], []
+                return [self._add(self._queries.check(query), on_match, history)], []
             except QueryError as error:
                 errors.append(error)
         return [], errors
@@ -464,7 +474,7 @@ class Engine:
             errors += wrong
             if not wrong:
                 try:
-                    added.append(self._add(bound, on_match, history))
+                    added.append(self._add(self._queries.check(bound), on_match, history))
                 except QueryError as error:
                     errors.append(error)
         return added, errors

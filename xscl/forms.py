@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass, field, replace
 from weakref import WeakKeyDictionary
 
 from xscl.dissect import Dissection, dissect
@@ -23,15 +22,7 @@ from xscl.language.syntax import Query, SubQuery
 from xscl.members import Members
 from xscl.subscription import Standing, Subscription
 
-__all__ = ["Form", "FormPart", "Forms", "Written"]
-
-
-class Written(Protocol):
-    """The place of a query in a text, from which it can be read again."""
-
-    @property
-    def query(self) -> Query:
-        """The query."""
+__all__ = ["Form", "FormPart", "Forms"]
 
 
 @dataclass(slots=True, eq=False)
@@ -57,9 +48,6 @@ class Form:
 
     def query_of(self, subscription: Subscription) -> Query:
         """The query of a member."""
-        if subscription.written is not None:
-            written: Written = subscription.written  # type: ignore[assignment]
-            return written.query.renamed(subscription.name)
         values = dict(zip(self.left_open, subscription.values, strict=True))
         query, _ = self.prepared.bind({**self.bound, **values}, subscription.name)
         return query
@@ -75,9 +63,11 @@ class FormPart:
 
 @dataclass(slots=True)
 class Forms:
-    """The forms that have members, by what is prepared and what is bound in it."""
+    """The forms that have members, by what is prepared and what is bound in it; and the
+    dissections of queries that are alike in all but their names."""
 
     _forms: dict[tuple[object, ...], Form] = field(default_factory=dict)
+    _dissections: WeakKeyDictionary[Prepared, Dissection] = field(default_factory=WeakKeyDictionary)
     _left_open: WeakKeyDictionary[Prepared, frozenset[str]] = field(
         default_factory=WeakKeyDictionary
     )
@@ -113,6 +103,16 @@ class Forms:
             dissection=dissection,
         )
 
+    def dissection(self, prepared: Prepared, name: str) -> Dissection | None:
+        """The dissection of a query without constants, under a name; None of one that has any,
+        or that does not stand for itself."""
+        if prepared.parameters or not _stands_alone(prepared.query):
+            return None
+        dissection = self._dissections.get(prepared)
+        if dissection is None:
+            dissection = self._dissections[prepared] = dissect(prepared.query)
+        return replace(dissection, query=replace(dissection.query, name=name))
+
     def add(self, form: Form) -> None:
         """Keeps a form that has members."""
         self._forms[form.key] = form
@@ -123,13 +123,14 @@ class Forms:
 
 
 def _candidates(prepared: Prepared) -> frozenset[str]:
-    """The parameters that may be left open: constants of a query that stands for itself, without
-    results that go elsewhere."""
-    query = prepared.query
-    alone = query.publish is None and not any(
-        isinstance(operand, SubQuery) for operand in operands(query.source)
-    )
-    return frozenset(prepared.constants) if alone else frozenset()
+    """The parameters that may be left open: constants of a query that stands for itself."""
+    return frozenset(prepared.constants) if _stands_alone(prepared.query) else frozenset()
+
+
+def _stands_alone(query: Query) -> bool:
+    """Whether a query has no sub-queries, and results that go nowhere else."""
+    inner = any(isinstance(operand, SubQuery) for operand in operands(query.source))
+    return query.publish is None and not inner
 
 
 def _open_everywhere(prepared: Prepared, dissection: Dissection) -> frozenset[str]:

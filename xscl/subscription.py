@@ -16,7 +16,7 @@ from xscl.match import Match, match_id
 from xscl.nodes import BoundNode
 from xscl.times import to_seconds
 
-__all__ = ["Standing", "Subscription"]
+__all__ = ["Standing", "Subscription", "Written"]
 
 log = logging.getLogger("xscl")
 
@@ -31,6 +31,14 @@ class Source(Protocol):
 
     def query_of(self, subscription: Subscription) -> Query:
         """The query of a subscription, made anew."""
+
+
+class Written(Protocol):
+    """Where a query is written, to be read again."""
+
+    @property
+    def query(self) -> Query:
+        """The query."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,7 +126,7 @@ class Subscription:
         since: int,
         on_match: OnMatch | None,
         values: tuple[object, ...] = (),
-        written: object = None,
+        written: Written | None = None,
     ) -> None:
         self.name = name
         self.standing = standing
@@ -149,6 +157,8 @@ class Subscription:
     @property
     def query(self) -> Query:
         """The query's syntax tree."""
+        if self.written is not None:
+            return self.written.query.renamed(self.name)
         source = self.standing.source
         return source.query if isinstance(source, Dissection) else source.query_of(self)
 
@@ -156,11 +166,14 @@ class Subscription:
     def dissection(self) -> Dissection:
         """The query, taken apart."""
         source = self.standing.source
-        return source if isinstance(source, Dissection) else dissect(source.query_of(self))
+        if self.written is None and isinstance(source, Dissection):
+            return source
+        return dissect(self.query)
 
     @property
     def outline(self) -> Dissection:
-        """As `dissection`, with the constants left out that tell it from its likes."""
+        """As `dissection`, but in the words of another query where it is alike, and without the
+        constants that tell it from that."""
         source = self.standing.source
         if isinstance(source, Dissection):
             return source

@@ -215,3 +215,20 @@ def test_a_text_is_named_where_it_stands() -> None:
         assert engine.subscribe("S//i->x[f = 'f3']").name == "q3"
         with pytest.raises(xscl.QueryError, match="line of text"):
             engine.subscribe("S//i->x[f = 'f3']", "two\nlines")
+
+
+def test_queries_without_constants_share_their_dissection() -> None:
+    text = "S//item[./link->l] JOIN {l = k, 3 s} S//item[./linked->k]"
+    with xscl.Engine() as engine:
+        one, two, three = (engine.subscribe(text, name) for name in "abc")
+        assert two.outline.parts is three.outline.parts
+        assert one.query == xscl.Engine().subscribe(text, "a").query
+        assert three.query.name == three.outline.query.name == "c"
+        engine.publish("S", "<item><link>u</link></item>", id="d0", timestamp=0)
+        (late,) = engine.load(f"-- name: late\n{text}", history=True)
+        found = engine.publish("S", "<item><linked>u</linked></item>", id="d1", timestamp=1)
+        assert [match.query for match in found] == ["a", "b", "c", "late"]
+        assert late.query.named_at == 9
+        for subscription in engine.subscriptions:
+            subscription.cancel()
+        assert engine.stats()["rows"] == 0

@@ -72,23 +72,33 @@ class Instance:
         return self.place.query
 
 
-@dataclass(slots=True)
-class _Known:
-    """A statement that was parsed: its query and the places of its literals by their ordinal
-    numbers, prepared when a second one like it comes."""
-
-    query: Query
-    literals: dict[int, str]
-    prepared: Prepared | None = None
+Literals = list[tuple[int, str]]
 
 
 @dataclass(slots=True)
 class _Skeleton:
-    """The statements of one skeleton: which of its literals are no constants, and, by those, one
-    statement that was parsed."""
+    """The statements of one skeleton: one query that was parsed, with its literals and their
+    places; when a second one comes, which of these are no constants (`others`), and, by those,
+    the queries prepared."""
 
-    others: tuple[int, ...]
-    known: dict[tuple[str, ...], _Known] = field(default_factory=dict)
+    query: Query
+    literals: Literals
+    others: tuple[int, ...] | None = None
+    prepared: dict[tuple[str, ...], Prepared] = field(default_factory=dict)
+
+    def prepare(self, query: Query, literals: Literals) -> None:
+        """Prepares a query of the skeleton."""
+        names = {at: str(number) for number, (at, _) in enumerate(literals)}
+        prepared = Prepared(query, names)
+        if self.others is None:
+            constants = prepared.parameters
+            self.others = tuple(i for i in range(len(literals)) if str(i) not in constants)
+        if len(self.prepared) < _MOST:
+            self.prepared[self.key(literals)] = prepared
+
+    def key(self, literals: Literals) -> tuple[str, ...]:
+        """The literals of a statement that are no constants."""
+        return tuple([literals[other][1] for other in self.others or ()])
 
 
 class AlikeStatements:
@@ -108,45 +118,43 @@ class AlikeStatements:
         if skeleton is None:
             return None
         self._skeletons.move_to_end(key)
-        known = skeleton.known.get(tuple([literals[other][1] for other in skeleton.others]))
-        if known is None:
+        if skeleton.others is None:
+            skeleton.prepare(skeleton.query, skeleton.literals)
+        prepared = skeleton.prepared.get(skeleton.key(literals))
+        if prepared is None:
             return None
-        if known.prepared is None:
-            known.prepared = Prepared(known.query, known.literals)
         values: dict[str, object] = {}
-        for name in known.prepared.parameters:
+        for name in prepared.parameters:
             if not name.isdigit():
                 # Parameters of its own: nobody has bound them yet.
                 return None
             literal = literals[int(name)][1]
-            values[name] = unquoted(literal) if literal[0] in "'\"" else float(literal)
-        for value in values.values():
+            value = unquoted(literal) if literal[0] in "'\"" else float(literal)
             if isinstance(value, float) and not isfinite(value):
                 return None
-        if known.prepared.problems(values):
+            values[name] = value
+        if prepared.problems(values):
             return None
-        return Instance(known.prepared, values, place)
+        return Instance(prepared, values, place)
 
     def note(self, place: Place, query: Query) -> None:
         """Notes what the statement at a place is: a good query."""
         key, literals = _taken_apart(place)
-        names = {at: str(number) for number, (at, _) in enumerate(literals)}
-        constants = Prepared(query, names).parameters
-        others = tuple(i for i in range(len(literals)) if str(i) not in constants)
-        skeleton = self._skeletons.setdefault(key, _Skeleton(others))
-        known = _Known(query, {at: name for at, name in names.items() if name in constants})
-        if len(skeleton.known) < _MOST:
-            skeleton.known[tuple([literals[other][1] for other in others])] = known
+        skeleton = self._skeletons.get(key)
+        if skeleton is not None:
+            skeleton.prepare(query, literals)
+            return
+        self._skeletons[key] = _Skeleton(query, literals)
         if len(self._skeletons) > _MOST:
             self._skeletons.popitem(last=False)
 
 
-def _taken_apart(place: Place) -> tuple[tuple[object, ...], list[tuple[int, str]]]:
+def _taken_apart(place: Place) -> tuple[tuple[object, ...], Literals]:
     """A statement's skeleton with all else that it depends on, and its literals with their
     places."""
     statement, text = place.statement, place.scanned
     pieces: list[str] = []
-    literals: list[tuple[int, str]] = []
+    literals: Literals = []
     done = statement.start
     for found in _TOKEN.finditer(text, statement.start, statement.end):
         if found.lastgroup is not None:
