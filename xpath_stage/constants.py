@@ -2,14 +2,15 @@
 
 Filters that differ in a constant alone are one filter to the automaton (`Family`).  Here are the
 constants that queries ask for, counted; the values that a node shows find those that hold:
-equality through a hash from the value, an order through the outermost constant.
+equality through a hash from the value, an order through the outermost constant; only conditions
+of any other kind are evaluated, once for each constant.
 """
 
 from __future__ import annotations
 
 import heapq
 import operator
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -20,11 +21,11 @@ from xpath_stage.values import apply
 
 __all__ = ["Constant", "Constants", "Held"]
 
-Constant = str | float
+Constant = str | float | tuple[str | float, ...]
 
 Held = tuple[Constant, ...] | float
-"""What holds at a node: of an equality the constants; of an order the node's outermost number,
-with which a constant must be compared."""
+"""What holds at a node: the constants, or of an order the node's outermost number, with which a
+constant must be compared."""
 
 _ORDERS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
@@ -73,7 +74,7 @@ class Constants:
         registered = self._by_number[number]
         uses = registered.uses.get(constant, 0)
         registered.uses[constant] = uses + 1
-        if not uses and registered.family.operator != "=":
+        if not uses and registered.family.operator in _ORDERS:
             heapq.heappush(registered.heap, _outermost_first(registered.family, constant))
 
     def release(self, number: int, constant: Constant) -> None:
@@ -85,7 +86,7 @@ class Constants:
         del registered.uses[constant]
         if not registered.uses:
             del self._families[registered.family], self._by_number[number]
-        elif registered.family.operator != "=":
+        elif registered.family.operator in _ORDERS:
             _clean(registered)
 
     def held(self, family: Family, values: Iterable[str]) -> tuple[int, Held] | None:
@@ -96,6 +97,14 @@ class Constants:
             return None
         held = _held(registered, values)
         return None if held is None else (registered.number, held)
+
+    def holding(self, family: Family, holds: Callable[[Constant], bool]) -> tuple[int, Held] | None:
+        """As `held`, of a family of conditions: each of its constants is asked for."""
+        registered = self._families.get(family)
+        if registered is None:
+            return None
+        held = tuple([constant for constant in registered.uses if holds(constant)])
+        return (registered.number, held) if held else None
 
     def sizes(self) -> tuple[int, int]:
         """The number of families and of their constants."""

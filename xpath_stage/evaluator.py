@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import cast
 
 from lxml import etree
@@ -220,8 +221,7 @@ class XPathEvaluator:
                 if holds is None:
                     test = choice.tests[place]
                     if isinstance(test, Family):
-                        values = tests.values(test, element, attribute)
-                        found = self.constants.held(test, values)
+                        found = self._held(test, tests, element, attribute)
                         holds = found is not None
                         if found is not None:
                             to.held.append((document, code, *found))
@@ -235,6 +235,15 @@ class XPathEvaluator:
         if attribute is not None and not active:
             return DEAD
         return self._table.intern(parent, frozenset(active))
+
+    def _held(
+        self, family: Family, tests: FilterTests, element: etree._Element, attribute: str | None
+    ) -> tuple[int, Held] | None:
+        """The number of a family and what of it holds at a node, if anything does."""
+        if family.operator == "holds":
+            holds = partial(tests.holds_with, family, element, attribute)
+            return self.constants.holding(family, holds)
+        return self.constants.held(family, tests.values(family, element, attribute))
 
     def _attribute_number(self, name: str) -> int:
         number = self._attribute_numbers.get(name)

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from lxml import etree
 
+from xpath_stage.constants import Constant
 from xpath_stage.documents import string_value
 from xpath_stage.functions import EXTENSIONS
 from xpath_stage.patterns import Family, Filter
@@ -54,6 +55,16 @@ class FilterTests:
         return [
             string_value(node) if isinstance(node, etree._Element) else str(node) for node in found
         ]
+
+    def holds_with(
+        self, family: Family, element: etree._Element, attribute: str | None, constant: Constant
+    ) -> bool:
+        """Whether a family's condition holds of a constant, at an element or at its attribute."""
+        self._work.evaluate(family.values, element)
+        variables = {
+            f"c{i}": value for i, value in enumerate(cast(tuple[str | float, ...], constant))
+        }
+        return bool(_condition(family.values, attribute)(element, **variables))
 
 
 def _select(

@@ -42,11 +42,13 @@ class Family:
 
     `values` is a path, relative to the node; the constant is compared with the string values of
     the path's nodes, under `functions`, and must compare so with one of them.  With `number` both
-    are numbers, as XPath 1.0 takes them; only then the operator may be an order.
+    are numbers, as XPath 1.0 takes them; only then the operator may be an order.  Where the
+    operator is `holds`, `values` is a condition instead, on the variables `$c0`, `$c1`, …, for
+    which a constant has a value each.
     """
 
     values: Filter
-    operator: Literal["=", "<", "<=", ">", ">="] = "="
+    operator: Literal["=", "<", "<=", ">", ">=", "holds"] = "="
     number: bool = False
     functions: tuple[str, ...] = ()
     _hash: int = field(init=False, repr=False, compare=False)

@@ -294,7 +294,7 @@ class Catalogue:
         asked = [
             Asked(
                 opened,
-                form.left_open.index(opened.parameter.name),
+                tuple(form.left_open.index(parameter.name) for parameter in opened.parameters),
                 columns.index(node),
                 part.patterns[node].block,
                 self._xpath.constants.number(opened.family),

@@ -30,6 +30,7 @@ __all__ = [
     "existence",
     "filters_of",
     "is_number",
+    "open_condition",
     "path_expression",
     "relative_path",
     "tag_test",
@@ -55,10 +56,14 @@ _NUMERIC = {"count", "last", "number", "string-length"}
 
 
 class _Writer:
-    """Writes XPath, giving each namespace a prefix in order of appearance."""
+    """Writes XPath, giving each namespace a prefix in order of appearance.
 
-    def __init__(self) -> None:
+    Where parameters may stay `left_open`, each place of one is a variable, `$c0`, `$c1`, ….
+    """
+
+    def __init__(self, left_open: list[Parameter] | None = None) -> None:
         self._prefixes: dict[str, str] = {}
+        self._left_open = left_open
 
     @property
     def namespaces(self) -> tuple[tuple[str, str], ...]:
@@ -73,7 +78,10 @@ class _Writer:
             case Literal(value=value):
                 return _number(float(value))
             case Parameter(name):
-                raise Unbound(name)
+                if self._left_open is None:
+                    raise Unbound(name)
+                self._left_open.append(condition)
+                return f"$c{len(self._left_open) - 1}"
             case Function():
                 arguments = ", ".join(self.condition(a) for a in condition.arguments)
                 return f"{_IN_XPATH_1.get(condition.name, condition.name)}({arguments})"
@@ -178,6 +186,14 @@ def relative_path(path: Path) -> Filter:
     text = writer.condition(path)
     searches, pairs, _ = _cost_of(path)
     return Filter(text, writer.namespaces, False, searches, pairs, True)
+
+
+def open_condition(condition: Condition) -> tuple[Filter, list[Parameter]]:
+    """A condition in the form of a filter on variables, and the parameters that these are."""
+    parameters: list[Parameter] = []
+    writer = _Writer(parameters)
+    text = writer.condition(condition)
+    return Filter(text, writer.namespaces, False, *cost([condition])), parameters
 
 
 def path_expression(steps: Sequence[Step]) -> tuple[str, dict[str, str]]:

@@ -136,9 +136,10 @@ def _stands_alone(query: Query) -> bool:
 def _open_everywhere(prepared: Prepared, dissection: Dissection) -> frozenset[str]:
     """The parameters that a dissection has left open wherever they stand in the query."""
     places = {
-        (opened.parameter.name, opened.parameter.at)
+        (parameter.name, parameter.at)
         for part in dissection.parts
         for _, opened in part.opened
+        for parameter in opened.parameters
     }
     counts = Counter(name for name, _ in places)
     return frozenset(name for name, count in counts.items() if count == prepared.constants[name])

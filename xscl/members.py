@@ -2,8 +2,8 @@
 
 A form is a query with open parameters, and its members are subscriptions that fill these in.  The
 join stage finds the rows of the form; stage 1 has told which constants hold at which nodes.  The
-members are those of these constants: a hash for equalities, a bisection for the first order; so a
-row costs what it matches, however many members there are.
+members are those of these constants: a bisection for the first order, a hash for all else; so a row
+costs what it matches, however many members there are.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ _TAIL = 64
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A parameter left open: the `value` of a member that it takes, and the node it asks, as a
+    """What is left open: the `values` of a member that it takes, and the node it asks, as a
     column of a row and the block whose document has it.  `family` is the family's number."""
 
     opened: Open
-    value: int
+    values: tuple[int, ...]
     column: int
     block: int
     family: int
 
     def constant(self, member: Subscription) -> Constant:
         """A member's constant."""
-        return self.opened.constant(member.values[self.value])
+        return self.opened.constant([member.values[value] for value in self.values])
 
     def held(self, row: Found, held: HeldConstants) -> Held | None:
         """What holds at the node of a row."""
@@ -64,8 +64,8 @@ class Members:
 
     def __init__(self, asked: Sequence[Asked], width: int) -> None:
         self.asked = tuple(asked)
-        self._equal = [one for one in asked if one.opened.family.operator == "="]
-        self._ordered = [one for one in asked if one.opened.family.operator != "="]
+        self._keys = [one for one in asked if one.opened.family.operator not in _ORDERS]
+        self._ordered = [one for one in asked if one.opened.family.operator in _ORDERS]
         self._width = width
         # Of most constants there is one member only.
         self._by_key: dict[object, Subscription | list[Subscription] | _Ascending] = {}
@@ -98,7 +98,7 @@ class Members:
 
     def matched(self, row: Found, held: HeldConstants) -> Iterator[tuple[Subscription, Found]]:
         """The members that a row is a match of, each with the row as its match."""
-        holding = [one.held(row, held) for one in self._equal]
+        holding = [one.held(row, held) for one in self._keys]
         numbers = [cast(float | None, one.held(row, held)) for one in self._ordered]
         if None in holding or None in numbers:
             return
@@ -130,7 +130,7 @@ class Members:
                     yield member
 
     def _key(self, member: Subscription) -> object:
-        constants: tuple[object, ...] = tuple([one.constant(member) for one in self._equal])
+        constants: tuple[object, ...] = tuple([one.constant(member) for one in self._keys])
         if constants == member.values:
             # Kept once, by the member.
             constants = member.values
