@@ -75,6 +75,11 @@ class Catalogue:
     def __len__(self) -> int:
         return len(self._by_name)
 
+    @property
+    def forms(self) -> int:
+        """How many forms have members."""
+        return len(self._forms)
+
     def reader(self, number: int) -> Reader:
         """Whose a number of the join stage is."""
         return self._readers[number]

@@ -72,6 +72,9 @@ class Forms:
         default_factory=WeakKeyDictionary
     )
 
+    def __len__(self) -> int:
+        return len(self._forms)
+
     def find(self, prepared: Prepared, row: Mapping[str, object]) -> Form | None:
         """The form of a row of values, which are right: one that there is already, or a new one;
         None where nothing can be left open."""

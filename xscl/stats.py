@@ -27,7 +27,8 @@ def stats(
     `documents`, `composites`, `witnesses` (rows of the join state), `strings` and `bytes` (of
     documents' bodies) are held now; `taken` documents have come and `skipped` ones not; `streams`
     has the documents, witnesses, bytes and latest timestamp of each.  `watermark` is in seconds,
-    None while nothing is ever late.  Of the queries: how many, their `rows` of R_T, `templates`,
+    None while nothing is ever late.  Of the queries: how many, the `forms` of those that are alike
+    but for `constants` and how many different ones these have, their `rows` of R_T, `templates`,
     `value_joins`, and in stage 1 the `automaton_states` and path-table entries (`paths`).
     """
     join.prepare()
@@ -66,6 +67,8 @@ def stats(
         },
         "watermark": None if watermark is None else to_seconds(watermark),
         "queries": len(queries),
+        "forms": queries.forms,
+        "constants": xpath.constants.sizes()[1],
         "automaton_states": len(xpath.automaton),
         "paths": len(xpath.paths),
         "templates": counts["templates"],

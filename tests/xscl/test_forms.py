@@ -117,7 +117,8 @@ def test_they_match_what_each_matches_alone(text: str, seed: int) -> None:
     for subscription in engines[0].subscriptions:
         subscription.cancel()
     stats = engines[0].stats()
-    assert [stats[name] for name in ("automaton_states", "rows", "documents")] == [0, 0, 0]
+    for name in ("automaton_states", "rows", "documents", "forms", "constants"):
+        assert stats[name] == 0
 
 
 def test_counting_them_builds_no_match() -> None:
@@ -138,6 +139,7 @@ def test_they_share_states_templates_and_rows() -> None:
         assert isinstance(subs[3].standing.source, Form)
         assert subs[3].standing is subs[4].standing
     assert (stats["queries"], stats["rows"], stats["templates"]) == (1000, 1, 1)
+    assert (stats["forms"], stats["constants"]) == (1, 1007)
     assert stats["automaton_states"] == 5
 
 
