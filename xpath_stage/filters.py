@@ -7,6 +7,8 @@ them.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, cast
 
@@ -19,6 +21,9 @@ from xpath_stage.patterns import Family, Filter
 from xpath_stage.work import Work
 
 __all__ = ["FilterTests"]
+
+_NAME = re.compile(r"[^\W\d][\w.-]*")
+"""A path that is one step to children of a name without a namespace."""
 
 
 class FilterTests:
@@ -49,12 +54,7 @@ class FilterTests:
         if attribute is not None:
             return [str(element.get(attribute))]
         self._work.evaluate(family.values, element)
-        if family.values.expression == ".":
-            return [string_value(element)]
-        found = cast(list[Any], _positions(family.values, "")(element))
-        return [
-            string_value(node) if isinstance(node, etree._Element) else str(node) for node in found
-        ]
+        return _reader(family.values)(element)
 
     def holds_with(
         self, family: Family, element: etree._Element, attribute: str | None, constant: Constant
@@ -86,6 +86,25 @@ def _select(
 def _positions(filter: Filter, prefix: str) -> etree.XPath:
     namespaces = dict(filter.namespaces)
     return etree.XPath(prefix + filter.expression, namespaces=namespaces, extensions=EXTENSIONS)
+
+
+@lru_cache(maxsize=100_000)
+def _reader(path: Filter) -> Callable[[etree._Element], list[str]]:
+    """What reads the string values of a path's nodes; those of a name are read without XPath."""
+    if path.expression == ".":
+        return lambda element: [string_value(element)]
+    if _NAME.fullmatch(path.expression):
+        tag = path.expression
+        return lambda element: [string_value(child) for child in element.iterchildren(tag)]
+    nodes = _positions(path, "")
+
+    def read(element: etree._Element) -> list[str]:
+        found = cast(list[Any], nodes(element))
+        return [
+            string_value(node) if isinstance(node, etree._Element) else str(node) for node in found
+        ]
+
+    return read
 
 
 @lru_cache(maxsize=100_000)

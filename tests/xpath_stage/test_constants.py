@@ -22,6 +22,8 @@ from xpath_stage import (
     Witnesses,
     XPathEvaluator,
 )
+from xpath_stage.filters import FilterTests
+from xpath_stage.work import Work
 
 ORDERS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 TEXTS = ["1", " 1.0\n", "2.5", "-0", "0", "", "x", "1e0", "NaN", "Infinity", "1000000000000"]
@@ -112,3 +114,13 @@ def test_a_node_leaves_witnesses_where_a_constant_holds_and_tells_which() -> Non
     witnesses = Witnesses()
     xpath.evaluate("S", etree.fromstring(document), 8, witnesses)
     assert witnesses.nodes == [4, 5 + ATTRIBUTE, 7]
+
+
+@pytest.mark.parametrize("path", ["f", ".", "f/g", ".//g", "@k", "f/text()", "*", "é-1.x"])
+def test_the_values_of_a_path_are_those_of_its_nodes(path: str) -> None:
+    document = "<r k='0'>a<f>b<!-- c -->d</f><f/><é-1.x>e</é-1.x><f><g>h</g>i<?j k?></f>l</r>"
+    root = etree.fromstring(document)
+    found = root.xpath(path)
+    assert isinstance(found, list)
+    expected = [node if isinstance(node, str) else node.xpath("string()") for node in found]
+    assert FilterTests(Work()).values(Family(Filter(path)), root, None) == expected
