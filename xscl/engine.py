@@ -18,23 +18,19 @@ from join_stage import JoinProcessor, Views
 from xpath_stage import Strings, XPathEvaluator
 from xscl.batches import in_batches
 from xscl.catalogue import Catalogue
-from xscl.dissect import Dissection, is_internal
+from xscl.dissect import is_internal
 from xscl.document import Document
 from xscl.errors import DocumentError, QueryError, StateError, XSCLError
 from xscl.evaluation import Delivery, Evaluation
 from xscl.explain import as_text
 from xscl.intake import Intake, Skipped
-from xscl.language import read_from
-from xscl.language.alike import AlikeStatements, Instance, Place
-from xscl.language.parameters import Prepared, bind
-from xscl.language.syntax import Query
 from xscl.match import Match
+from xscl.registration import Added, Registration, together
 from xscl.retention import Retention
 from xscl.stats import stats
 from xscl.streams import MatchStream, Streams
 from xscl.subscription import Subscription
 from xscl.tables import envelopes as envelopes_of
-from xscl.tables import rows
 from xscl.times import duration
 from xscl.why import Funnel, Why, funnel, why
 
@@ -44,7 +40,6 @@ log = logging.getLogger("xscl")
 
 Envelope = Mapping[str, object]
 OnMatch = Callable[[Match], object]
-_Added = tuple[Subscription, Sequence[Delivery]]
 
 
 class Engine:
@@ -78,7 +73,6 @@ class Engine:
         self._join = JoinProcessor(self._connection)
         self._strings = Strings()
         self._xpath = XPathEvaluator(self._strings)
-        self._sharing = query_sharing
         self._on_skip = on_skip or (lambda error: log.warning("skipped: %s", error))
         self._queries = Catalogue(self._xpath, self._join.registry)
         retention = Retention(self._queries.reach)
@@ -87,8 +81,10 @@ class Engine:
         self._evaluation = Evaluation(
             self._xpath, self._join, self._strings, self._queries, self._intake, self._skips.append
         )
+        self._registration = Registration(
+            self._queries, self._evaluation, self._intake, self._cancel, sharing=query_sharing
+        )
         self._streams = Streams()
-        self._alike = AlikeStatements() if query_sharing else None
         self._next_query = 1
         self._closed = False
 
@@ -112,10 +108,12 @@ class Engine:
         """
         with self._lock:
             self._check_open()
-            read, following = self._read_one(text, name)
-            added, errors = self._add_one(read, name or read.name, params or {}, on_match, history)
+            read, following = self._registration.read_one(text, self._next_query, name)
+            added, errors = self._registration.one(
+                read, name or read.name, params or {}, on_match, history
+            )
             if errors:
-                raise _together(errors)
+                raise together(errors)
             self._next_query = following
             skips = self._take_skips()
         (subscription,) = self._found(added, skips)
@@ -137,12 +135,12 @@ class Engine:
         """
         with self._lock:
             self._check_open()
-            read, self._next_query = self._read_one(text, None)
-            added, errors = self._add_rows(_in_full(read), table, on_match, history)
+            read, self._next_query = self._registration.read_one(text, self._next_query)
+            added, errors = self._registration.rows(read, table, on_match, history)
             skips = self._take_skips()
         subscriptions = self._found(added, skips)
         if errors:
-            raise _together(errors)
+            raise together(errors)
         return subscriptions
 
     def load(
@@ -178,7 +176,7 @@ class Engine:
         tables = tables or {}
         with self._lock:
             self._check_open()
-            queries, errors, following = read_from(text, self._next_query, self._alike)
+            queries, errors, following = self._registration.read(text, self._next_query)
             known = {query.name for query in queries} | {error.query for error in errors}
             if unknown := tables.keys() - known:
                 raise XSCLError(
@@ -186,13 +184,13 @@ class Engine:
                     f"name; the text has: {', '.join(sorted(known)) or 'none'}"
                 )
             self._next_query = following
-            added: list[_Added] = []
+            added: list[Added] = []
             for read in queries:
                 if read.name in tables:
                     table = tables[read.name]
-                    some, wrong = self._add_rows(_in_full(read), table, on_match, history)
+                    some, wrong = self._registration.rows(read, table, on_match, history)
                 else:
-                    some, wrong = self._add_one(read, read.name, {}, on_match, history)
+                    some, wrong = self._registration.one(read, read.name, {}, on_match, history)
                 added += some
                 errors += wrong
             skips = self._take_skips()
@@ -399,107 +397,7 @@ class Engine:
         if self._closed:
             raise StateError("the engine is closed; make a new one")
 
-    def _add(
-        self,
-        dissection: Dissection,
-        on_match: OnMatch | None,
-        history: bool,
-        place: Place | None = None,
-    ) -> _Added:
-        """Subscribes a query that was checked."""
-        if history:
-            self._evaluation.forget(exact=True)
-        else:
-            self._evaluation.settle()
-        since = 0 if history else self._intake.next_number
-        subscription, numbers = self._queries.add(
-            dissection, since=since, on_match=on_match, cancel=self._cancel, written=place
-        )
-        deliveries: list[Delivery] = []
-        if history:
-            streams = {stream for one in dissection.everything() for stream in one.streams}
-            deliveries = self._evaluation.review(numbers, streams)
-        return subscription, deliveries
-
-    def _read_one(self, text: str, name: str | None) -> tuple[Query | Instance, int]:
-        """The only query of a text, and the number that the next query has."""
-        queries, errors, following = read_from(text, self._next_query, self._alike)
-        if not errors and len(queries) != 1:
-            errors = [_not_one(queries, text, name)]
-        if errors:
-            raise _together(errors)
-        return queries[0], following
-
-    def _add_one(
-        self,
-        read: Query | Instance,
-        name: str,
-        params: Mapping[str, object],
-        on_match: OnMatch | None,
-        history: bool,
-    ) -> tuple[list[_Added], list[QueryError]]:
-        """Subscribes a query under a name; or says what is wrong with it."""
-        if isinstance(read, Instance):
-            prepared, values, place = read.prepared, read.values, read.place
-            member = self._enrol(prepared, values, name, on_match, history, place)
-            if member is not None:
-                return [(member, ())], []
-            if self._queries.misnamed(name) is None:
-                dissection = self._queries.alike(prepared, name)
-                if dissection is not None:
-                    return [self._add(dissection, on_match, history, place)], []
-        query = _in_full(read)
-        query, errors = bind(query if query.name == name else query.renamed(name), params)
-        if not errors:
-            try:
-                return [self._add(self._queries.check(query), on_match, history)], []
-            except QueryError as error:
-                errors.append(error)
-        return [], errors
-
-    def _add_rows(
-        self, query: Query, table: object, on_match: OnMatch | None, history: bool
-    ) -> tuple[list[_Added], list[QueryError]]:
-        """Subscribes a query once for each row of a table; the bad ones are left out."""
-        added: list[_Added] = []
-        errors: list[QueryError] = []
-        prepared = Prepared(query)
-        for index, row in enumerate(rows(table)):
-            name = str(row.get("name") or f"{query.name}[{index}]")
-            member = self._enrol(prepared, row, name, on_match, history)
-            if member is not None:
-                added.append((member, ()))
-                continue
-            bound, wrong = prepared.bind(row, name)
-            errors += wrong
-            if not wrong:
-                try:
-                    added.append(self._add(self._queries.check(bound), on_match, history))
-                except QueryError as error:
-                    errors.append(error)
-        return added, errors
-
-    def _enrol(
-        self,
-        prepared: Prepared,
-        row: Mapping[str, object],
-        name: str,
-        on_match: OnMatch | None,
-        history: bool,
-        place: Place | None = None,
-    ) -> Subscription | None:
-        """Subscribes a query as one of many that are alike; None where it is not, or is wrong."""
-        if not self._sharing or history or prepared.problems(row):
-            return None
-        if self._queries.misnamed(name) is not None:
-            return None
-        self._evaluation.settle()
-        since = self._intake.next_number
-        return self._queries.enrol(
-            prepared, row, name, since=since, on_match=on_match, cancel=self._cancel, written=place
-        )
-
-    def _found(self, added: Iterable[_Added], skips: Iterable[DocumentError]) -> list[Subscription]:
+    def _found(self, added: Iterable[Added], skips: Iterable[DocumentError]) -> list[Subscription]:
         """The subscriptions, each with what it found in the documents held."""
         self._report(skips)
         subscriptions = []
@@ -549,17 +447,3 @@ def _lateness(lateness: float | str | None) -> int | None:
         return duration(text)
     except ValueError as error:
         raise XSCLError(f"lateness: {error}") from error
-
-
-def _in_full(read: Query | Instance) -> Query:
-    return read.query if isinstance(read, Instance) else read
-
-
-def _not_one(queries: Sequence[Query | Instance], text: str, name: str | None) -> QueryError:
-    problem = f"expected one query, found {len(queries)}; `load` takes several"
-    at = queries[1].at if queries else 0
-    return QueryError(problem, query=name or "", text=text, at=at)
-
-
-def _together(errors: Sequence[QueryError]) -> QueryError | ExceptionGroup[QueryError]:
-    return errors[0] if len(errors) == 1 else ExceptionGroup("bad query", errors)
