@@ -46,6 +46,7 @@ class Retention:
             return
         if exact or state.came - self._came > max(_LEAST, state.rows // 8):
             self._came = state.came
+            state.write()
             self._note_reaches()
             state.drop_before(watermark, "path_reach")
 
@@ -55,6 +56,7 @@ class Retention:
         if not exact and state.loosened - self._loosened <= state.rows // 4:
             return []
         self._loosened = state.loosened
+        state.write()
         unheld = self._connection.execute(
             "DELETE FROM strings "
             "WHERE id NOT IN (SELECT s FROM node WHERE s IS NOT NULL) RETURNING value"

@@ -10,6 +10,7 @@ from xscl._shadow import refuse_shadowing_packages
 # Before anything of ours is imported from the packages that another one could shadow.
 refuse_shadowing_packages()
 
+from join_stage import Strategies
 from xscl.engine import Engine
 from xscl.errors import DocumentError, QueryError, QuerySyntaxError, StateError, XSCLError
 from xscl.match import Match
@@ -27,6 +28,7 @@ __all__ = [
     "QueryError",
     "QuerySyntaxError",
     "StateError",
+    "Strategies",
     "Subscription",
     "XSCLError",
     "to_arrow",

@@ -14,7 +14,7 @@ from types import TracebackType
 
 import duckdb
 
-from join_stage import JoinProcessor, Views
+from join_stage import JoinProcessor, Strategies, Views
 from xpath_stage import Strings, XPathEvaluator
 from xscl.batches import in_batches
 from xscl.catalogue import Catalogue
@@ -53,7 +53,7 @@ class Engine:
     default, None, is without bound): with it, and windows that end, the state forgets.
     `on_skip` is told of each document that cannot be read; by default it is logged.  An engine
     may be used from several threads: one at a time is in it, and callbacks run on the thread that
-    published, outside the lock.
+    published, outside the lock.  `strategies` say how it goes about its work, never what it finds.
 
     >>> engine = Engine()
     >>> promo = engine.subscribe("S//book->b[./title->t] FOLLOWED BY {t = u} S//blog[./title->u]")
@@ -69,10 +69,11 @@ class Engine:
         *,
         lateness: float | str | None = None,
         on_skip: Callable[[DocumentError], object] | None = None,
+        strategies: Strategies | None = None,
     ) -> None:
         self._lock = threading.RLock()
         self._connection = duckdb.connect()
-        self._join = JoinProcessor(self._connection)
+        self._join = JoinProcessor(self._connection, strategies)
         self._strings = Strings()
         self._xpath = XPathEvaluator(self._strings)
         self._on_skip = on_skip or (lambda error: log.warning("skipped: %s", error))

@@ -16,7 +16,7 @@ from lxml import etree
 
 from join_stage import Batch, JoinProcessor
 from xpath_stage import Accept, ExcessiveDocument, Strings, Witnesses, XPathEvaluator
-from xscl.batches import arrow_accepts, arrow_batch
+from xscl.batches import accepted, joining_batch
 from xscl.catalogue import Catalogue
 from xscl.derived import Composite, Derived, Found
 from xscl.document import Document, kept, parsed
@@ -217,14 +217,14 @@ class Evaluation:
         self._accepts += (accept for accept in new if accept.spine not in gone)
         if moved:
             # What they have taken over can be told from what is out of reach only by these.
-            self._join.accept(arrow_accepts(self._accepts))
+            self._join.accept(accepted(self._accepts))
             self._accepts = []
         self._intake.queries_changed(changes.moved)
 
     def _batch(self, wave: Wave) -> Batch:
         accepts, self._accepts = self._accepts, []
         strings = self._strings.take()
-        return arrow_batch(wave.documents, wave.composites, wave.witnesses, accepts, strings)
+        return joining_batch(wave.documents, wave.composites, wave.witnesses, accepts, strings)
 
     def _rows(self, *, but_alone: bool = False) -> Iterator[tuple[Subscription | Derived, Found]]:
         """What the wave completes, each once: composites, then matches in order of the completing

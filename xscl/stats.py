@@ -29,6 +29,11 @@ def stats(
     has the documents, witnesses, bytes and latest timestamp of each.  `watermark` is in seconds,
     None while nothing is ever late.  Of the queries: how many, their `rows` of R_T, `templates`,
     `value_joins`, and in stage 1 the `automaton_states` and path-table entries (`paths`).
+
+    `in_process` is of the documents that came singly or in small batches: how many `documents`;
+    the `slices` of the view cache and the `bytes` it has, about, its `hits` and `misses`, and how
+    many slices were `evicted`; the document `pairs` with something in common, the `signatures`
+    that the conjunctive queries were run for, and how many are `remembered`.
     """
     join.prepare()
     sizes, counts = join.sizes(), join.registry.counts()
@@ -71,6 +76,7 @@ def stats(
         "templates": counts["templates"],
         "rows": counts["rows"],
         "value_joins": counts["value_joins"],
+        "in_process": join.in_process(),
         "streams": streams,
     }
 

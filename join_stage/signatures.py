@@ -1,0 +1,255 @@
+"""Signatures: which rows of R_T a document pair can satisfy, remembered (law 7).
+
+What a pair of documents has in common are pairs of equal leaves.  A leaf's *place* is its path
+with the nodes on the way; documents that are built alike have their leaves at the same places.
+The set of a pair's joined places is a *state*, reached from the empty one by a transition for
+each pair of places, as in an automaton that is made deterministic as it runs; so that pairs that
+have the same in common cost a look-up for each equal leaf, and nothing more.
+
+A state's *signature* is that set pruned to the nodes that queries mark and with these renumbered
+by rank, on either side.  The cores of the conjunctive queries are run once for each signature, on
+its first state; the memo has what they leave in ranks, and a state has it in nodes.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from join_stage.edges import Edges
+from join_stage.evaluator import Binding, Program, Relations, program_of
+from join_stage.registry import Registry
+from join_stage.row_trie import Trie
+
+__all__ = ["EMPTY", "Hit", "Outcome", "Place", "Signatures", "Transitions"]
+
+EMPTY = 0
+"""The state of a pair of documents that has nothing in common."""
+
+_STATES = 100_000
+_PLACES = 1_000_000
+_BINDINGS = 1_000_000
+"""So many are remembered."""
+
+
+class Place:
+    """Where a leaf stands: its path, and the codes of the nodes from the root to its own."""
+
+    __slots__ = ("chain", "path")
+
+    def __init__(self, path: int, chain: tuple[int, ...]) -> None:
+        self.path = path
+        self.chain = chain
+
+
+Common = frozenset[tuple[Place, Place]]
+"""The places of joined leaves, each of a left document's and a right one's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """What the core of a program leaves of a pair of documents: where it has come to in R_T, and
+    the bindings; a string is there as the left document's place that has it.
+
+    Where it is `final`, nothing is left to be completed: these are rows and heads.
+    """
+
+    program: Program
+    at: Trie
+    bindings: tuple[Binding, ...]
+    final: bool = False
+
+
+Outcome = tuple[Hit, ...]
+
+Key = tuple[tuple[int, int, tuple[int, ...], tuple[int, ...]], ...]
+
+
+class Transitions(dict[int, int]):
+    """From states to states, for one pair of joined places."""
+
+    __slots__ = ("_places", "_signatures")
+
+    def __init__(self, signatures: Signatures, places: tuple[Place, Place]) -> None:
+        super().__init__()
+        self._signatures = signatures
+        self._places = places
+
+    def __missing__(self, state: int) -> int:
+        following = self[state] = self._signatures.following(state, self._places)
+        return following
+
+
+class Signatures:
+    """States and signatures of document pairs, as queries are now.
+
+    `seen`, `known` and `new` count the outcomes asked for, those of them that a state had, and
+    the signatures that were evaluated.
+    """
+
+    def __init__(self, registry: Registry, edges: Edges, *, memo: bool = True) -> None:
+        self._registry = registry
+        self._edges = edges
+        self._memo_used = memo
+        self.seen = 0
+        self.known = 0
+        self.new = 0
+        self._places: dict[tuple[int, tuple[int, ...]], Place] = {}
+        self._weight = 0
+        self._memo: OrderedDict[Key, Outcome] = OrderedDict()
+        self._begin()
+
+    def __len__(self) -> int:
+        return len(self._memo)
+
+    def settle(self, *, changed: bool) -> None:
+        """Between batches: follows the queries, and forgets what has become too much."""
+        if changed:
+            self._memo.clear()
+            self._weight = 0
+        if changed or len(self._commons) > _STATES:
+            self._begin()
+        if len(self._places) > _PLACES:
+            self._places.clear()
+            self._begin()
+
+    def place(self, path: int, chain: tuple[int, ...]) -> Place:
+        """The place of a path and nodes; the same one for documents that are built alike."""
+        key = (path, chain)
+        place = self._places.get(key)
+        if place is None:
+            place = self._places[key] = Place(path, chain)
+        return place
+
+    def transitions(self, left: Place, right: Place) -> Transitions:
+        """From each state to that with one more pair of joined places."""
+        places = (left, right)
+        found = self._transitions.get(places)
+        if found is None:
+            found = self._transitions[places] = Transitions(self, places)
+        return found
+
+    def following(self, state: int, places: tuple[Place, Place]) -> int:
+        """The state that has one more pair of joined places than another."""
+        common = self._commons[state] | {places}
+        number = self._numbers.get(common)
+        if number is None:
+            number = self._numbers[common] = len(self._commons)
+            self._commons.append(common)
+        return number
+
+    def outcome(self, state: int) -> Outcome:
+        """What the cores of all plans leave of a pair of documents in a state."""
+        self.seen += 1
+        outcome = self._outcomes.get(state)
+        if outcome is None:
+            outcome = self._find(self._commons[state])
+            if self._memo_used:
+                self._outcomes[state] = outcome
+        else:
+            self.known += 1
+        return outcome
+
+    # Inside.
+
+    def _begin(self) -> None:
+        self._commons: list[Common] = [frozenset()]
+        self._numbers: dict[Common, int] = {frozenset(): EMPTY}
+        self._transitions: dict[tuple[Place, Place], Transitions] = {}
+        self._outcomes: dict[int, Outcome] = {}
+
+    def _find(self, common: Common) -> Outcome:
+        marked: list[tuple[int, int, tuple[int, ...], tuple[int, ...], Place]] = []
+        for left, right in common:
+            edge = self._edges.between(left.path, right.path)
+            assert edge is not None
+            marked.append(
+                (
+                    left.path,
+                    right.path,
+                    tuple([left.chain[depth] for depth in edge.left]),
+                    tuple([right.chain[depth] for depth in edge.right]),
+                    left,
+                )
+            )
+        lefts = sorted({code for _, _, codes, _, _ in marked for code in codes})
+        rights = sorted({code for _, _, _, codes, _ in marked for code in codes})
+        left_ranks = {code: rank for rank, code in enumerate(lefts)}
+        right_ranks = {code: rank for rank, code in enumerate(rights)}
+        # No two have the same leaves, so that places are never compared.
+        ranked = sorted(
+            (
+                path,
+                other,
+                tuple([left_ranks[code] for code in codes]),
+                tuple([right_ranks[code] for code in opposite]),
+                place,
+            )
+            for path, other, codes, opposite, place in marked
+        )
+        key = tuple([entry[:4] for entry in ranked])
+        hits = self._memo.get(key)
+        if hits is None:
+            hits = self._evaluate(key)
+            self._remember(key, hits)
+        else:
+            self._memo.move_to_end(key)
+        places = [entry[4] for entry in ranked]
+        return tuple([_translated(hit, lefts, rights, places) for hit in hits])
+
+    def _remember(self, key: Key, hits: Outcome) -> None:
+        if not self._memo_used:
+            return
+        self._memo[key] = hits
+        self._weight += _weight(key, hits)
+        while self._weight > _BINDINGS and len(self._memo) > 1:
+            self._weight -= _weight(*self._memo.popitem(last=False))
+
+    def _evaluate(self, key: Key) -> Outcome:
+        """The cores of all plans over a signature; nodes are ranks, strings the numbers of its
+        entries."""
+        self.new += 1
+        pairs: dict[int, list[Binding]] = {}
+        for number, (path, other, left_ranks, right_ranks) in enumerate(key):
+            edge = self._edges.between(path, other)
+            assert edge is not None
+            left = dict(zip(edge.left, left_ranks, strict=True))
+            right = dict(zip(edge.right, right_ranks, strict=True))
+            for join, depths, opposite in edge.joins:
+                nodes = (*(left[d] for d in depths), *(right[d] for d in opposite))
+                pairs.setdefault(join, []).append((*nodes, number))
+        relations = Relations(pair=pairs)
+        return tuple(
+            [
+                Hit(program, at, tuple(bindings))
+                for program in self._programs(pairs)
+                for at, bindings in program.begin(
+                    self._registry.tries[program.plan.id].root, relations
+                )
+            ]
+        )
+
+    def _programs(self, pairs: Iterable[int]) -> list[Program]:
+        plans = self._registry.plans_with(set(pairs), set())
+        return [program_of(plan) for plan in plans if plan.joins]
+
+
+def _translated(hit: Hit, lefts: list[int], rights: list[int], places: list[Place]) -> Hit:
+    """A hit with nodes instead of ranks, and places instead of a signature's entries."""
+    program = hit.program
+    of_side: dict[int | None, Sequence[object]] = {0: lefts, 1: rights, None: places}
+    values = [of_side[side] for side in program.sides]
+    bindings: list[Binding] = [
+        tuple([of[cast(int, rank)] for of, rank in zip(values, binding, strict=True)])
+        for binding in hit.bindings
+    ]
+    final = not program.rest and None not in program.sides
+    if final:
+        bindings = [program.head(binding) for binding in bindings]
+    return Hit(program, hit.at, tuple(bindings), final)
+
+
+def _weight(key: Key, hits: Outcome) -> int:
+    return len(key) + sum(1 + len(hit.bindings) for hit in hits)
