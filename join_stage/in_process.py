@@ -2,65 +2,41 @@
 
 A document's equal leaves are looked up in the view cache, within the windows of what they may
 mean; so each document that has anything in common with it comes to a state, and by that to what
-the conjunctive queries leave of the pair (law 7).  What a signature does not say is tested then,
-for each pair: leaves that no value join reaches, comparisons, and the constraints of the queries
-of each row (Algorithm 3).
+the conjunctive queries leave of the pair (law 7), and to a channel (law 8).  Where a string is
+hot, one leaf alone is common to thousands of pairs: these are a range of the string's slice, never
+looked at one by one, but for those that have more in common.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 import duckdb
 
 from join_stage.batch import Batch, Leaf
-from join_stage.constraints import FOREVER
+from join_stage.channels import Channel, Channels, ChannelTuple
+from join_stage.completion import Completed, Completion, Leaves, OpenPair
 from join_stage.edges import Accepts, Edges
-from join_stage.evaluator import Binding, Relation, Relations, StringValue, program_of
 from join_stage.plan import Plan
 from join_stage.registry import Registry
-from join_stage.row_trie import Trie
-from join_stage.signatures import EMPTY, Hit, Outcome, Place, Signatures
+from join_stage.signatures import EMPTY, Place, Signatures, Transitions
 from join_stage.state import JoinState
-from join_stage.view_cache import DocumentLeaves, Slice, ViewCache
+from join_stage.strategies import Strategies
+from join_stage.view_cache import Posting, ViewCache
 
 __all__ = ["InProcessJoin"]
 
-Leaves = list[tuple[Place, int | None]]
+_LONG = 32
+"""A range of more documents than that is not looked at one by one."""
 
-_Found = tuple[Plan, tuple[int, ...], tuple[int, int, int], Trie, Collection[Binding]]
-"""A plan, the documents or composites, what the constraints ask of them, the rows of R_T that
-hold, and the heads for which they do."""
-
-_VALUES = 100_000
-"""So many strings' values are kept for comparisons by order."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Composite:
-    """When a composite begins, the smallest of its documents, and all of them."""
-
-    start: int
-    first: int
-    parts: frozenset[int]
-
-
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    """Documents or composites that have something in common: their numbers, and when the right
-    one ends after the left one."""
-
-    left: int
-    right: int
-    dt: int
-    outcome: Outcome
+_Range = tuple[Posting, slice, Transitions]
+"""Documents with an equal leaf, and what states that brings them to."""
 
 
 class InProcessJoin:
-    """The documents of one engine that are joined in process, and the pairs of the last batch.
+    """The documents of one engine that are joined in process, and what the last batch has found.
 
     `documents` counts those that were.
     """
@@ -71,25 +47,19 @@ class InProcessJoin:
         registry: Registry,
         accepts: Accepts,
         state: JoinState,
-        *,
-        memory: int,
-        memo: bool,
+        strategies: Strategies,
     ) -> None:
-        self._connection = connection
         self._registry = registry
-        self._accepts = accepts
-        self._state = state
         self._edges = Edges(registry, accepts)
-        self.signatures = Signatures(registry, self._edges, memo=memo)
-        self.cache = ViewCache(connection, state, self.signatures.place, memory)
+        self.signatures = Signatures(registry, self._edges, memo=strategies.signatures)
+        self.cache = ViewCache(connection, state, self.signatures.place, strategies.memory)
+        self._channels = Channels(registry)
+        self._completion = Completion(connection, registry, accepts, state, self.cache)
+        self._long = _LONG if strategies.ranges else None
         self.documents = 0
-        self._times: dict[int, int] = {}
-        self._composites: dict[int, _Composite] = {}
-        self._pairs: list[_Pair] = []
+        self.tuples: list[ChannelTuple] = []
+        self._open: list[OpenPair] = []
         self._new: dict[int, Leaves] = {}
-        self._values: dict[int, StringValue | None] = {}
-        self._filters: list[Plan] = []
-        self._version = -1
 
     # What comes.
 
@@ -98,209 +68,171 @@ class InProcessJoin:
         self.note(batch)
         self.documents += len(batch.documents)
         self.signatures.settle(changed=self._edges.settle())
+        self._channels.settle()
         self.cache.shrink()
-        self._pairs = []
-        self._new = {}
-        if self._version != self._registry.structure:
-            self._version = self._registry.structure
-            self._filters = [plan for plan in self._registry.plans.values() if plan.sides == 1]
-        if len(self._values) > _VALUES:
-            self._values.clear()
-        if self._registry.orders:
-            self._values.update(
-                (number, (value, double)) for number, value, double in batch.strings
-            )
+        self._completion.begin(batch)
+        self.tuples, self._open, self._new = [], [], {}
         for document, leaves in batch.leaves():
             self._join(document, leaves)
 
     def note(self, batch: Batch) -> None:
         """Notes the documents and composites of a batch, whoever joins it."""
-        self._times.update(batch.times)
-        for number, _, start, first, parts in batch.composites:
-            self._composites[number] = _Composite(start, first, frozenset(parts))
+        self._completion.note(batch)
 
     def drop(self, documents: Sequence[int]) -> None:
         """Documents and composites are no more."""
         self.cache.drop(documents)
-        for document in documents:
-            self._times.pop(document, None)
-            self._composites.pop(document, None)
+        self._completion.drop(documents)
 
     def _join(self, document: int, leaves: Sequence[Leaf]) -> None:
-        time = self._times[document]
+        time = self._completion.times[document]
         place = self.signatures.place
         placed = [(place(path, chain), string) for path, chain, string in leaves]
         joins = self._edges.joins
         joining = [
             (leaf, string) for leaf, string in placed if string is not None and joins(leaf.path)
         ]
-        slices = self.cache.slices({string for _, string in joining})
-        # The states of the documents to the left and to the right of this one.
-        lefts: dict[int, int] = {}
-        rights: dict[int, int] = {}
-        for leaf, string in joining:
-            if string in slices:
-                self._look_up(leaf, time, slices[string], lefts, rights)
-        times, outcome = self._times, self.signatures.outcome
-        for other, state in lefts.items():
-            if found := outcome(state):
-                self._pairs.append(_Pair(other, document, time - times[other], found))
-        for other, state in rights.items():
-            if found := outcome(state):
-                self._pairs.append(_Pair(document, other, times[other] - time, found))
+        lefts, rights = self._ranges(time, joining)
+        if lefts:
+            self._pair(document, time, lefts, right=True)
+        if rights:
+            self._pair(document, time, rights, right=False)
         self.cache.add(document, time, joining)
         self.cache.hold(document, time, placed)
         self._new[document] = placed
 
-    def _look_up(
-        self,
-        leaf: Place,
-        time: int,
-        equal: Slice,
-        lefts: dict[int, int],
-        rights: dict[int, int],
-    ) -> None:
-        """Brings the documents with an equal leaf to their next states."""
-        edges, transitions = self._edges, self.signatures.transitions
-        for other, posting in equal.items():
-            edge = edges.between(other.path, leaf.path)
-            if edge is not None:
-                # lo < time - t <= wl; without `FOLLOWED BY` also t - time <= wl.
-                until = time - 1 if edge.lo >= 0 else time + edge.wl
-                following = transitions(other, leaf)
-                for document in posting.documents[posting.between(time - edge.wl - 1, until)]:
-                    lefts[document] = following[lefts.get(document, EMPTY)]
-            edge = edges.between(leaf.path, other.path)
-            if edge is not None:
-                after = time if edge.lo >= 0 else time - edge.wl - 1
-                following = transitions(leaf, other)
-                for document in posting.documents[posting.between(after, time + edge.wl)]:
-                    rights[document] = following[rights.get(document, EMPTY)]
+    def _ranges(
+        self, time: int, leaves: Sequence[tuple[Place, int]]
+    ) -> tuple[list[_Range], list[_Range]]:
+        """The documents with equal leaves, to the left and to the right of one at a time."""
+        lefts: list[_Range] = []
+        rights: list[_Range] = []
+        between, transitions = self._edges.between, self.signatures.transitions
+        slices = self.cache.slices({string for _, string in leaves})
+        for leaf, string in leaves:
+            if string not in slices:
+                continue
+            for other, posting in slices[string].items():
+                edge = between(other.path, leaf.path)
+                if edge is not None:
+                    # lo < time - t and |time - t| <= wl, lo being 0 or nothing.
+                    until = time - 1 if edge.lo >= 0 else time + edge.wl
+                    where = posting.between(time - edge.wl - 1, until)
+                    if where.start < where.stop:
+                        lefts.append((posting, where, transitions(other, leaf)))
+                edge = between(leaf.path, other.path)
+                if edge is not None:
+                    after = time if edge.lo >= 0 else time - edge.wl - 1
+                    where = posting.between(after, time + edge.wl)
+                    if where.start < where.stop:
+                        rights.append((posting, where, transitions(leaf, other)))
+        return lefts, rights
 
-    # What it finds.
+    def _pair(self, document: int, time: int, ranges: list[_Range], *, right: bool) -> None:
+        """Finds what a document has in common with those of some ranges."""
+        longest: _Range | None = None
+        if self._long is not None:
+            longest = max(ranges, key=lambda one: one[1].stop - one[1].start)
+            if longest[1].stop - longest[1].start <= self._long:
+                longest = None
+        states: dict[int, int] = {}
+        for one in ranges:
+            if one is not longest:
+                posting, where, following = one
+                for other in posting.documents[where]:
+                    states[other] = following[states.get(other, EMPTY)]
+        times = self._completion.times
+        if longest is not None:
+            posting, where, following = longest
+            more = [other for other in states if posting.has(other, times[other], where)]
+            for other in more:
+                states[other] = following[states[other]]
+            others, ends = posting.documents[where], posting.times[where]
+            if more:
+                others = [other for other in others if other not in states]
+                ends = [times[other] for other in others]
+            self._tell(document, time, others, ends, following[EMPTY], right=right)
+        by_state: dict[int, list[int]] = {}
+        for other, state in states.items():
+            by_state.setdefault(state, []).append(other)
+        for state, others in by_state.items():
+            if len(others) > 1:
+                others.sort(key=times.__getitem__)
+            self._tell(document, time, others, [times[one] for one in others], state, right=right)
+
+    def _tell(
+        self,
+        document: int,
+        time: int,
+        others: list[int],
+        times: list[int],
+        state: int,
+        *,
+        right: bool,
+    ) -> None:
+        """Notes what a document and others, in order of time, satisfy whose pairs are in a
+        state."""
+        outcome = self.signatures.outcome(state, len(others))
+        if outcome.final:
+            split = self._channels.split(outcome, document, time, others, times, right=right)
+            self.tuples += split
+        if outcome.open:
+            for other in others:
+                left, opposite = (other, document) if right else (document, other)
+                self._open.append(OpenPair(left, opposite, outcome.open))
+
+    # What it has found.
 
     def rows(self, *, but_alone: bool) -> Iterator[tuple[Plan, list[tuple[int, ...]]]]:
         """The matches of the last batch, by plan: query, documents, codes, strings."""
         by_plan: dict[str, tuple[Plan, list[tuple[int, ...]]]] = {}
-        audiences = self._registry.audiences
-        for plan, documents, admitted, rows, heads in self._found():
-            matches = [(*documents, *cast(tuple[int, ...], head)) for head in heads]
-            found = by_plan.setdefault(plan.id, (plan, []))[1]
-            for row in rows:
-                for queries in audiences[row].admitting(*admitted):
+        for one in self.tuples:
+            for part in one.channel.parts:
+                arrays = part.others if but_alone else (*part.alone, *part.others)
+                if arrays:
+                    found = by_plan.setdefault(part.plan.id, (part.plan, []))[1]
+                    matches = [
+                        (*pair, *cast(tuple[int, ...], head))
+                        for pair in one.pairs()
+                        for head in part.heads
+                    ]
                     found += (
-                        (query, *match)
-                        for query, alone in queries.items()
-                        if not (but_alone and alone)
-                        for match in matches
+                        (q, *match) for queries in arrays for q in queries for match in matches
+                    )
+        audiences = self._registry.audiences
+        for completed in self._completed():
+            heads = [cast(tuple[int, ...], head) for head in completed.heads]
+            found = by_plan.setdefault(completed.plan.id, (completed.plan, []))[1]
+            for row in completed.rows:
+                for queries in audiences[row].admitting(*completed.admitted):
+                    arrays = (queries.others,) if but_alone else (queries.alone, queries.others)
+                    found += (
+                        (query, *completed.documents, *head)
+                        for some in arrays
+                        for query in some
+                        for head in heads
                     )
         yield from by_plan.values()
 
     def counts(self) -> Counter[int]:
         """The number of matches of the last batch, by query, of those queries that are alone."""
+        pairs: Counter[Channel] = Counter()
+        for one in self.tuples:
+            pairs[one.channel] += len(one.others)
         counts: Counter[int] = Counter()
+        for channel, times in pairs.items():
+            for query, matches in channel.counts().items():
+                counts[query] += times * matches
         audiences = self._registry.audiences
-        for _, _, admitted, rows, heads in self._found():
-            matches = len(heads)
-            for row in rows:
-                for queries in audiences[row].admitting(*admitted):
-                    for query, alone in queries.items():
-                        if alone:
-                            counts[query] += matches
+        for completed in self._completed():
+            matches = len(completed.heads)
+            for row in completed.rows:
+                for queries in audiences[row].admitting(*completed.admitted):
+                    for query in queries.alone:
+                        counts[query] += matches
         return counts
 
-    def _found(self) -> Iterator[_Found]:
-        """What the conjunctive queries find in the last batch, before the queries' constraints."""
+    def _completed(self) -> Iterator[Completed]:
         for document, leaves in self._new.items():
-            yield from self._filtered(document, leaves)
-        needed = {
-            document
-            for pair in self._pairs
-            if any(not hit.final for hit in pair.outcome)
-            for document in (pair.left, pair.right)
-        }
-        leaves_of = self.cache.leaves(needed)
-        for pair in self._pairs:
-            for hit in pair.outcome:
-                plan = hit.program.plan
-                admitted = self._constrained(pair, plan)
-                if admitted is None:
-                    continue
-                documents = (pair.left, pair.right)
-                if hit.final:
-                    yield plan, documents, admitted, hit.at, hit.bindings
-                    continue
-                left, right = leaves_of[pair.left], leaves_of[pair.right]
-                for rows, heads in self._complete(hit, left, right):
-                    yield plan, documents, admitted, rows, heads
-
-    def _filtered(self, document: int, leaves: Leaves) -> Iterator[_Found]:
-        """What the queries of one document find in it."""
-        if not self._filters:
-            return
-        relations = Relations(left=self._bound(leaves), string=self._string)
-        for plan in self._filters:
-            root = self._registry.tries[plan.id].root
-            for rows, heads in program_of(plan).complete(root, [()], relations):
-                yield plan, (document,), (FOREVER, 0, document), rows, heads
-
-    def _constrained(self, pair: _Pair, plan: Plan) -> tuple[int, int, int] | None:
-        """What the queries of a row ask of a pair: the gap between its sides, when the right one
-        ends after the left one, its smallest document; None if its sides share one."""
-        left, right = plan.composite
-        gap, first, other = pair.dt, pair.left, pair.right
-        if left:
-            first = self._composites[pair.left].first
-        if right:
-            composite = self._composites[pair.right]
-            gap -= self._times[pair.right] - composite.start
-            other = composite.first
-        if left or right:
-            parts = [
-                self._composites[number].parts if composed else frozenset((number,))
-                for composed, number in ((left, pair.left), (right, pair.right))
-            ]
-            if not parts[0].isdisjoint(parts[1]):
-                return None
-        return gap, pair.dt, min(first, other)
-
-    def _complete(
-        self, hit: Hit, left: DocumentLeaves, right: DocumentLeaves
-    ) -> Iterator[tuple[Trie, set[Binding]]]:
-        """What is left of a hit by all that its signature does not say."""
-        assert left.places is not None
-        assert right.places is not None
-        bindings = hit.bindings
-        if None in hit.program.sides:
-            string_at = dict(zip(left.places, left.strings, strict=True))
-            bindings = tuple(
-                tuple(string_at[one] if isinstance(one, Place) else one for one in binding)
-                for binding in bindings
-            )
-        relations = Relations(
-            left=self._bound(zip(left.places, left.strings, strict=True)),
-            right=self._bound(zip(right.places, right.strings, strict=True)),
-            string=self._string,
-        )
-        return hit.program.complete(hit.at, bindings, relations)
-
-    def _bound(self, leaves: Iterable[tuple[Place, int | None]]) -> Relation:
-        """The leaves of a document by what they are to the queries: their marked nodes, then
-        their string."""
-        bound: dict[int, list[Binding]] = {}
-        for place, string in leaves:
-            chain = place.chain
-            for spine, depths in self._accepts[place.path]:
-                bound.setdefault(spine, []).append((*(chain[depth] for depth in depths), string))
-        return bound
-
-    def _string(self, number: object) -> StringValue | None:
-        """What the number of a string stands for."""
-        assert isinstance(number, int)
-        if number not in self._values:
-            self._state.write()
-            rows = self._connection.execute(
-                "SELECT value, double FROM strings WHERE id = ?", [number]
-            ).fetchall()
-            self._values[number] = rows[0] if rows else None
-        return self._values[number]
+            yield from self._completion.filtered(document, leaves)
+        yield from self._completion.completed(self._open)

@@ -59,8 +59,7 @@ class JoinProcessor:
             self.registry,
             self._accepts,
             self._state,
-            memory=self.strategies.memory,
-            memo=self.strategies.signatures,
+            self.strategies,
         )
         self._latest: int | None = None
         self._viewed_depth = 0

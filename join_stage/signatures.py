@@ -62,7 +62,19 @@ class Hit:
     final: bool = False
 
 
-Outcome = tuple[Hit, ...]
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome:
+    """The hits of a pair of documents: those that are final, and those that are to be completed
+    for each pair.  Composites are always: their constraints ask for more than their times."""
+
+    final: tuple[Hit, ...]
+    open: tuple[Hit, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.final or self.open)
+
+
+Hits = tuple[Hit, ...]
 
 Key = tuple[tuple[int, int, tuple[int, ...], tuple[int, ...]], ...]
 
@@ -98,7 +110,7 @@ class Signatures:
         self.new = 0
         self._places: dict[tuple[int, tuple[int, ...]], Place] = {}
         self._weight = 0
-        self._memo: OrderedDict[Key, Outcome] = OrderedDict()
+        self._memo: OrderedDict[Key, Hits] = OrderedDict()
         self._begin()
 
     def __len__(self) -> int:
@@ -140,16 +152,17 @@ class Signatures:
             self._commons.append(common)
         return number
 
-    def outcome(self, state: int) -> Outcome:
-        """What the cores of all plans leave of a pair of documents in a state."""
-        self.seen += 1
+    def outcome(self, state: int, pairs: int) -> Outcome:
+        """What the cores of all plans leave of so many pairs of documents in a state."""
+        self.seen += pairs
         outcome = self._outcomes.get(state)
         if outcome is None:
             outcome = self._find(self._commons[state])
             if self._memo_used:
                 self._outcomes[state] = outcome
+            self.known += pairs - 1
         else:
-            self.known += 1
+            self.known += pairs
         return outcome
 
     # Inside.
@@ -197,9 +210,13 @@ class Signatures:
         else:
             self._memo.move_to_end(key)
         places = [entry[4] for entry in ranked]
-        return tuple([_translated(hit, lefts, rights, places) for hit in hits])
+        translated = [_translated(hit, lefts, rights, places) for hit in hits]
+        return Outcome(
+            tuple([hit for hit in translated if hit.final]),
+            tuple([hit for hit in translated if not hit.final]),
+        )
 
-    def _remember(self, key: Key, hits: Outcome) -> None:
+    def _remember(self, key: Key, hits: Hits) -> None:
         if not self._memo_used:
             return
         self._memo[key] = hits
@@ -207,7 +224,7 @@ class Signatures:
         while self._weight > _BINDINGS and len(self._memo) > 1:
             self._weight -= _weight(*self._memo.popitem(last=False))
 
-    def _evaluate(self, key: Key) -> Outcome:
+    def _evaluate(self, key: Key) -> Hits:
         """The cores of all plans over a signature; nodes are ranks, strings the numbers of its
         entries."""
         self.new += 1
@@ -245,11 +262,11 @@ def _translated(hit: Hit, lefts: list[int], rights: list[int], places: list[Plac
         tuple([of[cast(int, rank)] for of, rank in zip(values, binding, strict=True)])
         for binding in hit.bindings
     ]
-    final = not program.rest and None not in program.sides
+    final = not program.rest and None not in program.sides and not any(program.plan.composite)
     if final:
         bindings = [program.head(binding) for binding in bindings]
     return Hit(program, hit.at, tuple(bindings), final)
 
 
-def _weight(key: Key, hits: Outcome) -> int:
+def _weight(key: Key, hits: Hits) -> int:
     return len(key) + sum(1 + len(hit.bindings) for hit in hits)

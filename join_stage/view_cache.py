@@ -59,6 +59,15 @@ class Posting:
                 return
             index += 1
 
+    def has(self, document: int, time: int, where: slice) -> bool:
+        """Whether a document of a time stands in a part of it."""
+        index = bisect_left(self.times, time, where.start, where.stop)
+        while index < where.stop and self.times[index] == time:
+            if self.documents[index] == document:
+                return True
+            index += 1
+        return False
+
     def between(self, after: int, until: int) -> slice:
         """Where the documents stand whose time is `after` < time <= `until`."""
         return slice(bisect_right(self.times, after), bisect_right(self.times, until))

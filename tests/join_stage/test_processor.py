@@ -38,6 +38,7 @@ STRATEGIES = [
     Strategies(in_process=1),
     Strategies(memory=0),
     Strategies(signatures=False),
+    Strategies(ranges=False),
 ]
 
 
