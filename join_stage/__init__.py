@@ -7,15 +7,18 @@ leaves, `together` those of plans without an equality, `constraints` what is in 
 
 A `batch` that is small is joined in process: `edges` say what equal leaves mean, `view_cache`
 where they are, `signatures` what pairs of documents have in common, `evaluator` reads the terms
-over `row_trie`s, `audience` are the queries of a row, and `in_process` puts these together.
+over `row_trie`s, `audience` are the queries of a row, `channels` all that a pair satisfies, and
+`completion` is what a signature does not say; `in_process` puts these together, or goes the
+`plain` way.
 `processor` is the algorithm, by the `strategies` chosen, `views` the thesis' own relations over
 ours.
 """
 
 from join_stage.batch import Accepted, Batch
+from join_stage.channels import Channel, ChannelTuple
 from join_stage.constraints import TimeConstraint
 from join_stage.plan import Chain, Plan, plan_of
-from join_stage.processor import JoinProcessor, Outputs
+from join_stage.processor import JoinProcessor, Outputs, Wanted
 from join_stage.sql import to_sql
 from join_stage.strategies import Strategies
 from join_stage.term import Atom, Comparison, ConjunctiveQuery
@@ -26,6 +29,8 @@ __all__ = [
     "Atom",
     "Batch",
     "Chain",
+    "Channel",
+    "ChannelTuple",
     "Comparison",
     "ConjunctiveQuery",
     "JoinProcessor",
@@ -35,6 +40,7 @@ __all__ = [
     "Strategies",
     "TimeConstraint",
     "Views",
+    "Wanted",
     "plan_of",
     "to_sql",
 ]

@@ -27,6 +27,8 @@ __all__ = ["Completed", "Completion", "Leaves", "OpenPair"]
 
 Leaves = Sequence[tuple[Place, int | None]]
 
+_NO_RELATIONS = Relations()
+
 _VALUES = 100_000
 """So many strings' values are kept for comparisons by order."""
 
@@ -118,21 +120,28 @@ class Completion:
 
     def completed(self, pairs: Sequence[OpenPair]) -> Iterator[Completed]:
         """What is left of the hits of some pairs."""
-        leaves = self._cache.leaves({doc for pair in pairs for doc in (pair.left, pair.right)})
+        needed = {
+            document
+            for pair in pairs
+            if any(hit.program.rest or None in hit.program.sides for hit in pair.hits)
+            for document in (pair.left, pair.right)
+        }
+        leaves = self._cache.leaves(needed)
         for pair in pairs:
-            relations = None
-            left, right = leaves[pair.left], leaves[pair.right]
+            relations = _NO_RELATIONS
             for hit in pair.hits:
                 admitted = self._constrained(pair, hit.program.plan)
                 if admitted is None:
                     continue
-                if relations is None:
+                if hit.program.rest and relations is _NO_RELATIONS:
                     relations = Relations(
-                        left=self._bound(_leaves(left)),
-                        right=self._bound(_leaves(right)),
+                        left=self._bound(_leaves(leaves[pair.left])),
+                        right=self._bound(_leaves(leaves[pair.right])),
                         string=self._string,
                     )
-                bindings = _with_strings(hit, left)
+                bindings: Iterable[Binding] = hit.bindings
+                if None in hit.program.sides:
+                    bindings = _with_strings(hit, leaves[pair.left])
                 for rows, heads in hit.program.complete(hit.at, bindings, relations):
                     documents = (pair.left, pair.right)
                     yield Completed(hit.program.plan, documents, rows, heads, admitted)
@@ -187,8 +196,6 @@ def _leaves(document: DocumentLeaves) -> Iterator[tuple[Place, int | None]]:
 
 def _with_strings(hit: Hit, left: DocumentLeaves) -> Iterable[Binding]:
     """The bindings of a hit with strings instead of the left document's places that have them."""
-    if None not in hit.program.sides:
-        return hit.bindings
     string_at = dict(_leaves(left))
     return [
         tuple([string_at[one] if isinstance(one, Place) else one for one in binding])

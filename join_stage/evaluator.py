@@ -16,10 +16,19 @@ from functools import lru_cache
 from typing import Any
 
 from join_stage.plan import Plan
+from join_stage.registry import Registry
 from join_stage.row_trie import Trie
 from join_stage.term import Atom, Comparison
 
-__all__ = ["Binding", "Program", "Relation", "Relations", "StringValue", "program_of"]
+__all__ = [
+    "Binding",
+    "Program",
+    "Relation",
+    "Relations",
+    "StringValue",
+    "program_of",
+    "programs_of",
+]
 
 Binding = tuple[object, ...]
 """The values of some variables."""
@@ -31,6 +40,9 @@ StringValue = tuple[str, float | None]
 """A string, and its double where it is castable."""
 
 Pick = Callable[[Binding], Binding]
+
+_PAIR = "pair"
+"""The variable that tells pairs of documents apart."""
 
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq,
@@ -45,9 +57,10 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 class Relations:
     """What the body of a query reads for one pair of documents, or one document.
 
-    `pair` is by value join; `left` and `right` are the leaves of either document by spine: their
-    marked nodes, then their string.  `string` gives what a string's number stands for, None of a
-    value that equals nothing.
+    `pair` is by value join: what tells the pair of documents from others that are evaluated with
+    it, the marked nodes of the left leaf and of the right one, and their string.  `left` and
+    `right` are the leaves of either document by spine: their marked nodes, then their string.
+    `string` gives what a string's number stands for, None of a value that equals nothing.
     """
 
     def __init__(
@@ -142,9 +155,9 @@ _Step = _Atom | _Test
 class Program:
     """The conjunctive query of a plan in steps.
 
-    `sides` says of each variable that the core leaves whose nodes it is of, None of a string:
-    its value in the core is what the relation `pair` has there.  `head` picks the plan's output
-    nodes and strings from what the rest leaves.
+    The core leaves what tells pairs of documents apart, then its variables, of which `sides` says
+    whose nodes they are, None of a string, whose value is what the relation `pair` has there.
+    `head` picks the plan's output nodes and strings from what the rest leaves.
     """
 
     plan: Plan
@@ -182,6 +195,12 @@ def _walk(
     yield at, bindings
 
 
+def programs_of(registry: Registry, joins: Iterable[int]) -> list[Program]:
+    """The programs of the plans some row of which may hold where these value joins do."""
+    plans = registry.plans_with(set(joins), set())
+    return [program_of(plan) for plan in plans if plan.joins]
+
+
 @lru_cache(maxsize=100_000)
 def program_of(plan: Plan) -> Program:
     """The program of a plan, which must be one of a single side or have a value join."""
@@ -203,6 +222,7 @@ class _Compiler:
 
     def program(self) -> Program:
         core = [self._atom(index) for index in range(len(self.plan.joins))]
+        self.bound = [variable for variable in self.bound if variable != _PAIR]
         side_of = {f"n{node.number}": node.side for node in self.plan.graph.nodes}
         sides = tuple(side_of.get(variable) for variable in self.bound)
         rest: list[_Step] = self._tests()
@@ -215,6 +235,8 @@ class _Compiler:
         atom = self.atoms[index]
         later = {v for other in self.atoms[index + 1 :] for v in _columns(other)}
         later.update(self.wanted, *(c.variables for c in self.pending))
+        if atom.relation == "pair":
+            later.add(_PAIR)
         places: dict[str, int] = {}
         equal: list[tuple[int, int]] = []
         for place, variable in enumerate(_columns(atom)):
@@ -222,6 +244,7 @@ class _Compiler:
                 equal.append((places[variable], place))
         shared = [variable for variable in places if variable in self.bound]
         new = [v for v in places if v in later and v not in self.bound]
+        # What tells pairs apart is new in the first atom, and stays in front.
         kept = [variable for variable in self.bound if variable in later]
         step = _Atom(
             _Join(
@@ -260,7 +283,8 @@ def _by_number(comparison: Comparison) -> Comparison:
 def _columns(atom: Atom) -> list[str]:
     """The variables of an atom's columns beside those that select its tuples."""
     selecting = {"j", "spine", "doc", "dl", "dr", "dt"}
-    return [variable for column, variable in atom.arguments if column not in selecting]
+    columns = [variable for column, variable in atom.arguments if column not in selecting]
+    return [_PAIR, *columns] if atom.relation == "pair" else columns
 
 
 def _relation(atom: Atom) -> str:

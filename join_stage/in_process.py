@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import cast
 
 import duckdb
@@ -19,20 +20,45 @@ from join_stage.batch import Batch, Leaf
 from join_stage.channels import Channel, Channels, ChannelTuple
 from join_stage.completion import Completed, Completion, Leaves, OpenPair
 from join_stage.edges import Accepts, Edges
+from join_stage.plain import hits_of_all
 from join_stage.plan import Plan
 from join_stage.registry import Registry
-from join_stage.signatures import EMPTY, Place, Signatures, Transitions
+from join_stage.signatures import EMPTY, Place, Signatures
 from join_stage.state import JoinState
 from join_stage.strategies import Strategies
 from join_stage.view_cache import Posting, ViewCache
 
-__all__ = ["InProcessJoin"]
+__all__ = ["ExcessivePairs", "InProcessJoin"]
 
 _LONG = 32
 """A range of more documents than that is not looked at one by one."""
 
-_Range = tuple[Posting, slice, Transitions]
-"""Documents with an equal leaf, and what states that brings them to."""
+_WIDE = 64
+"""Of a document with more ranges than that, pairs may have too much in common to give it a name."""
+
+_EXCESSIVE = 300_000
+"""So many equal leaves of one document are for DuckDB."""
+
+
+class ExcessivePairs(Exception):
+    """A document has more in common with others than is joined in process."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Range:
+    """Documents with an equal leaf: part of a posting; the places of the leaves on either side."""
+
+    posting: Posting
+    where: slice
+    left: Place
+    right: Place
+
+    def __len__(self) -> int:
+        return int(self.where.stop - self.where.start)
+
+    @property
+    def documents(self) -> list[int]:
+        return self.posting.documents[self.where]
 
 
 class InProcessJoin:
@@ -51,11 +77,11 @@ class InProcessJoin:
     ) -> None:
         self._registry = registry
         self._edges = Edges(registry, accepts)
-        self.signatures = Signatures(registry, self._edges, memo=strategies.signatures)
+        self.signatures = Signatures(registry, self._edges)
         self.cache = ViewCache(connection, state, self.signatures.place, strategies.memory)
         self._channels = Channels(registry)
         self._completion = Completion(connection, registry, accepts, state, self.cache)
-        self._long = _LONG if strategies.ranges else None
+        self._strategies = strategies
         self.documents = 0
         self.tuples: list[ChannelTuple] = []
         self._open: list[OpenPair] = []
@@ -64,16 +90,24 @@ class InProcessJoin:
     # What comes.
 
     def join(self, batch: Batch) -> None:
-        """Joins a batch with all that is held, and within itself."""
+        """Joins a batch with all that is held, and within itself.
+
+        Raises ExcessivePairs; then nothing is found, and the cache is empty.
+        """
         self.note(batch)
-        self.documents += len(batch.documents)
         self.signatures.settle(changed=self._edges.settle())
         self._channels.settle()
         self.cache.shrink()
         self._completion.begin(batch)
         self.tuples, self._open, self._new = [], [], {}
-        for document, leaves in batch.leaves():
-            self._join(document, leaves)
+        try:
+            for document, leaves in batch.leaves():
+                self._join(document, leaves)
+        except ExcessivePairs:
+            self.cache.came(batch.witnesses.strings)
+            self.cache.clear()
+            raise
+        self.documents += len(batch.documents)
 
     def note(self, batch: Batch) -> None:
         """Notes the documents and composites of a batch, whoever joins it."""
@@ -107,7 +141,7 @@ class InProcessJoin:
         """The documents with equal leaves, to the left and to the right of one at a time."""
         lefts: list[_Range] = []
         rights: list[_Range] = []
-        between, transitions = self._edges.between, self.signatures.transitions
+        between = self._edges.between
         slices = self.cache.slices({string for _, string in leaves})
         for leaf, string in leaves:
             if string not in slices:
@@ -119,39 +153,35 @@ class InProcessJoin:
                     until = time - 1 if edge.lo >= 0 else time + edge.wl
                     where = posting.between(time - edge.wl - 1, until)
                     if where.start < where.stop:
-                        lefts.append((posting, where, transitions(other, leaf)))
+                        lefts.append(_Range(posting, where, other, leaf))
                 edge = between(leaf.path, other.path)
                 if edge is not None:
                     after = time if edge.lo >= 0 else time - edge.wl - 1
                     where = posting.between(after, time + edge.wl)
                     if where.start < where.stop:
-                        rights.append((posting, where, transitions(leaf, other)))
+                        rights.append(_Range(posting, where, leaf, other))
         return lefts, rights
 
     def _pair(self, document: int, time: int, ranges: list[_Range], *, right: bool) -> None:
         """Finds what a document has in common with those of some ranges."""
-        longest: _Range | None = None
-        if self._long is not None:
-            longest = max(ranges, key=lambda one: one[1].stop - one[1].start)
-            if longest[1].stop - longest[1].start <= self._long:
-                longest = None
+        longest: _Range | None = max(ranges, key=len)
+        assert longest is not None
+        if not self._strategies.ranges or len(longest) <= _LONG:
+            longest = None
+        if sum(map(len, ranges)) - (0 if longest is None else len(longest)) > _EXCESSIVE:
+            raise ExcessivePairs
+        if len(ranges) > _WIDE or not self._strategies.signatures or not self.signatures.pay:
+            self._pair_plainly(document, ranges, right=right)
+            return
         states: dict[int, int] = {}
         for one in ranges:
             if one is not longest:
-                posting, where, following = one
-                for other in posting.documents[where]:
+                following = self.signatures.transitions(one.left, one.right)
+                for other in one.documents:
                     states[other] = following[states.get(other, EMPTY)]
         times = self._completion.times
         if longest is not None:
-            posting, where, following = longest
-            more = [other for other in states if posting.has(other, times[other], where)]
-            for other in more:
-                states[other] = following[states[other]]
-            others, ends = posting.documents[where], posting.times[where]
-            if more:
-                others = [other for other in others if other not in states]
-                ends = [times[other] for other in others]
-            self._tell(document, time, others, ends, following[EMPTY], right=right)
+            self._pair_range(document, time, longest, states, right=right)
         by_state: dict[int, list[int]] = {}
         for other, state in states.items():
             by_state.setdefault(state, []).append(other)
@@ -159,6 +189,29 @@ class InProcessJoin:
             if len(others) > 1:
                 others.sort(key=times.__getitem__)
             self._tell(document, time, others, [times[one] for one in others], state, right=right)
+
+    def _pair_range(
+        self, document: int, time: int, hot: _Range, states: dict[int, int], *, right: bool
+    ) -> None:
+        """Documents that have only a hot string in common with one; those that have more come to
+        their next states."""
+        times = self._completion.times
+        following = self.signatures.transitions(hot.left, hot.right)
+        more = [other for other in states if hot.posting.has(other, times[other], hot.where)]
+        for other in more:
+            states[other] = following[states[other]]
+        others, ends = hot.documents, hot.posting.times[hot.where]
+        if more:
+            others = [other for other in others if other not in states]
+            ends = [times[other] for other in others]
+        self._tell(document, time, others, ends, following[EMPTY], right=right)
+
+    def _pair_plainly(self, document: int, ranges: list[_Range], *, right: bool) -> None:
+        equals = ((one.documents, one.left, one.right) for one in ranges)
+        for other, hits in hits_of_all(self._registry, self._edges, equals):
+            left, opposite = (other, document) if right else (document, other)
+            self._open.append(OpenPair(left, opposite, hits))
+            self.signatures.plain += 1
 
     def _tell(
         self,
@@ -183,12 +236,13 @@ class InProcessJoin:
 
     # What it has found.
 
-    def rows(self, *, but_alone: bool) -> Iterator[tuple[Plan, list[tuple[int, ...]]]]:
-        """The matches of the last batch, by plan: query, documents, codes, strings."""
+    def rows(self, *, alone: bool, channels: bool) -> Iterator[tuple[Plan, list[tuple[int, ...]]]]:
+        """The matches of the last batch, by plan: query, documents, codes, strings; those of
+        queries that are `alone` too, in channels only with `channels`."""
         by_plan: dict[str, tuple[Plan, list[tuple[int, ...]]]] = {}
         for one in self.tuples:
             for part in one.channel.parts:
-                arrays = part.others if but_alone else (*part.alone, *part.others)
+                arrays = (*part.alone, *part.others) if alone and channels else part.others
                 if arrays:
                     found = by_plan.setdefault(part.plan.id, (part.plan, []))[1]
                     matches = [
@@ -205,7 +259,7 @@ class InProcessJoin:
             found = by_plan.setdefault(completed.plan.id, (completed.plan, []))[1]
             for row in completed.rows:
                 for queries in audiences[row].admitting(*completed.admitted):
-                    arrays = (queries.others,) if but_alone else (queries.alone, queries.others)
+                    arrays = (queries.alone, queries.others) if alone else (queries.others,)
                     found += (
                         (query, *completed.documents, *head)
                         for some in arrays

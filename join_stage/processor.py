@@ -10,15 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 from functools import lru_cache
 
 import duckdb
 
 from join_stage import relations
 from join_stage.batch import Accepted, Batch
+from join_stage.channels import ChannelTuple
 from join_stage.constraints import matches_sql
 from join_stage.edges import Accepts
-from join_stage.in_process import InProcessJoin
+from join_stage.in_process import ExcessivePairs, InProcessJoin
 from join_stage.plan import Plan
 from join_stage.registry import Registry
 from join_stage.retention import Retention
@@ -28,7 +30,23 @@ from join_stage.strategies import Strategies
 from join_stage.together import bring_together
 from join_stage.value_join import Delta, join_values, note_joining_paths
 
-__all__ = ["JoinProcessor", "Outputs"]
+__all__ = ["JoinProcessor", "Outputs", "Wanted"]
+
+
+_LEAVES = 100
+_FEW = 100
+"""A batch is joined in process if it has not many more leaves than so many for each document,
+and for as many documents if they are fewer."""
+
+
+class Wanted(Enum):
+    """Which matches are wanted one by one."""
+
+    ALL = auto()
+    BUT_ALONE = auto()
+    """All but those of queries that are alone, which `counts` counts."""
+    BUT_CHANNELS = auto()
+    """All but those of queries that are alone in the channels of `tuples`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,18 +102,28 @@ class JoinProcessor:
             latest = max(times.values())
             self._latest = latest if self._latest is None else max(latest, self._latest)
         self._asked = None
-        if len(batch) <= self.strategies.in_process:
-            self._joined, self._in_relations = batch, False
-            # In this order: a slice that is filled must not hold what comes.
+        if not self._begin_in_process(batch):
+            self._joined, self._in_relations = None, True
+            self.prepare()
+            self._state.begin(batch)
+            self._in_process.note(batch)
+            self._in_process.cache.came(batch.witnesses.strings)
+            self._join_values()
+
+    def _begin_in_process(self, batch: Batch) -> bool:
+        """Joins a batch in process, if that is the place for it."""
+        if len(batch) > self.strategies.in_process:
+            return False
+        if len(batch.witnesses.documents) > _LEAVES * max(len(batch), _FEW):
+            return False
+        try:
+            # Before the state takes it: a slice that is filled must not hold what comes.
             self._in_process.join(batch)
-            self._state.take(batch)
-            return
-        self._joined, self._in_relations = None, True
-        self.prepare()
-        self._state.begin(batch)
-        self._in_process.note(batch)
-        self._in_process.cache.came(batch.witnesses.strings)
-        self._join_values()
+        except ExcessivePairs:
+            return False
+        self._joined, self._in_relations = batch, False
+        self._state.take(batch)
+        return True
 
     def review(self, batch: Batch, queries: Collection[int]) -> None:
         """Joins documents and composites that are in the state already, for some queries alone;
@@ -153,10 +181,17 @@ class JoinProcessor:
 
     # Matches
 
-    def outputs(self, *, but_alone: bool = False) -> Iterator[Outputs]:
-        """The matches that the current batch completes; `but_alone`: those of disjuncts only."""
+    @property
+    def tuples(self) -> Sequence[ChannelTuple]:
+        """The channel tuples of the current batch: none of one that was joined in DuckDB."""
+        return self._in_process.tuples if self._joined is not None else ()
+
+    def outputs(self, wanted: Wanted = Wanted.ALL) -> Iterator[Outputs]:
+        """The matches that the current batch completes, or some of them."""
+        but_alone = wanted is Wanted.BUT_ALONE
         if self._joined is not None:
-            for plan, rows in self._in_process.rows(but_alone=but_alone):
+            found = self._in_process.rows(alone=not but_alone, channels=wanted is Wanted.ALL)
+            for plan, rows in found:
                 if rows:
                     yield Outputs(plan, rows)
         for plan in self._by_relations():
@@ -262,7 +297,8 @@ class JoinProcessor:
             "hits": cache.hits,
             "misses": cache.misses,
             "evicted": cache.evicted,
-            "pairs": signatures.seen,
+            "pairs": signatures.pairs,
+            "plain_pairs": signatures.plain,
             "signatures": signatures.new,
             "remembered": len(signatures),
         }

@@ -14,12 +14,12 @@ its first state; the memo has what they leave in ranks, and a state has it in no
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
 from join_stage.edges import Edges
-from join_stage.evaluator import Binding, Program, Relations, program_of
+from join_stage.evaluator import Binding, Program, Relations, programs_of
 from join_stage.registry import Registry
 from join_stage.row_trie import Trie
 
@@ -27,6 +27,10 @@ __all__ = ["EMPTY", "Hit", "Outcome", "Place", "Signatures", "Transitions"]
 
 EMPTY = 0
 """The state of a pair of documents that has nothing in common."""
+
+_PROBED = 1_000
+_UNASKED = 20_000
+"""After so many pairs it is looked how many were alike; for so many it may be left alone."""
 
 _STATES = 100_000
 _PLACES = 1_000_000
@@ -97,17 +101,20 @@ class Transitions(dict[int, int]):
 class Signatures:
     """States and signatures of document pairs, as queries are now.
 
-    `seen`, `known` and `new` count the outcomes asked for, those of them that a state had, and
-    the signatures that were evaluated.
+    `pairs` counts the pairs of documents whose outcome was asked for, `new` the signatures that
+    were evaluated for them.  Where fewer than half of the pairs are like others, signatures do
+    not pay: for a while `plain` pairs are asked of nobody, only counted.
     """
 
-    def __init__(self, registry: Registry, edges: Edges, *, memo: bool = True) -> None:
+    def __init__(self, registry: Registry, edges: Edges) -> None:
         self._registry = registry
         self._edges = edges
-        self._memo_used = memo
-        self.seen = 0
-        self.known = 0
+        self.pairs = 0
         self.new = 0
+        self.plain = 0
+        self._plainly = 0
+        self._pairs_before = 0
+        self._new_before = 0
         self._places: dict[tuple[int, tuple[int, ...]], Place] = {}
         self._weight = 0
         self._memo: OrderedDict[Key, Hits] = OrderedDict()
@@ -123,9 +130,18 @@ class Signatures:
             self._weight = 0
         if changed or len(self._commons) > _STATES:
             self._begin()
+        if self.pairs - self._pairs_before >= _PROBED:
+            if 2 * (self.new - self._new_before) > self.pairs - self._pairs_before:
+                self._plainly = self.plain + _UNASKED
+            self._pairs_before, self._new_before = self.pairs, self.new
         if len(self._places) > _PLACES:
             self._places.clear()
             self._begin()
+
+    @property
+    def pay(self) -> bool:
+        """Whether pairs are to be asked of signatures."""
+        return self.plain >= self._plainly
 
     def place(self, path: int, chain: tuple[int, ...]) -> Place:
         """The place of a path and nodes; the same one for documents that are built alike."""
@@ -154,15 +170,10 @@ class Signatures:
 
     def outcome(self, state: int, pairs: int) -> Outcome:
         """What the cores of all plans leave of so many pairs of documents in a state."""
-        self.seen += pairs
+        self.pairs += pairs
         outcome = self._outcomes.get(state)
         if outcome is None:
-            outcome = self._find(self._commons[state])
-            if self._memo_used:
-                self._outcomes[state] = outcome
-            self.known += pairs - 1
-        else:
-            self.known += pairs
+            outcome = self._outcomes[state] = self._find(self._commons[state])
         return outcome
 
     # Inside.
@@ -217,8 +228,6 @@ class Signatures:
         )
 
     def _remember(self, key: Key, hits: Hits) -> None:
-        if not self._memo_used:
-            return
         self._memo[key] = hits
         self._weight += _weight(key, hits)
         while self._weight > _BINDINGS and len(self._memo) > 1:
@@ -236,21 +245,17 @@ class Signatures:
             right = dict(zip(edge.right, right_ranks, strict=True))
             for join, depths, opposite in edge.joins:
                 nodes = (*(left[d] for d in depths), *(right[d] for d in opposite))
-                pairs.setdefault(join, []).append((*nodes, number))
+                pairs.setdefault(join, []).append((0, *nodes, number))
         relations = Relations(pair=pairs)
         return tuple(
             [
-                Hit(program, at, tuple(bindings))
-                for program in self._programs(pairs)
+                Hit(program, at, tuple([binding[1:] for binding in bindings]))
+                for program in programs_of(self._registry, pairs)
                 for at, bindings in program.begin(
                     self._registry.tries[program.plan.id].root, relations
                 )
             ]
         )
-
-    def _programs(self, pairs: Iterable[int]) -> list[Program]:
-        plans = self._registry.plans_with(set(pairs), set())
-        return [program_of(plan) for plan in plans if plan.joins]
 
 
 def _translated(hit: Hit, lefts: list[int], rights: list[int], places: list[Place]) -> Hit:

@@ -13,6 +13,7 @@ refuse_shadowing_packages()
 from join_stage import Strategies
 from xscl.engine import Engine
 from xscl.errors import DocumentError, QueryError, QuerySyntaxError, StateError, XSCLError
+from xscl.groups import MatchGroup, MatchGroups
 from xscl.match import Match
 from xscl.streams import MatchStream
 from xscl.subscription import Subscription
@@ -24,6 +25,8 @@ __all__ = [
     "DocumentError",
     "Engine",
     "Match",
+    "MatchGroup",
+    "MatchGroups",
     "MatchStream",
     "QueryError",
     "QuerySyntaxError",

@@ -14,13 +14,15 @@ from dataclasses import dataclass, field
 
 from lxml import etree
 
-from join_stage import Batch, JoinProcessor
+from join_stage import Batch, JoinProcessor, Wanted
 from xpath_stage import Accept, ExcessiveDocument, Strings, Witnesses, XPathEvaluator
 from xscl.batches import accepted, joining_batch
 from xscl.catalogue import Catalogue
 from xscl.derived import Composite, Derived, Found
 from xscl.document import Document, kept, parsed
 from xscl.errors import DocumentError
+from xscl.grouping import Grouping
+from xscl.groups import MatchGroups
 from xscl.intake import Intake
 from xscl.match import Match
 from xscl.retention import DocumentShape
@@ -64,6 +66,7 @@ class Evaluation:
         self._queries = queries
         self._intake = intake
         self._on_error = on_error
+        self._grouping = Grouping(queries)
         self._accepts: list[Accept] = []
         self._version = join.registry.version
 
@@ -76,6 +79,21 @@ class Evaluation:
         A document that cannot be read is raised as it is met, where that is asked for.
         """
         return self._cascade(self._read(envelopes, raising=raising))
+
+    def publish_grouped(
+        self, envelopes: Iterable[Mapping[str, object]], *, raising: bool = False
+    ) -> tuple[MatchGroups, list[Delivery]]:
+        """As `publish`, but in groups; beside them the matches that somebody waits for."""
+        groups = MatchGroups(self._xpath.attribute_name)
+        deliveries: list[Delivery] = []
+        wave = self._read(envelopes, raising=raising)
+        while wave:
+            self._begin(wave)
+            rows = list(self._rows(Wanted.BUT_CHANNELS))
+            self._grouping.group(self._join.tuples, rows, self._intake.held, groups)
+            wave = self._follow(rows, deliveries, all_of_them=False)
+        self.forget()
+        return groups, [*groups.called(), *deliveries]
 
     def count(self, envelopes: Iterable[Mapping[str, object]]) -> Counter[str]:
         """The number of matches of each query that a batch completes.
@@ -90,7 +108,7 @@ class Evaluation:
                 owner = self._queries.reader(number).owner
                 assert isinstance(owner, Subscription)
                 counts[owner.name] += matches
-            rows = list(self._rows(but_alone=True))
+            rows = list(self._rows(Wanted.BUT_ALONE))
             owners = (owner for owner, _ in rows if isinstance(owner, Subscription))
             counts.update(owner.name for owner in owners if owner.reported)
             wave = self._follow(rows, None)
@@ -220,17 +238,18 @@ class Evaluation:
             self._join.accept(accepted(self._accepts))
             self._accepts = []
         self._intake.queries_changed(changes.moved)
+        self._grouping.queries_changed()
 
     def _batch(self, wave: Wave) -> Batch:
         accepts, self._accepts = self._accepts, []
         strings = self._strings.take()
         return joining_batch(wave.documents, wave.composites, wave.witnesses, accepts, strings)
 
-    def _rows(self, *, but_alone: bool = False) -> Iterator[tuple[Subscription | Derived, Found]]:
+    def _rows(self, wanted: Wanted = Wanted.ALL) -> Iterator[tuple[Subscription | Derived, Found]]:
         """What the wave completes, each once: composites, then matches in order of the completing
         documents, then of the queries.  Disjuncts of one query may agree on a match."""
         found: dict[tuple[Subscription | Derived, Found], None] = {}
-        for outputs in self._join.outputs(but_alone=but_alone):
+        for outputs in self._join.outputs(wanted):
             for number, *values in outputs.rows:
                 reader = self._queries.reader(number)
                 found[reader.owner, reader.reading.read(values, self._intake.composites)] = None
@@ -247,10 +266,13 @@ class Evaluation:
         self,
         rows: Iterable[tuple[Subscription | Derived, Found]],
         deliveries: list[Delivery] | None,
+        *,
+        all_of_them: bool = True,
     ) -> Wave:
-        """The wave that rows cause; the matches that they are join the deliveries.
+        """The wave that rows cause; the matches that they are join the deliveries, or if not
+        `all_of_them` those that a callback or a published stream waits for.
 
-        Without these, a match is built only where it is published to a stream that is read.
+        Without deliveries, a match is built only where it is published to a stream that is read.
         """
         wave = Wave()
         held = self._intake.held
@@ -261,7 +283,8 @@ class Evaluation:
                 _leave_composite(owner, composite, wave.witnesses)
                 continue
             fed = [stream for stream in owner.feeds if self._queries.graph.read[stream]]
-            if deliveries is None and not fed:
+            told = all_of_them or owner.on_match is not None or owner.dissection.feeds is not None
+            if not fed and (deliveries is None or not told):
                 continue
             documents = [held[number] for number in found.documents]
             match = owner.match(found, documents, self._xpath.attribute_name)

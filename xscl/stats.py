@@ -33,7 +33,8 @@ def stats(
     `in_process` is of the documents that came singly or in small batches: how many `documents`;
     the `slices` of the view cache and the `bytes` it has, about, its `hits` and `misses`, and how
     many slices were `evicted`; the document `pairs` with something in common, the `signatures`
-    that the conjunctive queries were run for, and how many are `remembered`.
+    that the conjunctive queries were run for, and how many are `remembered`; the `plain_pairs`
+    that were evaluated without.
     """
     join.prepare()
     sizes, counts = join.sizes(), join.registry.counts()

@@ -17,7 +17,7 @@ from hypothesis.stateful import (
     rule,
 )
 
-from join_stage import Strategies, TimeConstraint
+from join_stage import Strategies, TimeConstraint, Wanted
 from tests.join_stage.entities import (
     Entity,
     Feeder,
@@ -316,7 +316,7 @@ def test_disjuncts_are_told_apart(feeder: Feeder) -> None:
     feeder.publish(documents_at(0, 1))
     processor = feeder.processor
     assert processor.counts() == {1: 1}
-    assert [row[0] for some in processor.outputs(but_alone=True) for row in some.rows] == [0]
+    assert [row[0] for some in processor.outputs(Wanted.BUT_ALONE) for row in some.rows] == [0]
 
 
 def test_a_batch_of_nothing_completes_nothing(feeder: Feeder) -> None:
