@@ -190,7 +190,6 @@ class Completion:
 
 
 def _leaves(document: DocumentLeaves) -> Iterator[tuple[Place, int | None]]:
-    assert document.places is not None
     return zip(document.places, document.strings, strict=True)
 
 

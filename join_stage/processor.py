@@ -276,7 +276,9 @@ class JoinProcessor:
 
         They are looked for only when enough rows have gone to pay for it, unless `exact`.
         """
-        return self._retention.collect(exact=exact)
+        gone = self._retention.collect(exact=exact)
+        self._in_process.cache.collected(number for number, _ in gone)
+        return [value for _, value in gone]
 
     def sizes(self) -> dict[str, int]:
         """The number of rows of `node`, `strings`, `accept`, `document` and `composite`."""

@@ -24,12 +24,12 @@ from join_stage.relations import delete, insert, numbers, recreate
 
 __all__ = ["JoinState"]
 
-_WAITING = 500
-"""So many documents and composites may wait to be written."""
+_WAITING = 1_000
+"""So many documents and composites may wait to be written, and so many to be deleted."""
 
 
 class JoinState:
-    """What documents have left behind.
+    """What documents have left behind; what is not in the relations yet waits for `write`.
 
     `rows` are those of `node`, with what waits to be written; `came` says how many have ever
     come, and `loosened` how many have ever gone or lost their string.  `accepts_changed` tells
@@ -47,9 +47,11 @@ class JoinState:
         self.paths_changed = False
         self.unsettled: set[int] = set()
         self._composites = 0
+        self._documents = 0
         self._waiting: list[Batch] = []
         self._documents_waiting = 0
         self._accepts_waiting: list[Accepted] = []
+        self._dropped: list[int] = []
 
     def begin(self, batch: Batch) -> None:
         """Makes a batch the current one and adds it to the state."""
@@ -74,12 +76,18 @@ class JoinState:
             insert(self._connection, "accept", accept_columns(self._accepts_waiting))
             self._accepts_waiting = []
             self.paths_changed = True
-        if not self._waiting:
-            return
-        batches, self._waiting, self._documents_waiting = self._waiting, [], 0
-        self._add(batches)
-        if any(batch.witnesses.documents for batch in batches):
-            insert(self._connection, "node", witness_columns(batches))
+        if self._waiting:
+            batches, self._waiting, self._documents_waiting = self._waiting, [], 0
+            self._add(batches)
+            if any(batch.witnesses.documents for batch in batches):
+                insert(self._connection, "node", witness_columns(batches))
+        if self._dropped:
+            dropped, self._dropped = self._dropped, []
+            self._documents -= len(dropped)
+            self._delete_rows("doc", dropped)
+            delete(self._connection, "document", "doc", dropped)
+            if self._composites:
+                self._composites -= delete(self._connection, "composite", "doc", dropped)
 
     def make_current(self, batch: Batch) -> None:
         """Makes a batch that was taken the current one."""
@@ -153,12 +161,10 @@ class JoinState:
             self.accepts_changed = True
 
     def drop(self, documents: Sequence[int]) -> None:
-        """Drops documents and composites with all that they left."""
-        self.write()
-        self._delete_rows("doc", documents)
-        delete(self._connection, "document", "doc", documents)
-        if self._composites:
-            self._composites -= delete(self._connection, "composite", "doc", documents)
+        """Drops documents and composites with all that they left; they are deleted later."""
+        self._dropped += documents
+        if len(self._dropped) > _WAITING or len(self._dropped) == self._documents:
+            self.write()
 
     def drop_before(self, watermark: int, reaches: str) -> None:
         """Drops the rows that are older than the watermark by more than their leaf path's reach,
@@ -180,6 +186,7 @@ class JoinState:
 
     def _note(self, batch: Batch) -> None:
         self._composites += len(batch.composites)
+        self._documents += len(batch)
         self.rows += len(batch.witnesses.documents)
         self.came += len(batch.witnesses.documents)
 

@@ -75,19 +75,33 @@ class Posting:
 
 Slice = dict[Place, Posting]
 
-_Lone = tuple[Place, int, int]
-"""A string that stands once: its place, document and time."""
+_Lone = tuple[int, int, int]
+"""A string that stands once: the number of its place, its document and time.
+
+Like a document's leaves it is made of numbers alone, of which Python's collector of cycles need
+not know: there are millions.
+"""
+
+_NOWHERE: _Lone = (-1, -1, -1)
+"""A string that stands nowhere any more."""
+
+_Leaves = tuple[int, int, tuple[int | None, ...]]
+"""A document's time, the number of the tuple of its places, and their strings."""
+
+_UNKNOWN = -1
+"""Instead of the number: only strings are known, those of the slices that the document is in, and
+some whose slice was let go."""
+
+_SHAPES = 200_000
+"""So many tuples of places are numbered."""
 
 
 @dataclass(slots=True)
 class DocumentLeaves:
-    """The leaves of a document: their places, in the same order their strings.  Of one that came
-    by a batch it may be known only which slices it is in: `places` is None, and there may be
-    strings of which the slice was let go."""
+    """The leaves of a document: their places, in the same order their strings."""
 
-    time: int
-    places: tuple[Place, ...] | None
-    strings: Sequence[int | None]
+    places: tuple[Place, ...]
+    strings: tuple[int | None, ...]
 
 
 class ViewCache:
@@ -112,11 +126,15 @@ class ViewCache:
         self.misses = 0
         self.evicted = 0
         self._slices: OrderedDict[int, Slice | _Lone] = OrderedDict()
-        self._documents: dict[int, DocumentLeaves] = {}
+        self._documents: dict[int, _Leaves] = {}
+        self._places: list[Place] = []
+        self._place_numbers: dict[Place, int] = {}
+        self._shapes: list[tuple[Place, ...]] = []
+        self._shape_numbers: dict[tuple[Place, ...], int] = {}
         self._slice_bytes = 0
         self._document_bytes = 0
         self._highest = 0
-        # Whether something went that the relations may not have yet.
+        # Whether something went that the relations may not have yet, or may have still.
         self._unwritten = False
 
     def __len__(self) -> int:
@@ -150,11 +168,13 @@ class ViewCache:
         self._slices.move_to_end(string)
         if isinstance(entry, dict):
             return entry
-        place, document, time = entry
-        posting = Posting()
-        posting.add(document, time)
-        spread = self._slices[string] = {place: posting}
-        self._slice_bytes += _SLICE + _POSTING + _ENTRY - _LONE
+        spread: Slice = {}
+        if entry is not _NOWHERE:
+            place, document, time = entry
+            posting = spread[self._places[place]] = Posting()
+            posting.add(document, time)
+        self._slices[string] = spread
+        self._slice_bytes += _size(spread) - _LONE
         return spread
 
     def _fill(self, strings: Sequence[int]) -> dict[int, Slice]:
@@ -171,14 +191,9 @@ class ViewCache:
             if posting is None:
                 posting = of_string[place] = Posting()
             posting.add(document, time)
-            leaves = self._documents.get(document)
-            if leaves is None:
-                self._documents[document] = DocumentLeaves(time, None, [string])
-                self._document_bytes += _DOCUMENT
-            elif leaves.places is None and string not in leaves.strings:
-                assert isinstance(leaves.strings, list)
-                leaves.strings.append(string)
-                self._document_bytes += _LEAF
+            _, shape, known = self._documents.get(document, (time, _UNKNOWN, ()))
+            if shape == _UNKNOWN and string not in known:
+                self._put(document, (time, _UNKNOWN, (*known, string)))
         for string, of_string in filled.items():
             self._slices[string] = of_string
             self._slice_bytes += _size(of_string)
@@ -195,7 +210,11 @@ class ViewCache:
                 continue
             entry = slices.get(string)
             if entry is None:
-                slices[string] = (place, document, time)
+                number = self._place_numbers.get(place)
+                if number is None:
+                    number = self._place_numbers[place] = len(self._places)
+                    self._places.append(place)
+                slices[string] = (number, document, time)
                 self._slice_bytes += _LONE
                 continue
             of_string = self._spread(string, entry)
@@ -209,8 +228,7 @@ class ViewCache:
     def hold(self, document: int, time: int, leaves: Sequence[tuple[Place, int | None]]) -> None:
         """Holds the leaves of a document that is joined in process."""
         places, strings = zip(*leaves, strict=True)
-        self._documents[document] = DocumentLeaves(time, places, strings)
-        self._document_bytes += _DOCUMENT + _LEAF * len(places)
+        self._put(document, (time, self._shape(places), strings))
         for string in strings:
             if string is not None and string > self._highest:
                 self._highest = string
@@ -220,11 +238,11 @@ class ViewCache:
         found: dict[int, DocumentLeaves] = {}
         missing: list[int] = []
         for document in documents:
-            leaves = self._documents.get(document)
-            if leaves is None or leaves.places is None:
+            _, shape, strings = self._documents.get(document, (0, _UNKNOWN, ()))
+            if shape == _UNKNOWN:
                 missing.append(document)
             else:
-                found[document] = leaves
+                found[document] = DocumentLeaves(self._shapes[shape], strings)
         if missing:
             found.update(self._fetch(missing))
         return found
@@ -241,11 +259,9 @@ class ViewCache:
             strings.append(string)
         found = {}
         for document, (time, places, strings) in rows.items():
-            if document in self._documents:
-                self._forget(document)
-            found[document] = DocumentLeaves(time, tuple(places), strings)
-            self._documents[document] = found[document]
-            self._document_bytes += _DOCUMENT + _LEAF * len(places)
+            found[document] = DocumentLeaves(tuple(places), tuple(strings))
+            shape = self._shape(found[document].places)
+            self._put(document, (time, shape, found[document].strings))
         return found
 
     # Letting go.
@@ -260,29 +276,36 @@ class ViewCache:
 
     def drop(self, documents: Iterable[int]) -> None:
         """Documents are no more."""
+        self._unwritten = True
         for document in documents:
-            leaves = self._documents.get(document)
-            if leaves is None:
+            if document not in self._documents:
                 continue
-            self._forget(document)
-            for string in leaves.strings:
+            time, _, strings = self._forget(document)
+            for string in strings:
                 if string is not None:
-                    self._withdraw(document, leaves.time, string)
+                    self._withdraw(document, time, string)
+
+    def collected(self, strings: Iterable[int]) -> None:
+        """Strings are no more: their numbers are not used again."""
+        for string in strings:
+            self._let_go(string)
 
     def clear(self) -> None:
         """Lets go of all; it is filled again as it is asked for."""
-        self._slices.clear()
-        self._documents.clear()
+        for held in (self._slices, self._documents, self._place_numbers, self._shape_numbers):
+            held.clear()
+        self._places, self._shapes = [], []
         self._slice_bytes = self._document_bytes = 0
+        self._unwritten = True
 
     def shrink(self) -> None:
         """Lets go of what is beyond the memory."""
+        if len(self._shapes) > _SHAPES or len(self._places) > _SHAPES:
+            self.clear()
         half = self._memory // 2
         before = self.evicted
         while self._document_bytes > half and self._documents:
-            document = next(iter(self._documents))
-            strings = self._documents[document].strings
-            self._forget(document)
+            _, _, strings = self._forget(next(iter(self._documents)))
             self._unwritten = True
             for string in strings:
                 if string is not None:
@@ -298,10 +321,23 @@ class ViewCache:
             self._state.write()
             self._unwritten = False
 
-    def _forget(self, document: int) -> None:
+    def _put(self, document: int, leaves: _Leaves) -> None:
+        if document in self._documents:
+            self._forget(document)
+        self._documents[document] = leaves
+        self._document_bytes += _DOCUMENT + _LEAF * len(leaves[2])
+
+    def _forget(self, document: int) -> _Leaves:
         leaves = self._documents.pop(document)
-        known = leaves.strings if leaves.places is not None else leaves.strings[1:]
-        self._document_bytes -= _DOCUMENT + _LEAF * len(known)
+        self._document_bytes -= _DOCUMENT + _LEAF * len(leaves[2])
+        return leaves
+
+    def _shape(self, places: tuple[Place, ...]) -> int:
+        number = self._shape_numbers.get(places)
+        if number is None:
+            number = self._shape_numbers[places] = len(self._shapes)
+            self._shapes.append(places)
+        return number
 
     def _let_go(self, string: int) -> bool:
         entry = self._slices.pop(string, None)
@@ -316,7 +352,7 @@ class ViewCache:
             return
         if not isinstance(entry, dict):
             if entry[1] == document:
-                self._let_go(string)
+                self._slices[string] = _NOWHERE
             return
         for place, posting in list(entry.items()):
             before = len(posting.times)
@@ -326,7 +362,10 @@ class ViewCache:
                 del entry[place]
                 self._slice_bytes -= _POSTING
         if not entry:
+            # Not that it is unknown where the string stands: nowhere.
             self._let_go(string)
+            self._slices[string] = _NOWHERE
+            self._slice_bytes += _LONE
 
 
 def _size(of_string: Slice) -> int:

@@ -218,7 +218,8 @@ class Evaluation:
     def _change(self) -> None:
         """Tells the join stage and the retention what has become of queries and leaf paths."""
         if self._join.registry.version == self._version:
-            self._accepts += self._xpath.take_changes().accepts
+            if self._xpath.changed:
+                self._accepts += self._xpath.take_changes().accepts
             return
         self._version = self._join.registry.version
         changes = self._xpath.take_changes()

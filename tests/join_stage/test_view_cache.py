@@ -79,6 +79,13 @@ def test_nothing_is_left_of_what_is_dropped(feeder: Feeder) -> None:
     feeder.processor.forget(None, [0, 3])
     assert pairs(feeder, at(6, 9)) == {(1, 6), (2, 6), (4, 6), (5, 6)}
     feeder.processor.forget(None, [1, 2, 4, 5, 6])
+    # That it stands nowhere is known as long as the string is.
+    assert (counters(feeder)["slices"], counters(feeder)["bytes"]) == (1, 220)
+    misses = counters(feeder)["misses"]
+    assert pairs(feeder, at(7, 10)) == set()
+    assert counters(feeder)["misses"] == misses
+    feeder.processor.forget(None, [7])
+    feeder.collect()
     assert (counters(feeder)["slices"], counters(feeder)["bytes"]) == (0, 0)
 
 
@@ -94,6 +101,7 @@ def test_what_has_no_room_is_found_all_the_same() -> None:
     assert counters(feeder)["evicted"] > 50
     assert counters(feeder)["misses"] > 50
     feeder.processor.forget(None, range(100))
+    feeder.collect()
     assert counters(feeder)["bytes"] == 0
     feeder.connection.close()
 
