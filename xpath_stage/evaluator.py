@@ -90,6 +90,11 @@ class XPathEvaluator:
         there was for it alone.  Raises KeyError if no spine has the number."""
         self._spines.release(number)
 
+    @property
+    def changed(self) -> bool:
+        """Whether `take_changes` may have anything to tell."""
+        return self._spines.changed
+
     def take_changes(self) -> Changes:
         """What became of spines and leaf paths since the last call."""
         return self._spines.take_changes()

@@ -11,10 +11,11 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
+from typing import Literal, overload
 
 import duckdb
 
-from join_stage import JoinProcessor, Views
+from join_stage import JoinProcessor, Strategies, Views
 from xpath_stage import Strings, XPathEvaluator
 from xscl.batches import in_batches
 from xscl.catalogue import Catalogue
@@ -23,6 +24,7 @@ from xscl.document import Document
 from xscl.errors import DocumentError, QueryError, StateError, XSCLError
 from xscl.evaluation import Delivery, Evaluation
 from xscl.explain import as_text
+from xscl.groups import MatchGroup, MatchGroups
 from xscl.intake import Intake, Skipped
 from xscl.match import Match
 from xscl.registration import Added, Registration, together
@@ -50,7 +52,7 @@ class Engine:
     `on_skip` is told of each document that cannot be read; by default it is logged.  With
     `query_sharing`, queries alike but for constants are evaluated as one.  An engine
     may be used from several threads: one at a time is in it, and callbacks run on the thread that
-    published, outside the lock.
+    published, outside the lock.  `strategies` say how it goes about its work, never what it finds.
 
     >>> engine = Engine()
     >>> promo = engine.subscribe("S//book->b[./title->t] FOLLOWED BY {t = u} S//blog[./title->u]")
@@ -67,10 +69,11 @@ class Engine:
         lateness: float | str | None = None,
         on_skip: Callable[[DocumentError], object] | None = None,
         query_sharing: bool = True,
+        strategies: Strategies | None = None,
     ) -> None:
         self._lock = threading.RLock()
         self._connection = duckdb.connect()
-        self._join = JoinProcessor(self._connection)
+        self._join = JoinProcessor(self._connection, strategies)
         self._strings = Strings()
         self._xpath = XPathEvaluator(self._strings)
         self._on_skip = on_skip or (lambda error: log.warning("skipped: %s", error))
@@ -213,6 +216,7 @@ class Engine:
 
     # Documents
 
+    @overload
     def publish(
         self,
         stream: str,
@@ -220,36 +224,73 @@ class Engine:
         *,
         id: str | None = None,
         timestamp: float | str | None = None,
-    ) -> list[Match]:
+        grouped: Literal[False] = False,
+    ) -> list[Match]: ...
+
+    @overload
+    def publish(
+        self,
+        stream: str,
+        document: object,
+        *,
+        id: str | None = None,
+        timestamp: float | str | None = None,
+        grouped: Literal[True],
+    ) -> MatchGroups: ...
+
+    def publish(
+        self,
+        stream: str,
+        document: object,
+        *,
+        id: str | None = None,
+        timestamp: float | str | None = None,
+        grouped: bool = False,
+    ) -> list[Match] | MatchGroups:
         """Publishes one document, XML as text or bytes or JSON as a dict or list; returns the
-        matches that it completes, and those of queries that read what these publish.
+        matches that it completes, and those of queries that read what these publish; `grouped`, a
+        sequence of groups, each of all the queries that the same documents satisfy.
 
         Raises DocumentError if it cannot be read.  A late or duplicate document is counted and
         has no matches.
         """
         kind = "xml" if isinstance(document, str | bytes) else "json"
         envelope = {"stream": stream, kind: document, "id": id, "timestamp": timestamp}
-        with self._lock:
-            self._check_open()
-            deliveries = self._evaluation.publish([envelope], raising=True)
-            skips = self._take_skips()
-        return self._deliver(deliveries, skips)
+        return self._publish([envelope], raising=True, grouped=grouped)
 
-    def publish_many(self, envelopes: object) -> list[Match]:
+    @overload
+    def publish_many(
+        self, envelopes: object, *, grouped: Literal[False] = False
+    ) -> list[Match]: ...
+
+    @overload
+    def publish_many(self, envelopes: object, *, grouped: Literal[True]) -> MatchGroups: ...
+
+    def publish_many(
+        self, envelopes: object, *, grouped: bool = False
+    ) -> list[Match] | MatchGroups:
         """Publishes documents as one batch; those that cannot be read are reported, counted and
         skipped.  An envelope is a dict as in a line of an events file; a table of them may be
         Arrow, pandas or Polars."""
-        some = list(envelopes_of(envelopes))
-        with self._lock:
-            self._check_open()
-            deliveries = self._evaluation.publish(some)
-            skips = self._take_skips()
-        return self._deliver(deliveries, skips)
+        return self._publish(list(envelopes_of(envelopes)), raising=False, grouped=grouped)
 
-    def run(self, envelopes: object, *, batch: int = 1000) -> Iterator[Match]:
-        """Publishes documents in batches, lazily; yields the matches as they are found."""
+    @overload
+    def run(
+        self, envelopes: object, *, batch: int = 1000, grouped: Literal[False] = False
+    ) -> Iterator[Match]: ...
+
+    @overload
+    def run(
+        self, envelopes: object, *, batch: int = 1000, grouped: Literal[True]
+    ) -> Iterator[MatchGroup]: ...
+
+    def run(
+        self, envelopes: object, *, batch: int = 1000, grouped: bool = False
+    ) -> Iterator[Match] | Iterator[MatchGroup]:
+        """Publishes documents in batches, lazily; yields the matches as they are found, or
+        `grouped` those of the same documents together."""
         for some in in_batches(envelopes_of(envelopes), batch):
-            yield from self.publish_many(some)
+            yield from self._publish(some, raising=False, grouped=grouped)
 
     def count(self, envelopes: object, *, batch: int = 1000) -> Counter[str]:
         """Publishes documents in batches and counts the matches of each query, without building
@@ -382,6 +423,20 @@ class Engine:
         self.close()
 
     # Inside
+
+    def _publish(
+        self, envelopes: Sequence[Envelope], *, raising: bool, grouped: bool
+    ) -> list[Match] | MatchGroups:
+        groups: MatchGroups | None = None
+        with self._lock:
+            self._check_open()
+            if grouped:
+                groups, deliveries = self._evaluation.publish_grouped(envelopes, raising=raising)
+            else:
+                deliveries = self._evaluation.publish(envelopes, raising=raising)
+            skips = self._take_skips()
+        matches = self._deliver(deliveries, skips)
+        return matches if groups is None else groups
 
     def _held(self, id: str, stream: str) -> Document:
         """The document of an id that is held, that of a stream if there are several."""
