@@ -70,6 +70,11 @@ class Plan:
         chains = (*(chain for pair in self.joins for chain in pair), *self.singles)
         return max(len(chain.nodes) for chain in chains)
 
+    @property
+    def orders(self) -> bool:
+        """Whether it compares strings by order, for which it needs their values."""
+        return any(edge.operator not in ("=", "!=") for edge in self.graph.edges)
+
     def string(self, node: int) -> str:
         """The variable of CQ_T that is the string of a node that is compared or valued."""
         for index, pair in reversed(list(enumerate(self.joins))):

@@ -2,72 +2,108 @@
 
 Algorithm 1 of the thesis, a batch at a time: take in the witnesses (Algorithm 2), join values,
 evaluate the conjunctive query of each template against R_T, test the time constraints of the
-queries of each row (Algorithm 3).  A single document is a batch of one.
+queries of each row (Algorithm 3).  Small batches go through all that in process, large ones in
+DuckDB (law 10); a join without equality always does the latter.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 import duckdb
-import pyarrow as pa
 
 from join_stage import relations
+from join_stage.batch import Accepted, Batch
+from join_stage.channels import ChannelTuple
 from join_stage.constraints import matches_sql
+from join_stage.edges import Accepts
+from join_stage.in_process import ExcessivePairs, InProcessJoin
+from join_stage.outputs import Outputs, Wanted
 from join_stage.plan import Plan
 from join_stage.registry import Registry
 from join_stage.retention import Retention
 from join_stage.sql import to_sql
-from join_stage.state import Batch, JoinState
+from join_stage.state import JoinState
+from join_stage.strategies import Strategies
 from join_stage.together import bring_together
 from join_stage.value_join import Delta, join_values, note_joining_paths
 
-__all__ = ["JoinProcessor", "Outputs"]
+__all__ = ["JoinProcessor"]
 
 
-@dataclass(frozen=True, slots=True)
-class Outputs:
-    """Matches of the queries of one plan, each once: rows of the query's number, the numbers of
-    the documents or composites (one for each side), the codes of the plan's output nodes, and
-    the numbers of the strings of its valued ones."""
-
-    plan: Plan
-    rows: list[tuple[int, ...]]
+_LEAVES = 100
+_FEW = 100
+"""A batch is joined in process if it has not many more leaves than so many for each document,
+and for as many documents if they are fewer."""
 
 
 class JoinProcessor:
     """The relations of one engine and the queries that are evaluated over them."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, strategies: Strategies | None = None
+    ) -> None:
         self.connection = connection
+        self.strategies = strategies or Strategies()
         relations.create(connection)
         self.registry = Registry(connection)
         self._state = JoinState(connection)
         self._retention = Retention(connection, self.registry, self._state)
+        self._accepts = Accepts()
+        self._in_process = InProcessJoin(
+            connection,
+            self.registry,
+            self._accepts,
+            self._state,
+            self.strategies,
+        )
         self._latest: int | None = None
         self._viewed_depth = 0
         self._delta = Delta(None, in_order=False)
         # The plans of the queries asked for; None is all.
         self._asked: frozenset[str] | None = None
+        # The batch that was joined in process, and whether the relations have it.
+        self._joined: Batch | None = None
+        self._in_relations = True
 
     # Batches
 
     def begin(self, batch: Batch) -> None:
         """Takes in a batch and joins its values; `outputs` and `counts` then tell its matches."""
-        self.prepare()
         self.accept(batch.accepts)
-        self._state.begin(batch)
-        lo, wl = self.registry.bounds
-        numbers, times = batch.numbers, batch.times
-        in_order = self._latest is None or min(times, default=self._latest) >= self._latest
+        times = batch.times
+        earliest = min(times.values(), default=self._latest)
+        in_order = self._latest is None or earliest is None or earliest >= self._latest
         # Within the batch, the other order of a pair is found as ΔL ⋈ ΔR all the same.
-        self._delta = Delta(min(numbers, default=0), in_order)
-        self._latest = max(times if self._latest is None else [self._latest, *times], default=None)
+        self._delta = Delta(min(times, default=0), in_order)
+        if times:
+            latest = max(times.values())
+            self._latest = latest if self._latest is None else max(latest, self._latest)
         self._asked = None
-        depth = self.registry.depth
-        join_values(self.connection, bounds=(lo, wl), depth=depth, delta=self._delta)
+        if not self._begin_in_process(batch):
+            self._joined, self._in_relations = None, True
+            self.prepare()
+            self._state.begin(batch)
+            self._in_process.note(batch)
+            self._in_process.cache.came(batch.witnesses.strings)
+            self._join_values()
+
+    def _begin_in_process(self, batch: Batch) -> bool:
+        """Joins a batch in process, if that is the place for it."""
+        if len(batch) > self.strategies.in_process:
+            return False
+        if len(batch.witnesses.documents) > _LEAVES * max(len(batch), _FEW):
+            return False
+        try:
+            # Before the state takes it: a slice that is filled must not hold what comes.
+            self._in_process.join(batch)
+        except ExcessivePairs:
+            return False
+        self._joined, self._in_relations = batch, False
+        self._state.take(batch)
+        return True
 
     def review(self, batch: Batch, queries: Collection[int]) -> None:
         """Joins documents and composites that are in the state already, for some queries alone;
@@ -76,9 +112,12 @@ class JoinProcessor:
         The batch has all that is to be joined, in whatever order.  Its witnesses take the place
         of what the documents left when they came; its composites have none.
         """
-        self.prepare()
         self.accept(batch.accepts)
+        self._joined, self._in_relations = None, True
+        self.prepare()
         self._state.begin_again(batch)
+        self._in_process.cache.came(batch.witnesses.strings)
+        self._in_process.cache.clear()
         self._delta = Delta(None, in_order=False)
         self._asked, bounds = self.registry.ask(queries)
         note_joining_paths(self.connection, "asked_")
@@ -99,24 +138,43 @@ class JoinProcessor:
         latest with the next batch; until then what has moved is not let go.
         """
         self._state.change(gone, moved, unvalued)
-        note_joining_paths(self.connection)
+        self._accepts.change(gone, moved)
+        if moved or unvalued:
+            self._in_process.cache.clear()
 
-    def accept(self, accepts: dict[str, pa.Array]) -> None:
+    def accept(self, accepts: Sequence[Accepted]) -> None:
         """Takes in what leaf paths accept anew: path, spine, depths."""
-        if self._state.add_accepts(accepts):
-            note_joining_paths(self.connection)
+        self._state.add_accepts(accepts)
+        self._accepts.add(accepts)
 
     def prepare(self) -> None:
-        """Brings the relations up to date with the queries."""
-        if self.registry.flush():
+        """Brings the relations up to date with the queries and with what was joined in process."""
+        self._state.write()
+        if self.registry.flush() or self._state.paths_changed:
+            self._state.paths_changed = False
             note_joining_paths(self.connection)
         self._views()
+        if self._joined is not None and not self._in_relations:
+            self._in_relations = True
+            self._state.make_current(self._joined)
+            self._join_values()
 
     # Matches
 
-    def outputs(self, *, but_alone: bool = False) -> Iterator[Outputs]:
-        """The matches that the current batch completes; `but_alone`: those of disjuncts only."""
-        for plan in self.plans():
+    @property
+    def tuples(self) -> Sequence[ChannelTuple]:
+        """The channel tuples of the current batch: none of one that was joined in DuckDB."""
+        return self._in_process.tuples if self._joined is not None else ()
+
+    def outputs(self, wanted: Wanted = Wanted.ALL) -> Iterator[Outputs]:
+        """The matches that the current batch completes, or some of them."""
+        but_alone = wanted is Wanted.BUT_ALONE
+        if self._joined is not None:
+            found = self._in_process.rows(alone=not but_alone, channels=wanted is Wanted.ALL)
+            for plan, rows in found:
+                if rows:
+                    yield Outputs(plan, rows)
+        for plan in self._by_relations():
             if but_alone and not self.registry.has(plan, alone=False):
                 continue
             columns = ["q", *(("dl", "dr") if plan.sides == 2 else ("dl",))]
@@ -134,7 +192,9 @@ class JoinProcessor:
         """The number of matches that the current batch completes, by query, of those queries
         that are alone."""
         counts: dict[int, int] = {}
-        for plan in self.plans():
+        if self._joined is not None:
+            counts.update(self._in_process.counts())
+        for plan in self._by_relations():
             if not self.registry.has(plan, alone=True):
                 continue
             matches = self.matches(plan, plan.outputs)
@@ -169,6 +229,15 @@ class JoinProcessor:
             bring_together(self.connection, plan, self._delta, rows, queries)
         return matches_sql(plan, _found_sql(plan, nodes, valued, rows), queries)
 
+    def _by_relations(self) -> list[Plan]:
+        """The plans whose matches are to be found in the relations."""
+        if self._joined is None:
+            return self.plans()
+        if not any(plan.sides == 2 and not plan.joins for plan in self.registry.plans.values()):
+            return []
+        self.prepare()
+        return [plan for plan in self.plans() if plan.sides == 2 and not plan.joins]
+
     # State
 
     def forget(
@@ -180,13 +249,16 @@ class JoinProcessor:
         Rows are looked for only when enough documents have come to pay for it, unless `exact`.
         """
         self._retention.forget(watermark, documents, exact=exact)
+        self._in_process.drop(documents)
 
     def collect(self, *, exact: bool = False) -> list[str]:
         """Drops the strings that nothing holds any more, and returns them.
 
         They are looked for only when enough rows have gone to pay for it, unless `exact`.
         """
-        return self._retention.collect(exact=exact)
+        gone = self._retention.collect(exact=exact)
+        self._in_process.cache.collected(number for number, _ in gone)
+        return [value for _, value in gone]
 
     def sizes(self) -> dict[str, int]:
         """The number of rows of `node`, `strings`, `accept`, `document` and `composite`."""
@@ -197,7 +269,27 @@ class JoinProcessor:
         query = "SELECT stream, count(*) FROM node JOIN document USING (doc) GROUP BY stream"
         return dict(self.connection.execute(query).fetchall())
 
+    def in_process(self) -> dict[str, int]:
+        """What is joined in process, as `Engine.stats` tells it."""
+        cache, signatures = self._in_process.cache, self._in_process.signatures
+        return {
+            "documents": self._in_process.documents,
+            "slices": len(cache),
+            "bytes": cache.bytes,
+            "hits": cache.hits,
+            "misses": cache.misses,
+            "evicted": cache.evicted,
+            "pairs": signatures.pairs,
+            "plain_pairs": signatures.plain,
+            "signatures": signatures.new,
+            "remembered": len(signatures),
+        }
+
     # Inside
+
+    def _join_values(self) -> None:
+        bounds, depth = self.registry.bounds, self.registry.depth
+        join_values(self.connection, bounds=bounds, depth=depth, delta=self._delta)
 
     def _numbers(self, query: str) -> set[int]:
         return {number for (number,) in self.connection.execute(query).fetchall()}

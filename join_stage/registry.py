@@ -14,10 +14,12 @@ from dataclasses import dataclass, field
 
 import duckdb
 
+from join_stage.audience import Audience
 from join_stage.bounds import Bounds, Widest
 from join_stage.constraints import TimeConstraint
 from join_stage.plan import Plan
 from join_stage.relations import Columns, delete, insert, numbers, recreate
+from join_stage.row_trie import RowTrie
 
 __all__ = ["Registry"]
 
@@ -43,6 +45,7 @@ class _Row:
     key: tuple[int, ...]
     joins: tuple[_ValueJoin, ...]
     waiting: tuple[tuple[int, ...], tuple[int, ...]]
+    audience: Audience = field(default_factory=Audience)
     queries: int = 0
     written: bool = False
 
@@ -59,8 +62,12 @@ class Registry:
     """Plans, rows of R_T and queries, mirrored in the relations by `flush`.
 
     `plans` are those that have rows, by id; `version` grows whenever a row, or how long one can
-    be reached, may have changed.  `variables` are the names of variables by number, kept by who
-    gives the numbers.
+    be reached, may have changed, `structure` whenever rows or the bounds of value joins have.
+    `variables` are the names of variables by number, kept by who gives the numbers.
+
+    For the evaluation in process, `tries` are the rows of each plan, `audiences` the queries of
+    each row, `partners` the value joins by the spines of their left and right leaves, and
+    `joining` says how many have a spine.
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
@@ -68,12 +75,18 @@ class Registry:
         self.plans: dict[str, Plan] = {}
         self.variables: dict[int, str] = {}
         self.version = 0
+        self.structure = 0
+        self.tries: dict[str, RowTrie] = {}
+        self.audiences: dict[int, Audience] = {}
+        self.partners: dict[int, dict[int, _ValueJoin]] = {}
+        self.joining: Counter[int] = Counter()
         self._queries: dict[int, _Query] = {}
         self._rows: dict[tuple[str, tuple[int, ...]], _Row] = {}
         self._value_joins: dict[tuple[int, int], _ValueJoin] = {}
         self._bounds = Bounds()
         self._depths = Widest()
         self._without_joins = 0
+        self._ordering = 0
         self._reaches: defaultdict[int, Widest] = defaultdict(Widest)
         # For each plan, how many rows have a number in each of its columns.
         self._used: dict[str, list[Counter[int]]] = {}
@@ -111,6 +124,7 @@ class Registry:
         if row is None:
             row = self._add_row(plan, key, found, joins, singles)
         row.queries += 1
+        row.audience.add(query, constraint, since=since, alone=alone)
         self._alone[plan.id, alone] += 1
         self._queries[query] = self._new_queries[query] = _Query(row, constraint, since, alone)
         if row.joins:
@@ -120,6 +134,7 @@ class Registry:
             join.bounds.add(constraint)
             if join.bounds.widest != before or not join.written:
                 self._changed_joins[join.number] = join
+            self.structure += join.bounds.widest != before
         window = constraint.bounds[1]
         for spine in self._waiting(row, constraint):
             self._reaches[spine].add(window)
@@ -141,6 +156,7 @@ class Registry:
             join.bounds.remove(constraint)
             if join.bounds.widest != before:
                 self._changed_joins[join.number] = join
+                self.structure += 1
         window = constraint.bounds[1]
         for spine in self._waiting(row, constraint):
             reach = self._reaches[spine]
@@ -148,6 +164,7 @@ class Registry:
             if not reach:
                 del self._reaches[spine]
         row.queries -= 1
+        row.audience.remove(query, constraint, since=gone.since)
         if not row.queries:
             self._remove_row(row)
         self.version += 1
@@ -185,6 +202,11 @@ class Registry:
     def depth(self) -> int:
         """The length of the longest chain of all plans."""
         return self._depths.largest or 1
+
+    @property
+    def orders(self) -> bool:
+        """Whether some plan compares strings by order."""
+        return bool(self._ordering)
 
     @property
     def some_without_joins(self) -> bool:
@@ -258,8 +280,10 @@ class Registry:
         if plan.id not in self.plans:
             self.plans[plan.id] = plan
             self._used[plan.id] = [Counter() for _ in plan.columns]
+            self.tries[plan.id] = RowTrie()
             self._depths.add(plan.depth)
             self._without_joins += not plan.joins
+            self._ordering += plan.orders
         left, right = [ls for ls, _ in joins], [rs for _, rs in joins]
         for chain, spine in zip(plan.singles, singles, strict=True):
             (right if chain.side else left).append(spine)
@@ -268,6 +292,9 @@ class Registry:
         self._next_row += 1
         self._rows[plan.id, key] = self._new_rows[row.number] = row
         self._rows_of_plan[plan.id] += 1
+        self.structure += 1
+        self.audiences[row.number] = row.audience
+        self.tries[plan.id].add(_of_columns(row), row.number)
         for column, number in zip(self._used[plan.id], _of_columns(row), strict=True):
             column[number] += 1
         for join in row.joins:
@@ -276,7 +303,9 @@ class Registry:
 
     def _remove_row(self, row: _Row) -> None:
         plan = row.plan
-        del self._rows[plan.id, row.key]
+        del self._rows[plan.id, row.key], self.audiences[row.number]
+        self.structure += 1
+        self.tries[plan.id].remove(_of_columns(row), row.number)
         if row.written:
             self._gone_rows.setdefault(plan.id, []).append(row.number)
         else:
@@ -289,21 +318,37 @@ class Registry:
             join.uses -= 1
             if not join.uses:
                 del self._value_joins[join.spines]
+                self._part(join)
                 self._changed_joins.pop(join.number, None)
                 if join.written:
                     self._gone_joins.append(join.number)
         self._rows_of_plan[plan.id] -= 1
         if not self._rows_of_plan[plan.id]:
             del self._rows_of_plan[plan.id], self._used[plan.id], self.plans[plan.id]
+            del self.tries[plan.id]
             self._depths.remove(plan.depth)
             self._without_joins -= not plan.joins
+            self._ordering -= plan.orders
 
     def _value_join(self, spines: tuple[int, int]) -> _ValueJoin:
         join = self._value_joins.get(spines)
         if join is None:
             join = self._value_joins[spines] = _ValueJoin(self._next_value_join, spines)
             self._next_value_join += 1
+            left, right = spines
+            self.partners.setdefault(left, {})[right] = join
+            self.joining.update(spines)
         return join
+
+    def _part(self, join: _ValueJoin) -> None:
+        left, right = join.spines
+        del self.partners[left][right]
+        if not self.partners[left]:
+            del self.partners[left]
+        for spine in join.spines:
+            self.joining[spine] -= 1
+            if not self.joining[spine]:
+                del self.joining[spine]
 
     @staticmethod
     def _waiting(row: _Row, constraint: TimeConstraint) -> Iterable[int]:

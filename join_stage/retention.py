@@ -18,7 +18,7 @@ from join_stage.state import JoinState
 
 __all__ = ["Retention"]
 
-_LEAST = 1_000
+_LEAST = 5_000
 """So many rows must have come before the state is looked through for what has expired."""
 
 
@@ -46,20 +46,22 @@ class Retention:
             return
         if exact or state.came - self._came > max(_LEAST, state.rows // 8):
             self._came = state.came
+            state.write()
             self._note_reaches()
             state.drop_before(watermark, "path_reach")
 
-    def collect(self, *, exact: bool) -> list[str]:
-        """Drops the strings that no row holds any more; returns them."""
+    def collect(self, *, exact: bool) -> list[tuple[int, str]]:
+        """Drops the strings that no row holds any more; returns them with their numbers."""
         state = self._state
         if not exact and state.loosened - self._loosened <= state.rows // 4:
             return []
         self._loosened = state.loosened
-        unheld = self._connection.execute(
+        state.write()
+        unheld: list[tuple[int, str]] = self._connection.execute(
             "DELETE FROM strings "
-            "WHERE id NOT IN (SELECT s FROM node WHERE s IS NOT NULL) RETURNING value"
+            "WHERE id NOT IN (SELECT s FROM node WHERE s IS NOT NULL) RETURNING id, value"
         ).fetchall()
-        return [value for (value,) in unheld]
+        return unheld
 
     def _note_reaches(self) -> None:
         """`path_reach`: the reach of each leaf path, the longest of the spines it accepts.

@@ -1,58 +1,40 @@
 """The join state: Algorithm 2, and its reverse.
 
-A batch leaves its witnesses, its documents and composites, and the strings that are new.  What
-the queries' coming and going changes in stage 1's leaf paths changes the rows that bear them.
+A batch leaves its witnesses, its documents and composites, and the strings that are new.  Those
+that are joined in process are written behind: many at a time, or when somebody asks for them.
+What the queries' coming and going changes in stage 1's leaf paths changes the rows that bear them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import duckdb
 
-from join_stage.relations import Columns, delete, insert, numbers, recreate
+from join_stage.batch import (
+    Accepted,
+    Batch,
+    accept_columns,
+    composite_columns,
+    document_columns,
+    string_columns,
+    witness_columns,
+)
+from join_stage.relations import delete, insert, numbers, recreate
 
-__all__ = ["Batch", "JoinState"]
+__all__ = ["JoinState"]
 
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """A batch of documents and composites with their witnesses, as Arrow columns.
-
-    `documents`: doc, ts, stream, id; `witnesses`: doc, node, path, s, ts, chain; `accepts`: path,
-    spine, depths, of the paths that are new; `strings`: id, value and double of the new ones;
-    `composites`: doc, ts, start, first, parts, or no columns where there are none.  The numbers
-    of documents and composites ascend together and begin after those of all batches before.
-    """
-
-    documents: Columns
-    witnesses: Columns
-    accepts: Columns
-    strings: Columns
-    composites: Columns = field(default_factory=dict)
-
-    @property
-    def numbers(self) -> list[int]:
-        """The numbers of its documents, then those of its composites."""
-        return self._of_both("doc")
-
-    @property
-    def times(self) -> list[int]:
-        """The times at which its documents, then those at which its composites end."""
-        return self._of_both("ts")
-
-    def _of_both(self, column: str) -> list[int]:
-        values: list[int] = self.documents[column].to_pylist()
-        return values + self.composites[column].to_pylist() if self.composites else values
+_WAITING = 1_000
+"""So many documents and composites may wait to be written, and so many to be deleted."""
 
 
 class JoinState:
-    """What documents have left behind.
+    """What documents have left behind; what is not in the relations yet waits for `write`.
 
-    `rows` are those of `node`; `came` says how many have ever come, and `loosened` how many have
-    ever gone or lost their string.  `accepts_changed` tells that `accept` has changed since it
-    was last set to False; `unsettled` are leaf paths that have taken over rows of others, and of
+    `rows` are those of `node`, with what waits to be written; `came` says how many have ever
+    come, and `loosened` how many have ever gone or lost their string.  `accepts_changed` tells
+    that what paths accept has changed since it was last set to False, and `paths_changed` that it
+    has in the relation; `unsettled` are leaf paths that have taken over rows of others, and of
     which the next batch says what else they accept.
     """
 
@@ -62,30 +44,73 @@ class JoinState:
         self.came = 0
         self.loosened = 0
         self.accepts_changed = False
+        self.paths_changed = False
         self.unsettled: set[int] = set()
         self._composites = 0
+        self._documents = 0
+        self._waiting: list[Batch] = []
+        self._documents_waiting = 0
+        self._accepts_waiting: list[Accepted] = []
+        self._dropped: list[int] = []
 
     def begin(self, batch: Batch) -> None:
         """Makes a batch the current one and adds it to the state."""
-        recreate(self._connection, "node_w", batch.witnesses)
-        self._add_strings(batch)
-        if len(batch.documents["doc"]):
-            insert(self._connection, "document", batch.documents)
-        if batch.composites and len(batch.composites["doc"]):
-            insert(self._connection, "composite", batch.composites)
-            self._composites += len(batch.composites["doc"])
-        self._keep(len(batch.witnesses["doc"]))
+        self.write()
+        self._note(batch)
+        self._add([batch])
+        recreate(self._connection, "node_w", witness_columns([batch]))
+        if batch.witnesses.documents:
+            self._connection.execute("INSERT INTO node BY NAME FROM node_w")
+
+    def take(self, batch: Batch) -> None:
+        """Adds a batch to the state; it is written later."""
+        self._note(batch)
+        self._waiting.append(batch)
+        self._documents_waiting += len(batch)
+        if self._documents_waiting > _WAITING:
+            self.write()
+
+    def write(self) -> None:
+        """Writes what has waited for it."""
+        if self._accepts_waiting:
+            insert(self._connection, "accept", accept_columns(self._accepts_waiting))
+            self._accepts_waiting = []
+            self.paths_changed = True
+        if self._waiting:
+            batches, self._waiting, self._documents_waiting = self._waiting, [], 0
+            self._add(batches)
+            if any(batch.witnesses.documents for batch in batches):
+                insert(self._connection, "node", witness_columns(batches))
+        if self._dropped:
+            dropped, self._dropped = self._dropped, []
+            self._documents -= len(dropped)
+            self._delete_rows("doc", dropped)
+            delete(self._connection, "document", "doc", dropped)
+            if self._composites:
+                self._composites -= delete(self._connection, "composite", "doc", dropped)
+
+    def make_current(self, batch: Batch) -> None:
+        """Makes a batch that was taken the current one."""
+        self.write()
+        recreate(self._connection, "node_w", witness_columns([batch]))
 
     def begin_again(self, batch: Batch) -> None:
         """Makes documents and composites that are in the state the current batch: its witnesses
         take the place of the documents' rows, the composites keep theirs."""
-        self._add_strings(batch)
-        recreate(self._connection, "node_w", batch.witnesses)
-        if len(batch.documents["doc"]):
-            self._delete_rows("doc", batch.documents["doc"].to_pylist())
-        self._keep(len(batch.witnesses["doc"]))
+        self.write()
+        if batch.strings:
+            insert(self._connection, "strings", string_columns([batch]))
+        recreate(self._connection, "node_w", witness_columns([batch]))
+        if batch.documents:
+            self._delete_rows("doc", [number for number, *_ in batch.documents])
+        witnesses = len(batch.witnesses.documents)
+        if witnesses:
+            self._connection.execute("INSERT INTO node BY NAME FROM node_w")
+            self.rows += witnesses
+            self.came += witnesses
         if batch.composites:
-            recreate(self._connection, "reviewed", {"doc": batch.composites["doc"]})
+            composites = numbers([number for number, *_ in batch.composites])
+            recreate(self._connection, "reviewed", {"doc": composites})
             self._connection.execute(
                 "INSERT INTO node_w BY NAME SELECT node.* FROM node JOIN reviewed USING (doc)"
             )
@@ -102,6 +127,8 @@ class JoinState:
         take over their rows, or None where nobody asks for them; `unvalued` are leaf paths,
         numbered as after the move, whose strings nobody asks for.
         """
+        self.write()
+        self.paths_changed = True
         connection = self._connection
         if gone:
             delete(connection, "accept", "spine", gone)
@@ -124,27 +151,25 @@ class JoinState:
             self.loosened += loosened
         self.accepts_changed = True
 
-    def add_accepts(self, accepts: Columns) -> bool:
-        """Adds what paths accept anew; returns whether there is anything."""
+    def add_accepts(self, accepts: Sequence[Accepted]) -> None:
+        """Adds what paths accept anew."""
         if self.unsettled:
             self.unsettled.clear()
             self.accepts_changed = True
-        if not len(accepts["path"]):
-            return False
-        insert(self._connection, "accept", accepts)
-        self.accepts_changed = True
-        return True
+        if accepts:
+            self._accepts_waiting += accepts
+            self.accepts_changed = True
 
     def drop(self, documents: Sequence[int]) -> None:
-        """Drops documents and composites with all that they left."""
-        self._delete_rows("doc", documents)
-        delete(self._connection, "document", "doc", documents)
-        if self._composites:
-            self._composites -= delete(self._connection, "composite", "doc", documents)
+        """Drops documents and composites with all that they left; they are deleted later."""
+        self._dropped += documents
+        if len(self._dropped) > _WAITING or len(self._dropped) == self._documents:
+            self.write()
 
     def drop_before(self, watermark: int, reaches: str) -> None:
         """Drops the rows that are older than the watermark by more than their leaf path's reach,
         which is a row of the relation `reaches` (path, reach)."""
+        self.write()
         (dropped,) = self._connection.execute(
             f"DELETE FROM node USING {reaches} p "
             f"WHERE node.path = p.path AND node.ts < {watermark} - p.reach"
@@ -153,20 +178,26 @@ class JoinState:
 
     def sizes(self) -> dict[str, int]:
         """The number of rows of `node`, `strings`, `accept`, `document` and `composite`."""
+        self.write()
         relations = ("node", "strings", "accept", "document", "composite")
         counts = ", ".join(f"(SELECT count(*) FROM {relation})" for relation in relations)
         (row,) = self._connection.execute(f"SELECT {counts}").fetchall()
         return dict(zip(relations, row, strict=True))
 
-    def _add_strings(self, batch: Batch) -> None:
-        if len(batch.strings["id"]):
-            insert(self._connection, "strings", batch.strings)
+    def _note(self, batch: Batch) -> None:
+        self._composites += len(batch.composites)
+        self._documents += len(batch)
+        self.rows += len(batch.witnesses.documents)
+        self.came += len(batch.witnesses.documents)
 
-    def _keep(self, witnesses: int) -> None:
-        if witnesses:
-            self._connection.execute("INSERT INTO node BY NAME FROM node_w")
-            self.rows += witnesses
-            self.came += witnesses
+    def _add(self, batches: Sequence[Batch]) -> None:
+        """Adds all of some batches but their witnesses."""
+        if any(batch.strings for batch in batches):
+            insert(self._connection, "strings", string_columns(batches))
+        if any(batch.documents for batch in batches):
+            insert(self._connection, "document", document_columns(batches))
+        if any(batch.composites for batch in batches):
+            insert(self._connection, "composite", composite_columns(batches))
 
     def _delete_rows(self, column: str, values: Sequence[int]) -> None:
         self._count_dropped(delete(self._connection, "node", column, values))

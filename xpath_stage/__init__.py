@@ -2,11 +2,13 @@
 
 `patterns` says what can be asked for, `automaton` shares it, `paths` runs the automaton once
 per path (`transitions` lead there, `leaf_paths` are what rows are left for), `filters` tests
-nodes (`functions` has what XPath 1.0 has not), `evaluator` walks a document within the bounds of
-`work`.  Spines come and go while documents flow: `registered` counts them, `upkeep` lets the
-paths follow.  `values` are functions on strings, `documents` and `json_documents` parse.
+nodes (`functions` has what XPath 1.0 has not, `constants` finds those that hold), `evaluator`
+walks a document within the bounds of `work`.  Spines come and go while documents flow:
+`registered` counts them, `upkeep` lets the paths follow.  `values` are functions on strings,
+`documents` and `json_documents` parse.
 """
 
+from xpath_stage.constants import Constant, Constants, Held
 from xpath_stage.documents import ATTRIBUTE, MalformedDocument, parse, string_value
 from xpath_stage.evaluator import Witnesses, XPathEvaluator
 from xpath_stage.functions import EXTENSIONS, compared
@@ -18,7 +20,7 @@ from xpath_stage.json_documents import (
     number_text,
 )
 from xpath_stage.leaf_paths import Accept, Changes
-from xpath_stage.patterns import Definition, Filter, Spine, Step
+from xpath_stage.patterns import Definition, Family, Filter, Spine, Step, Test
 from xpath_stage.strings import Strings
 from xpath_stage.values import apply, double_of
 from xpath_stage.work import ExcessiveDocument
@@ -28,13 +30,18 @@ __all__ = [
     "EXTENSIONS",
     "Accept",
     "Changes",
+    "Constant",
+    "Constants",
     "Definition",
     "ExcessiveDocument",
+    "Family",
     "Filter",
+    "Held",
     "MalformedDocument",
     "Spine",
     "Step",
     "Strings",
+    "Test",
     "Witnesses",
     "XPathEvaluator",
     "apply",

@@ -15,13 +15,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from xpath_stage.patterns import Definition, Filter, Step
+from xpath_stage.patterns import Definition, Step, Test
 
 __all__ = ["Automaton", "Turnover"]
 
 Axis = Literal["child", "descendant"]
 
-Tests = dict[str, dict[int, tuple[Filter, ...]]]
+Tests = dict[str, dict[int, tuple[Test, ...]]]
 """By node test the states that it leads to, with their filters."""
 
 
@@ -136,7 +136,7 @@ class Automaton:
 
     def reached(
         self, active: Iterable[int], waiting: Iterable[int], name: str
-    ) -> tuple[frozenset[int], tuple[tuple[int, tuple[Filter, ...]], ...]]:
+    ) -> tuple[frozenset[int], tuple[tuple[int, tuple[Test, ...]], ...]]:
         """The states that a node of this name reaches below a node with these states.
 
         Returns those without filters, and those with their filters.  `name` is a Clark name,
@@ -146,7 +146,7 @@ class Automaton:
         local = clark.rpartition("}")[2]
         accepted = (name, f"{attribute}*", f"{attribute}{{*}}{local}")
         free: set[int] = set()
-        filtered: dict[int, tuple[Filter, ...]] = {}
+        filtered: dict[int, tuple[Test, ...]] = {}
         for tests in self._tests_from(active, waiting):
             for test in accepted:
                 for state, filters in tests.get(test, {}).items():

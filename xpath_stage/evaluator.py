@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import cast
 
 from lxml import etree
 
 from xpath_stage.automaton import Automaton
+from xpath_stage.constants import Constants, Held
 from xpath_stage.documents import ATTRIBUTE, string_value
 from xpath_stage.filters import FilterTests
 from xpath_stage.leaf_paths import Changes, LeafPath
 from xpath_stage.paths import PathTable
-from xpath_stage.patterns import Filter, Spine
+from xpath_stage.patterns import Family, Spine
 from xpath_stage.registered import RegisteredSpines
 from xpath_stage.strings import Strings
 from xpath_stage.transitions import DEAD, SKIP
@@ -35,7 +37,8 @@ class Witnesses:
     Columns of equal length: `documents` (numbers), `nodes` (codes), `paths` (numbers of leaf
     paths), `strings` (number of the string value, None where no spine asks for it) and `chains`,
     the codes of the nodes from the root to the row's own, one after the other: row i's end at
-    `ends[i]`.
+    `ends[i]`.  Beside these rows, `held` says what of filter families holds where a definition
+    asks for it: (document, node, number of the family, what holds).
     """
 
     documents: list[int] = field(default_factory=list)
@@ -44,12 +47,14 @@ class Witnesses:
     strings: list[int | None] = field(default_factory=list)
     chains: list[int] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
+    held: list[tuple[int, int, int, Held]] = field(default_factory=list)
 
-    def cut(self, rows: int, chains: int) -> None:
-        """Drops all rows but the first ones, whose chains have so many nodes."""
+    def cut(self, rows: int, chains: int, held: int) -> None:
+        """Drops all rows but the first ones, whose chains have so many nodes, and all but the
+        first entries of `held`."""
         for column in (self.documents, self.nodes, self.paths, self.strings, self.ends):
             del column[rows:]
-        del self.chains[chains:]
+        del self.chains[chains:], self.held[held:]
 
 
 class XPathEvaluator:
@@ -57,6 +62,7 @@ class XPathEvaluator:
 
     def __init__(self, strings: Strings) -> None:
         self.strings = strings
+        self.constants = Constants()
         self.attribute_names: list[str] = [""]
         self._spines = RegisteredSpines()
         self._table = self._spines.settle()
@@ -84,6 +90,11 @@ class XPathEvaluator:
         there was for it alone.  Raises KeyError if no spine has the number."""
         self._spines.release(number)
 
+    @property
+    def changed(self) -> bool:
+        """Whether `take_changes` may have anything to tell."""
+        return self._spines.changed
+
     def take_changes(self) -> Changes:
         """What became of spines and leaf paths since the last call."""
         return self._spines.take_changes()
@@ -103,7 +114,7 @@ class XPathEvaluator:
         """
         if self._spines.stale:
             self._spines.show()
-        before = len(to.documents), len(to.chains)
+        before = len(to.documents), len(to.chains), len(to.held)
         try:
             self._walk(stream, root, document, to)
         except ExcessiveDocument:
@@ -130,7 +141,7 @@ class XPathEvaluator:
             if path < 0:
                 if path == SKIP:
                     continue
-                path = self._choose(open_paths[-1], path, tests, element, None)
+                path = self._choose(open_paths[-1], path, tests, element, None, document, node, to)
             children = len(element)
             for leaf in leaves[path]:
                 self._leave(leaf, element, None, document, [*open_nodes, node], work, to)
@@ -186,7 +197,8 @@ class XPathEvaluator:
         for name, text in cast(Iterable[tuple[str, str]], element.items()):
             path = table.transitions[parent]["@" + name]
             if path < 0:
-                path = self._choose(parent, path, tests, element, name)
+                code = node + ATTRIBUTE * self._attribute_number(name)
+                path = self._choose(parent, path, tests, element, name, document, code, to)
             if table.leaves[path]:
                 chain = [*open_nodes, node, node + ATTRIBUTE * self._attribute_number(name)]
                 for leaf in table.leaves[path]:
@@ -199,16 +211,28 @@ class XPathEvaluator:
         tests: FilterTests,
         element: etree._Element,
         attribute: str | None,
+        document: int,
+        code: int,
+        to: Witnesses,
     ) -> int:
         """The path of a node that reaches states with filters."""
         choice = self._table.choices[target]
-        held: dict[Filter, bool] = {}
+        # Each filter is tested once, and only where a state depends on it.
+        held: list[bool | None] = [None] * len(choice.tests)
         active = set(choice.free)
-        for state, filters in choice.filtered:
-            for filter in filters:
-                holds = held.get(filter)
+        for state, places in choice.filtered:
+            for place in places:
+                holds = held[place]
                 if holds is None:
-                    holds = held[filter] = tests.holds(filter, element, attribute)
+                    test = choice.tests[place]
+                    if isinstance(test, Family):
+                        found = self._held(test, tests, element, attribute)
+                        holds = found is not None
+                        if found is not None:
+                            to.held.append((document, code, *found))
+                    else:
+                        holds = tests.holds(test, element, attribute)
+                    held[place] = holds
                 if not holds:
                     break
             else:
@@ -216,6 +240,15 @@ class XPathEvaluator:
         if attribute is not None and not active:
             return DEAD
         return self._table.intern(parent, frozenset(active))
+
+    def _held(
+        self, family: Family, tests: FilterTests, element: etree._Element, attribute: str | None
+    ) -> tuple[int, Held] | None:
+        """The number of a family and what of it holds at a node, if anything does."""
+        if family.operator == "holds":
+            holds = partial(tests.holds_with, family, element, attribute)
+            return self.constants.holding(family, holds)
+        return self.constants.held(family, tests.values(family, element, attribute))
 
     def _attribute_number(self, name: str) -> int:
         number = self._attribute_numbers.get(name)

@@ -7,16 +7,23 @@ them.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, cast
 
 from lxml import etree
 
+from xpath_stage.constants import Constant
+from xpath_stage.documents import string_value
 from xpath_stage.functions import EXTENSIONS
-from xpath_stage.patterns import Filter
+from xpath_stage.patterns import Family, Filter
 from xpath_stage.work import Work
 
 __all__ = ["FilterTests"]
+
+_NAME = re.compile(r"[^\W\d][\w.-]*")
+"""A path that is one step to children of a name without a namespace."""
 
 
 class FilterTests:
@@ -41,6 +48,24 @@ class FilterTests:
         self._work.evaluate(filter, element)
         return bool(_condition(filter, attribute)(element))
 
+    def values(self, family: Family, element: etree._Element, attribute: str | None) -> list[str]:
+        """The string values that a family compares with its constants, at an element, or at its
+        attribute of that Clark name (where the path is `.`)."""
+        if attribute is not None:
+            return [str(element.get(attribute))]
+        self._work.evaluate(family.values, element)
+        return _reader(family.values)(element)
+
+    def holds_with(
+        self, family: Family, element: etree._Element, attribute: str | None, constant: Constant
+    ) -> bool:
+        """Whether a family's condition holds of a constant, at an element or at its attribute."""
+        self._work.evaluate(family.values, element)
+        variables = {
+            f"c{i}": value for i, value in enumerate(cast(tuple[str | float, ...], constant))
+        }
+        return bool(_condition(family.values, attribute)(element, **variables))
+
 
 def _select(
     filter: Filter,
@@ -61,6 +86,25 @@ def _select(
 def _positions(filter: Filter, prefix: str) -> etree.XPath:
     namespaces = dict(filter.namespaces)
     return etree.XPath(prefix + filter.expression, namespaces=namespaces, extensions=EXTENSIONS)
+
+
+@lru_cache(maxsize=100_000)
+def _reader(path: Filter) -> Callable[[etree._Element], list[str]]:
+    """What reads the string values of a path's nodes; those of a name are read without XPath."""
+    if path.expression == ".":
+        return lambda element: [string_value(element)]
+    if _NAME.fullmatch(path.expression):
+        tag = path.expression
+        return lambda element: [string_value(child) for child in element.iterchildren(tag)]
+    nodes = _positions(path, "")
+
+    def read(element: etree._Element) -> list[str]:
+        found = cast(list[Any], nodes(element))
+        return [
+            string_value(node) if isinstance(node, etree._Element) else str(node) for node in found
+        ]
+
+    return read
 
 
 @lru_cache(maxsize=100_000)

@@ -159,6 +159,11 @@ class LeafPaths:
             if unvalued:
                 self._unvalued.add(to.number)
 
+    @property
+    def changed(self) -> bool:
+        """Whether `take` has anything to tell, but for spines that have gone."""
+        return bool(self._accepts or self._moved or self._unvalued)
+
     def seen(self) -> None:
         """The leaf paths that there are may have rows from now on, or have been told of."""
         self._unseen.clear()

@@ -241,7 +241,7 @@ class PathTable:
         path = self.paths[parent]
         free, filtered = self.automaton.reached(path.active, path.waiting, name)
         if filtered:
-            target = self.choices.take(Choice(free, filtered))
+            target = self.choices.take(Choice.of(free, filtered))
         elif name.startswith("@") and not free:
             target = DEAD
         else:

@@ -10,10 +10,10 @@ ancestors are the same node (section 6.3.1 of the thesis, whose R_bin holds such
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
-__all__ = ["Definition", "Filter", "Spine", "Step"]
+__all__ = ["Definition", "Family", "Filter", "Spine", "Step", "Test"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,37 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
+class Family:
+    """Filters that differ in one constant alone, which are asked for together: a node passes if
+    some constant of the family holds there, and leaves behind which ones do.
+
+    `values` is a path, relative to the node; the constant is compared with the string values of
+    the path's nodes, under `functions`, and must compare so with one of them.  With `number` both
+    are numbers, as XPath 1.0 takes them; only then the operator may be an order.  Where the
+    operator is `holds`, `values` is a condition instead, on the variables `$c0`, `$c1`, …, for
+    which a constant has a value each.
+    """
+
+    values: Filter
+    operator: Literal["=", "<", "<=", ">", ">=", "holds"] = "="
+    number: bool = False
+    functions: tuple[str, ...] = ()
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # Looked up at each node that shows values.
+        of = (self.values, self.operator, self.number, self.functions)
+        object.__setattr__(self, "_hash", hash(of))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+
+Test = Filter | Family
+"""What a node must pass."""
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """One step: axis, node test, filters.
 
@@ -45,7 +76,7 @@ class Step:
 
     axis: Literal["child", "descendant"]
     test: str
-    filters: tuple[Filter, ...] = ()
+    filters: tuple[Test, ...] = ()
 
 
 Definition = tuple[Step, ...]

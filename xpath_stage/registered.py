@@ -94,6 +94,11 @@ class RegisteredSpines:
         self.settle().leaf_paths.seen()
         self.stale = False
 
+    @property
+    def changed(self) -> bool:
+        """Whether `take_changes` may have anything to tell."""
+        return self.stale or bool(self._gone) or self._table.leaf_paths.changed
+
     def take_changes(self) -> Changes:
         """What became of spines and leaf paths since the last call."""
         self.show()

@@ -7,10 +7,10 @@ counted by the transitions that lead to them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from xpath_stage.patterns import Filter
+from xpath_stage.patterns import Test
 
 __all__ = ["DEAD", "SKIP", "Choice", "Choices", "Transitions"]
 
@@ -25,11 +25,26 @@ SKIP = -1
 class Choice:
     """A name below a path that reaches states with filters: the node itself decides.
 
-    `free` are the states that it reaches in any case, `filtered` the others with their filters.
+    `free` are the states that it reaches in any case, `filtered` the others with their filters,
+    as places in `tests`, which has each filter once.
     """
 
     free: frozenset[int]
-    filtered: tuple[tuple[int, tuple[Filter, ...]], ...]
+    filtered: tuple[tuple[int, tuple[int, ...]], ...]
+    tests: tuple[Test, ...] = ()
+
+    @classmethod
+    def of(cls, free: frozenset[int], filtered: Sequence[tuple[int, tuple[Test, ...]]]) -> Choice:
+        """The choice among states with their filters."""
+        places: dict[Test, int] = {}
+        for _, tests in filtered:
+            for test in tests:
+                places.setdefault(test, len(places))
+        return cls(
+            free,
+            tuple((state, tuple(places[test] for test in tests)) for state, tests in filtered),
+            tuple(places),
+        )
 
 
 _NONE = Choice(frozenset(), ())

@@ -10,8 +10,10 @@ from xscl._shadow import refuse_shadowing_packages
 # Before anything of ours is imported from the packages that another one could shadow.
 refuse_shadowing_packages()
 
+from join_stage import Strategies
 from xscl.engine import Engine
 from xscl.errors import DocumentError, QueryError, QuerySyntaxError, StateError, XSCLError
+from xscl.groups import MatchGroup, MatchGroups
 from xscl.match import Match
 from xscl.streams import MatchStream
 from xscl.subscription import Subscription
@@ -23,10 +25,13 @@ __all__ = [
     "DocumentError",
     "Engine",
     "Match",
+    "MatchGroup",
+    "MatchGroups",
     "MatchStream",
     "QueryError",
     "QuerySyntaxError",
     "StateError",
+    "Strategies",
     "Subscription",
     "XSCLError",
     "to_arrow",

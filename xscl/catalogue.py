@@ -2,12 +2,13 @@
 
 A query goes in by its parts: the spines of each stage's plan are registered with stage 1, the
 plan and a row of R_T with stage 2, and what a chain's left part finds becomes a derived stream,
-shared by all chains that have it.  What goes out takes along what nobody else uses.
+shared by all chains that have it.  Queries alike but for constants go in as one, their form.
+What goes out takes along what nobody else uses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from join_stage import Chain
@@ -16,11 +17,14 @@ from xpath_stage import Accept, XPathEvaluator
 from xscl.derived import Derived, Reading, Source
 from xscl.dissect import Dissection, Part, Stage, dissect
 from xscl.errors import QueryError, StateError, line_and_column
+from xscl.forms import Form, FormPart, Forms
+from xscl.language.parameters import Prepared
 from xscl.language.syntax import Query
 from xscl.match import Match
+from xscl.members import Asked, Members
 from xscl.retention import Shape
 from xscl.stream_graph import StreamGraph
-from xscl.subscription import Subscription
+from xscl.subscription import Standing, Subscription, Written
 
 __all__ = ["Catalogue", "Reader"]
 
@@ -29,7 +33,7 @@ __all__ = ["Catalogue", "Reader"]
 class Reader:
     """Who a number of the join stage belongs to, and how its rows are read."""
 
-    owner: Subscription | Derived
+    owner: Subscription | FormPart | Derived
     reading: Reading
 
 
@@ -54,7 +58,7 @@ class Catalogue:
         self.graph = StreamGraph()
         self._by_name: dict[str, Subscription] = {}
         self._readers: dict[int, Reader] = {}
-        self._order: dict[Subscription, int] = {}
+        self._forms = Forms()
         self._registered: dict[int, _Registered] = {}
         self._derived: dict[tuple[object, ...], list[Derived]] = {}
         self._next_number = 0
@@ -71,13 +75,14 @@ class Catalogue:
     def __len__(self) -> int:
         return len(self._by_name)
 
+    @property
+    def forms(self) -> int:
+        """How many forms have members."""
+        return len(self._forms)
+
     def reader(self, number: int) -> Reader:
         """Whose a number of the join stage is."""
         return self._readers[number]
-
-    def order(self, subscription: Subscription) -> int:
-        """Subscriptions in the order in which they came."""
-        return self._order[subscription]
 
     def named(self, name: str) -> Subscription:
         """The subscription of a name; raises StateError if there is none."""
@@ -103,26 +108,30 @@ class Catalogue:
 
         Raises QueryError if its name is none or is taken, or if it would close a cycle of streams.
         """
-        if not query.name.strip() or len(query.name.splitlines()) > 1:
-            raise QueryError(
-                f"found the name {query.name!r}; a query's name is a line of text",
-                query=query.name,
-                text=query.text,
-                at=_name_place(query),
-            )
-        taken = self._by_name.get(query.name)
-        if taken is not None:
-            line, column = line_and_column(taken.query.text, _name_place(taken.query))
-            raise QueryError(
-                f"the name {query.name!r} is taken by the query at line {line}, column {column} "
-                "of its text; choose another or cancel that one",
-                query=query.name,
-                text=query.text,
-                at=_name_place(query),
-            )
+        problem = self.misnamed(query.name)
+        if problem is not None:
+            at = _name_place(query)
+            raise QueryError(problem, query=query.name, text=query.text, at=at)
         dissection = dissect(query)
         self.graph.check(dissection)
         return dissection
+
+    def alike(self, prepared: Prepared, name: str) -> Dissection | None:
+        """The dissection of a query that is like another in all but its name, which is right."""
+        return self._forms.dissection(prepared, name)
+
+    def misnamed(self, name: str) -> str | None:
+        """Why no query can have a name, if none can."""
+        if not name.strip() or len(name.splitlines()) > 1:
+            return f"found the name {name!r}; a query's name is a line of text"
+        taken = self._by_name.get(name)
+        if taken is None:
+            return None
+        line, column = line_and_column(taken.query.text, _name_place(taken.query))
+        return (
+            f"the name {name!r} is taken by the query at line {line}, column {column} "
+            "of its text; choose another or cancel that one"
+        )
 
     def add(
         self,
@@ -131,21 +140,59 @@ class Catalogue:
         since: int,
         on_match: Callable[[Match], object] | None,
         cancel: Callable[[Subscription], None],
+        written: Written | None = None,
     ) -> tuple[Subscription, set[int]]:
         """Subscribes a query that was checked, which sees the documents from number `since`;
         returns the numbers of its stages that are new in the join stage, too."""
         self.graph.add(dissection)
         first = self._next_number
         subscription = self._subscribe(dissection, None, since, on_match, cancel)
+        subscription.written = written
         self._by_name[subscription.name] = subscription
         return subscription, {n for n in range(first, self._next_number) if n in self._readers}
+
+    def enrol(
+        self,
+        prepared: Prepared,
+        row: Mapping[str, object],
+        name: str,
+        *,
+        since: int,
+        on_match: Callable[[Match], object] | None,
+        cancel: Callable[[Subscription], None],
+        written: Written | None = None,
+    ) -> Subscription | None:
+        """Subscribes a prepared query with a row of values, both checked, as a member of a form;
+        None where the values leave nothing in common with those of others."""
+        form = self._forms.find(prepared, row)
+        if form is None:
+            return None
+        if form.standing is None:
+            self._register_form(form, name, since, cancel)
+        assert form.standing is not None
+        values = form.values(row)
+        order = self._next_number
+        self._next_number += 1
+        member = Subscription(name, form.standing, order, since, on_match, values, written)
+        form.size += 1
+        for part in form.parts:
+            for asked in part.members.asked:
+                self._xpath.constants.register(asked.family, asked.constant(member))
+            part.members.add(member)
+        self._by_name[name] = member
+        return member
 
     def remove(self, subscription: Subscription) -> bool:
         """Takes a subscription out; False if it was not in."""
         if self._by_name.get(subscription.name) is not subscription:
             return False
         del self._by_name[subscription.name]
-        self.graph.remove(subscription.dissection)
+        source = subscription.standing.source
+        if isinstance(source, Form):
+            subscription.active = False
+            self._resign(source, subscription)
+            return True
+        self.graph.remove(subscription.outline)
         self._unsubscribe(subscription)
         return True
 
@@ -189,32 +236,89 @@ class Catalogue:
             for stream, below in dissection.subqueries
         )
         feeds = tuple(stream for stream in (internal, dissection.feeds) if stream is not None)
-        first = self._next_number
-        self._next_number += len(dissection.parts)
-        numbers = tuple(range(first, self._next_number))
-        subscription = Subscription(dissection, numbers, feeds, on_match, cancel, inner)
-        self._order[subscription] = first
+        numbers = self._numbers(dissection)
+        standing = Standing.of(dissection, numbers, feeds, cancel, inner)
+        first = numbers[0] if numbers else self._next_number
+        subscription = Subscription(dissection.query.name, standing, first, since, on_match)
         for number, part in zip(numbers, dissection.parts, strict=True):
-            derived: list[Derived] = []
-            for stage in part.stages[:-1]:
-                derived.append(self._derive(dissection.query, part, stage, derived, since))
-            stage = part.stages[-1]
             # Of a query that is alone, the join stage can count the matches.
             alone = len(dissection.parts) == 1 and not feeds
-            alone = alone and all(side.stage is None for side in stage.sides)
-            reading = self._register(
-                number, dissection.query, part, stage, derived, since=since, alone=alone
-            )
+            alone = alone and all(side.stage is None for side in part.stages[-1].sides)
+            reading = self._register_part(number, dissection.query, part, since, alone=alone)
             self._readers[number] = Reader(subscription, reading)
         return subscription
+
+    def _numbers(self, dissection: Dissection) -> tuple[int, ...]:
+        """Numbers for the parts of a query."""
+        first = self._next_number
+        self._next_number += len(dissection.parts)
+        return tuple(range(first, self._next_number))
 
     def _unsubscribe(self, subscription: Subscription) -> None:
         subscription.active = False
         for number in subscription.numbers:
             self._release(number)
-        del self._order[subscription]
-        for inner in subscription.inner:
+        for inner in subscription.standing.inner:
             self._unsubscribe(inner)
+
+    def _register_form(
+        self, form: Form, name: str, since: int, cancel: Callable[[Subscription], None]
+    ) -> None:
+        """Registers a form, whose first member bears this name."""
+        dissection = form.dissection
+        query = dissection.query.renamed(name)
+        self.graph.add(dissection)
+        numbers = self._numbers(dissection)
+        form.standing = Standing.of(dissection, numbers, (), cancel, source=form)
+        parts = []
+        for number, part in zip(numbers, dissection.parts, strict=True):
+            reading = self._register_part(number, query, part, since, alone=False)
+            members = self._members(form, part)
+            parts.append(FormPart(form, members))
+            self._readers[number] = Reader(parts[-1], reading)
+        form.parts = tuple(parts)
+        self._forms.add(form)
+
+    def _resign(self, form: Form, member: Subscription) -> None:
+        """Takes a member out of its form, and with the last one the form."""
+        for part in form.parts:
+            part.members.remove(member)
+            for asked in part.members.asked:
+                self._xpath.constants.release(asked.family, asked.constant(member))
+        form.size -= 1
+        if not form.size:
+            assert form.standing is not None
+            for number in form.standing.numbers:
+                self._release(number)
+            self.graph.remove(form.dissection)
+            self._forms.remove(form)
+
+    def _members(self, form: Form, part: Part) -> Members:
+        """The members of a form by what a part of it leaves open."""
+        columns = part.stages[-1].columns
+        asked = [
+            Asked(
+                opened,
+                tuple(form.left_open.index(parameter.name) for parameter in opened.parameters),
+                columns.index(node),
+                part.patterns[node].block,
+                self._xpath.constants.number(opened.family),
+            )
+            for node, opened in part.opened
+        ]
+        width = len({*part.outputs, *part.selected.values()})
+        return Members(asked, width)
+
+    def _register_part(
+        self, number: int, query: Query, part: Part, since: int, *, alone: bool
+    ) -> Reading:
+        """Registers the stages of a part, the last one under a number."""
+        derived: list[Derived] = []
+        for stage in part.stages[:-1]:
+            derived.append(self._derive(query, part, stage, derived, since))
+        return self._register(
+            number, query, part, part.stages[-1], derived, since=since, alone=alone
+        )
 
     def _derive(
         self, query: Query, part: Part, stage: Stage, derived: Sequence[Derived], since: int

@@ -16,6 +16,7 @@ from itertools import product
 from join_stage import Chain, Plan, TimeConstraint, plan_of
 from templates import Edge, JoinGraph, Node, minor
 from xpath_stage import Definition, Spine
+from xscl.families import Open
 from xscl.language.chains import operands, operators
 from xscl.language.syntax import (
     Block,
@@ -87,7 +88,8 @@ class Part:
 
     `patterns` are the nodes of all blocks; `outputs` are the blocks' output nodes, `selected` the
     nodes of the variables that the SELECT names.  `definitions` are those of the nodes that
-    anything asks for.
+    anything asks for; `opened` the parameters that are left open in these, each with its node,
+    which is put out, too.
     """
 
     streams: tuple[str, ...]
@@ -96,6 +98,7 @@ class Part:
     outputs: tuple[int, ...]
     selected: dict[str, int]
     definitions: dict[int, Definition]
+    opened: tuple[tuple[int, Open], ...] = ()
 
     def spine(self, stage: Stage, chain: Chain) -> Spine:
         """What stage 1 must find for a chain of a stage's plan, on the side of a block."""
@@ -144,7 +147,10 @@ def public_name(stream: str) -> str:
 
 
 def dissect(query: Query) -> Dissection:
-    """Takes a well-formed query apart."""
+    """Takes a well-formed query apart.
+
+    Parameters may be left open in it; raises Unbound for one of which the value must be known.
+    """
     leaves = list(operands(query.source))
     streams: list[str] = []
     subqueries: list[tuple[str, Dissection]] = []
@@ -200,7 +206,10 @@ class _Dissecting:
         self.patterns = tuple(patterns.nodes)
         self.put_out = list(dict.fromkeys((*self.outputs, *self.selected.values())))
         compared = (node for edge in self.edges for node in (edge.left, edge.right))
-        self.definitions = definitions_of(self.patterns, {*self.put_out, *compared})
+        needed = {*self.put_out, *compared}
+        self.definitions, self.opened = definitions_of(self.patterns, needed)
+        # What the constants are tested on, once the join is made.
+        self.put_out = list(dict.fromkeys((*self.put_out, *(node for node, _ in self.opened))))
         self.stages: list[Stage] = []
 
     def part(self) -> Part:
@@ -225,6 +234,7 @@ class _Dissecting:
             outputs=self.outputs,
             selected=self.selected,
             definitions=self.definitions,
+            opened=tuple(self.opened),
         )
 
     def _blocks(self, edge: Edge) -> set[int]:

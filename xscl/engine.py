@@ -11,10 +11,11 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
+from typing import Literal, overload
 
 import duckdb
 
-from join_stage import JoinProcessor, Views
+from join_stage import JoinProcessor, Strategies, Views
 from xpath_stage import Strings, XPathEvaluator
 from xscl.batches import in_batches
 from xscl.catalogue import Catalogue
@@ -23,17 +24,15 @@ from xscl.document import Document
 from xscl.errors import DocumentError, QueryError, StateError, XSCLError
 from xscl.evaluation import Delivery, Evaluation
 from xscl.explain import as_text
+from xscl.groups import MatchGroup, MatchGroups
 from xscl.intake import Intake, Skipped
-from xscl.language import parse_from
-from xscl.language.parameters import Prepared, bind
-from xscl.language.syntax import Query
 from xscl.match import Match
+from xscl.registration import Added, Registration, together
 from xscl.retention import Retention
 from xscl.stats import stats
 from xscl.streams import MatchStream, Streams
 from xscl.subscription import Subscription
 from xscl.tables import envelopes as envelopes_of
-from xscl.tables import rows
 from xscl.times import duration
 from xscl.why import Funnel, Why, funnel, why
 
@@ -43,7 +42,6 @@ log = logging.getLogger("xscl")
 
 Envelope = Mapping[str, object]
 OnMatch = Callable[[Match], object]
-_Added = tuple[Subscription, list[Delivery]]
 
 
 class Engine:
@@ -51,9 +49,10 @@ class Engine:
 
     `lateness` bounds how late a document may come (seconds, or text such as `1 day`; the
     default, None, is without bound): with it, and windows that end, the state forgets.
-    `on_skip` is told of each document that cannot be read; by default it is logged.  An engine
+    `on_skip` is told of each document that cannot be read; by default it is logged.  With
+    `query_sharing`, queries alike but for constants are evaluated as one.  An engine
     may be used from several threads: one at a time is in it, and callbacks run on the thread that
-    published, outside the lock.
+    published, outside the lock.  `strategies` say how it goes about its work, never what it finds.
 
     >>> engine = Engine()
     >>> promo = engine.subscribe("S//book->b[./title->t] FOLLOWED BY {t = u} S//blog[./title->u]")
@@ -69,10 +68,12 @@ class Engine:
         *,
         lateness: float | str | None = None,
         on_skip: Callable[[DocumentError], object] | None = None,
+        query_sharing: bool = True,
+        strategies: Strategies | None = None,
     ) -> None:
         self._lock = threading.RLock()
         self._connection = duckdb.connect()
-        self._join = JoinProcessor(self._connection)
+        self._join = JoinProcessor(self._connection, strategies)
         self._strings = Strings()
         self._xpath = XPathEvaluator(self._strings)
         self._on_skip = on_skip or (lambda error: log.warning("skipped: %s", error))
@@ -82,6 +83,9 @@ class Engine:
         self._skips: list[DocumentError] = []
         self._evaluation = Evaluation(
             self._xpath, self._join, self._strings, self._queries, self._intake, self._skips.append
+        )
+        self._registration = Registration(
+            self._queries, self._evaluation, self._intake, self._cancel, sharing=query_sharing
         )
         self._streams = Streams()
         self._next_query = 1
@@ -107,21 +111,15 @@ class Engine:
         """
         with self._lock:
             self._check_open()
-            queries, errors, following = parse_from(text, self._next_query)
-            if not errors and len(queries) != 1:
-                errors = [_not_one(queries, text, name)]
+            read, following = self._registration.read_one(text, self._next_query, name)
+            added, errors = self._registration.one(
+                read, name or read.name, params or {}, on_match, history
+            )
             if errors:
-                raise _together(errors)
-            (query,) = queries
-            if name is not None:
-                query = query.renamed(name)
-            query, errors = bind(query, params or {})
-            if errors:
-                raise _together(errors)
-            added = self._add(query, on_match, history)
+                raise together(errors)
             self._next_query = following
             skips = self._take_skips()
-        (subscription,) = self._found([added], skips)
+        (subscription,) = self._found(added, skips)
         return subscription
 
     def subscribe_many(
@@ -140,17 +138,12 @@ class Engine:
         """
         with self._lock:
             self._check_open()
-            queries, errors, following = parse_from(text, self._next_query)
-            if not errors and len(queries) != 1:
-                errors = [_not_one(queries, text, None)]
-            if errors:
-                raise _together(errors)
-            self._next_query = following
-            added, errors = self._add_rows(queries[0], table, on_match, history)
+            read, self._next_query = self._registration.read_one(text, self._next_query)
+            added, errors = self._registration.rows(read, table, on_match, history)
             skips = self._take_skips()
         subscriptions = self._found(added, skips)
         if errors:
-            raise _together(errors)
+            raise together(errors)
         return subscriptions
 
     def load(
@@ -186,7 +179,7 @@ class Engine:
         tables = tables or {}
         with self._lock:
             self._check_open()
-            queries, errors, following = parse_from(text, self._next_query)
+            queries, errors, following = self._registration.read(text, self._next_query)
             known = {query.name for query in queries} | {error.query for error in errors}
             if unknown := tables.keys() - known:
                 raise XSCLError(
@@ -194,10 +187,13 @@ class Engine:
                     f"name; the text has: {', '.join(sorted(known)) or 'none'}"
                 )
             self._next_query = following
-            added: list[_Added] = []
-            for query in queries:
-                table = tables.get(query.name)
-                some, wrong = self._add_rows(query, table, on_match, history)
+            added: list[Added] = []
+            for read in queries:
+                if read.name in tables:
+                    table = tables[read.name]
+                    some, wrong = self._registration.rows(read, table, on_match, history)
+                else:
+                    some, wrong = self._registration.one(read, read.name, {}, on_match, history)
                 added += some
                 errors += wrong
             skips = self._take_skips()
@@ -220,6 +216,7 @@ class Engine:
 
     # Documents
 
+    @overload
     def publish(
         self,
         stream: str,
@@ -227,36 +224,73 @@ class Engine:
         *,
         id: str | None = None,
         timestamp: float | str | None = None,
-    ) -> list[Match]:
+        grouped: Literal[False] = False,
+    ) -> list[Match]: ...
+
+    @overload
+    def publish(
+        self,
+        stream: str,
+        document: object,
+        *,
+        id: str | None = None,
+        timestamp: float | str | None = None,
+        grouped: Literal[True],
+    ) -> MatchGroups: ...
+
+    def publish(
+        self,
+        stream: str,
+        document: object,
+        *,
+        id: str | None = None,
+        timestamp: float | str | None = None,
+        grouped: bool = False,
+    ) -> list[Match] | MatchGroups:
         """Publishes one document, XML as text or bytes or JSON as a dict or list; returns the
-        matches that it completes, and those of queries that read what these publish.
+        matches that it completes, and those of queries that read what these publish; `grouped`, a
+        sequence of groups, each of all the queries that the same documents satisfy.
 
         Raises DocumentError if it cannot be read.  A late or duplicate document is counted and
         has no matches.
         """
         kind = "xml" if isinstance(document, str | bytes) else "json"
         envelope = {"stream": stream, kind: document, "id": id, "timestamp": timestamp}
-        with self._lock:
-            self._check_open()
-            deliveries = self._evaluation.publish([envelope], raising=True)
-            skips = self._take_skips()
-        return self._deliver(deliveries, skips)
+        return self._publish([envelope], raising=True, grouped=grouped)
 
-    def publish_many(self, envelopes: object) -> list[Match]:
+    @overload
+    def publish_many(
+        self, envelopes: object, *, grouped: Literal[False] = False
+    ) -> list[Match]: ...
+
+    @overload
+    def publish_many(self, envelopes: object, *, grouped: Literal[True]) -> MatchGroups: ...
+
+    def publish_many(
+        self, envelopes: object, *, grouped: bool = False
+    ) -> list[Match] | MatchGroups:
         """Publishes documents as one batch; those that cannot be read are reported, counted and
         skipped.  An envelope is a dict as in a line of an events file; a table of them may be
         Arrow, pandas or Polars."""
-        some = list(envelopes_of(envelopes))
-        with self._lock:
-            self._check_open()
-            deliveries = self._evaluation.publish(some)
-            skips = self._take_skips()
-        return self._deliver(deliveries, skips)
+        return self._publish(list(envelopes_of(envelopes)), raising=False, grouped=grouped)
 
-    def run(self, envelopes: object, *, batch: int = 1000) -> Iterator[Match]:
-        """Publishes documents in batches, lazily; yields the matches as they are found."""
+    @overload
+    def run(
+        self, envelopes: object, *, batch: int = 1000, grouped: Literal[False] = False
+    ) -> Iterator[Match]: ...
+
+    @overload
+    def run(
+        self, envelopes: object, *, batch: int = 1000, grouped: Literal[True]
+    ) -> Iterator[MatchGroup]: ...
+
+    def run(
+        self, envelopes: object, *, batch: int = 1000, grouped: bool = False
+    ) -> Iterator[Match] | Iterator[MatchGroup]:
+        """Publishes documents in batches, lazily; yields the matches as they are found, or
+        `grouped` those of the same documents together."""
         for some in in_batches(envelopes_of(envelopes), batch):
-            yield from self.publish_many(some)
+            yield from self._publish(some, raising=False, grouped=grouped)
 
     def count(self, envelopes: object, *, batch: int = 1000) -> Counter[str]:
         """Publishes documents in batches and counts the matches of each query, without building
@@ -312,7 +346,7 @@ class Engine:
     def explain(self, name: str) -> str:
         """What became of the query of a name: the text of `xscl explain`."""
         with self._lock:
-            all_of_them = [subscription.dissection for subscription in self._queries]
+            all_of_them = [subscription.outline for subscription in self._queries]
             return as_text(self._queries.named(name).dissection, all_of_them)
 
     def why(self, name: str, *documents: str | Envelope) -> Why | Funnel:
@@ -357,8 +391,15 @@ class Engine:
         """The thesis' relations over the engine's state (table 6.4)."""
         with self._lock:
             self._check_open()
-            names = {n: sub.name for sub in self._queries for n in sub.numbers}
-            return Views(self._join, names)
+            names: dict[int, list[str]] = {}
+            for subscription in self._queries:
+                for number in subscription.numbers:
+                    names.setdefault(number, []).append(subscription.name)
+            # Of queries alike but for constants there is one row, before these are looked at.
+            alike = {
+                n: ", ".join((*some[:3], *["…"] * (len(some) > 3))) for n, some in names.items()
+            }
+            return Views(self._join, alike)
 
     # Life
 
@@ -383,6 +424,20 @@ class Engine:
 
     # Inside
 
+    def _publish(
+        self, envelopes: Sequence[Envelope], *, raising: bool, grouped: bool
+    ) -> list[Match] | MatchGroups:
+        groups: MatchGroups | None = None
+        with self._lock:
+            self._check_open()
+            if grouped:
+                groups, deliveries = self._evaluation.publish_grouped(envelopes, raising=raising)
+            else:
+                deliveries = self._evaluation.publish(envelopes, raising=raising)
+            skips = self._take_skips()
+        matches = self._deliver(deliveries, skips)
+        return matches if groups is None else groups
+
     def _held(self, id: str, stream: str) -> Document:
         """The document of an id that is held, that of a stream if there are several."""
         found = [one for one in self._intake.held.values() if one.id == id]
@@ -397,48 +452,13 @@ class Engine:
         if self._closed:
             raise StateError("the engine is closed; make a new one")
 
-    def _add(self, query: Query, on_match: OnMatch | None, history: bool) -> _Added:
-        dissection = self._queries.check(query)
-        if history:
-            self._evaluation.forget(exact=True)
-        else:
-            self._evaluation.settle()
-        since = 0 if history else self._intake.next_number
-        subscription, numbers = self._queries.add(
-            dissection, since=since, on_match=on_match, cancel=self._cancel
-        )
-        deliveries = []
-        if history:
-            streams = {stream for one in dissection.everything() for stream in one.streams}
-            deliveries = self._evaluation.review(numbers, streams)
-        return subscription, deliveries
-
-    def _add_rows(
-        self, query: Query, table: object | None, on_match: OnMatch | None, history: bool
-    ) -> tuple[list[_Added], list[QueryError]]:
-        """Subscribes a query, or one for each row of a table; the bad ones are left out."""
-        added: list[_Added] = []
-        errors: list[QueryError] = []
-        prepared = Prepared(query)
-        for index, row in enumerate([{}] if table is None else rows(table)):
-            name = query.name
-            if table is not None:
-                name = str(row.get("name") or f"{name}[{index}]")
-            bound, wrong = prepared.bind(row, name)
-            errors += wrong
-            if not wrong:
-                try:
-                    added.append(self._add(bound, on_match, history))
-                except QueryError as error:
-                    errors.append(error)
-        return added, errors
-
-    def _found(self, added: Iterable[_Added], skips: Iterable[DocumentError]) -> list[Subscription]:
+    def _found(self, added: Iterable[Added], skips: Iterable[DocumentError]) -> list[Subscription]:
         """The subscriptions, each with what it found in the documents held."""
         self._report(skips)
         subscriptions = []
         for subscription, deliveries in added:
-            subscription.found = self._deliver(deliveries, ())
+            if deliveries:
+                subscription.found = self._deliver(deliveries, ())
             subscriptions.append(subscription)
         return subscriptions
 
@@ -482,13 +502,3 @@ def _lateness(lateness: float | str | None) -> int | None:
         return duration(text)
     except ValueError as error:
         raise XSCLError(f"lateness: {error}") from error
-
-
-def _not_one(queries: Sequence[Query], text: str, name: str | None) -> QueryError:
-    problem = f"expected one query, found {len(queries)}; `load` takes several"
-    at = queries[1].at if queries else 0
-    return QueryError(problem, query=name or "", text=text, at=at)
-
-
-def _together(errors: Sequence[QueryError]) -> QueryError | ExceptionGroup[QueryError]:
-    return errors[0] if len(errors) == 1 else ExceptionGroup("bad query", errors)

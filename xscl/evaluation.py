@@ -14,13 +14,16 @@ from dataclasses import dataclass, field
 
 from lxml import etree
 
-from join_stage import Batch, JoinProcessor
-from xpath_stage import Accept, ExcessiveDocument, Strings, Witnesses, XPathEvaluator
-from xscl.batches import arrow_accepts, arrow_batch
+from join_stage import Batch, JoinProcessor, Wanted
+from xpath_stage import Accept, ExcessiveDocument, Held, Strings, Witnesses, XPathEvaluator
+from xscl.batches import accepted, joining_batch
 from xscl.catalogue import Catalogue
 from xscl.derived import Composite, Derived, Found
 from xscl.document import Document, kept, parsed
 from xscl.errors import DocumentError
+from xscl.forms import FormPart
+from xscl.grouping import Grouping
+from xscl.groups import MatchGroups
 from xscl.intake import Intake
 from xscl.match import Match
 from xscl.retention import DocumentShape
@@ -64,8 +67,11 @@ class Evaluation:
         self._queries = queries
         self._intake = intake
         self._on_error = on_error
+        self._grouping = Grouping(queries)
         self._accepts: list[Accept] = []
         self._version = join.registry.version
+        # What constants of forms hold at the nodes of the documents held.
+        self._held: dict[int, dict[tuple[int, int], Held]] = {}
 
     def publish(
         self, envelopes: Iterable[Mapping[str, object]], *, raising: bool = False
@@ -76,6 +82,21 @@ class Evaluation:
         A document that cannot be read is raised as it is met, where that is asked for.
         """
         return self._cascade(self._read(envelopes, raising=raising))
+
+    def publish_grouped(
+        self, envelopes: Iterable[Mapping[str, object]], *, raising: bool = False
+    ) -> tuple[MatchGroups, list[Delivery]]:
+        """As `publish`, but in groups; beside them the matches that somebody waits for."""
+        groups = MatchGroups(self._xpath.attribute_name)
+        deliveries: list[Delivery] = []
+        wave = self._read(envelopes, raising=raising)
+        while wave:
+            self._begin(wave)
+            rows = list(self._rows(Wanted.BUT_CHANNELS))
+            self._grouping.group(self._join.tuples, rows, self._intake.held, groups)
+            wave = self._follow(rows, deliveries, all_of_them=False)
+        self.forget()
+        return groups, [*groups.called(), *deliveries]
 
     def count(self, envelopes: Iterable[Mapping[str, object]]) -> Counter[str]:
         """The number of matches of each query that a batch completes.
@@ -90,7 +111,7 @@ class Evaluation:
                 owner = self._queries.reader(number).owner
                 assert isinstance(owner, Subscription)
                 counts[owner.name] += matches
-            rows = list(self._rows(but_alone=True))
+            rows = list(self._rows(Wanted.BUT_ALONE))
             owners = (owner for owner, _ in rows if isinstance(owner, Subscription))
             counts.update(owner.name for owner in owners if owner.reported)
             wave = self._follow(rows, None)
@@ -128,6 +149,8 @@ class Evaluation:
         """Lets go of what no query can reach any more."""
         self._change()
         gone = self._intake.forget(exact=exact)
+        for number in gone:
+            self._held.pop(number, None)
         watermark = self._intake.watermark
         if gone or watermark is not None or exact:
             self._join.forget(watermark, gone, exact=exact)
@@ -183,6 +206,10 @@ class Evaluation:
             self._xpath.evaluate(document.stream, root, document.number, witnesses)
         except ExcessiveDocument as error:
             raise DocumentError(str(error), stream=document.source, document=document.id) from error
+        self._held.pop(document.number, None)
+        for number, code, family, constants in witnesses.held:
+            self._held.setdefault(number, {})[code, family] = constants
+        witnesses.held.clear()
         return document.stream, frozenset(witnesses.paths[before:])
 
     def _cascade(self, wave: Wave) -> list[Delivery]:
@@ -200,7 +227,8 @@ class Evaluation:
     def _change(self) -> None:
         """Tells the join stage and the retention what has become of queries and leaf paths."""
         if self._join.registry.version == self._version:
-            self._accepts += self._xpath.take_changes().accepts
+            if self._xpath.changed:
+                self._accepts += self._xpath.take_changes().accepts
             return
         self._version = self._join.registry.version
         changes = self._xpath.take_changes()
@@ -217,29 +245,34 @@ class Evaluation:
         self._accepts += (accept for accept in new if accept.spine not in gone)
         if moved:
             # What they have taken over can be told from what is out of reach only by these.
-            self._join.accept(arrow_accepts(self._accepts))
+            self._join.accept(accepted(self._accepts))
             self._accepts = []
         self._intake.queries_changed(changes.moved)
+        self._grouping.queries_changed()
 
     def _batch(self, wave: Wave) -> Batch:
         accepts, self._accepts = self._accepts, []
         strings = self._strings.take()
-        return arrow_batch(wave.documents, wave.composites, wave.witnesses, accepts, strings)
+        return joining_batch(wave.documents, wave.composites, wave.witnesses, accepts, strings)
 
-    def _rows(self, *, but_alone: bool = False) -> Iterator[tuple[Subscription | Derived, Found]]:
+    def _rows(self, wanted: Wanted = Wanted.ALL) -> Iterator[tuple[Subscription | Derived, Found]]:
         """What the wave completes, each once: composites, then matches in order of the completing
         documents, then of the queries.  Disjuncts of one query may agree on a match."""
         found: dict[tuple[Subscription | Derived, Found], None] = {}
-        for outputs in self._join.outputs(but_alone=but_alone):
+        for outputs in self._join.outputs(wanted):
             for number, *values in outputs.rows:
                 reader = self._queries.reader(number)
-                found[reader.owner, reader.reading.read(values, self._intake.composites)] = None
+                row = reader.reading.read(values, self._intake.composites)
+                if isinstance(reader.owner, FormPart):
+                    found.update(dict.fromkeys(reader.owner.members.matched(row, self._held)))
+                else:
+                    found[reader.owner, row] = None
 
         def order(entry: tuple[Subscription | Derived, Found]) -> tuple[object, ...]:
             owner, row = entry
             if isinstance(owner, Derived):
                 return 0, owner.number, row.documents, row.codes
-            return 1, max(row.documents), self._queries.order(owner), row.documents, row.codes
+            return 1, max(row.documents), owner.order, row.documents, row.codes
 
         yield from sorted(found, key=order)
 
@@ -247,10 +280,13 @@ class Evaluation:
         self,
         rows: Iterable[tuple[Subscription | Derived, Found]],
         deliveries: list[Delivery] | None,
+        *,
+        all_of_them: bool = True,
     ) -> Wave:
-        """The wave that rows cause; the matches that they are join the deliveries.
+        """The wave that rows cause; the matches that they are join the deliveries, or if not
+        `all_of_them` those that a callback or a published stream waits for.
 
-        Without these, a match is built only where it is published to a stream that is read.
+        Without deliveries, a match is built only where it is published to a stream that is read.
         """
         wave = Wave()
         held = self._intake.held
@@ -261,7 +297,8 @@ class Evaluation:
                 _leave_composite(owner, composite, wave.witnesses)
                 continue
             fed = [stream for stream in owner.feeds if self._queries.graph.read[stream]]
-            if deliveries is None and not fed:
+            told = all_of_them or owner.on_match is not None or owner.standing.stream is not None
+            if not fed and (deliveries is None or not told):
                 continue
             documents = [held[number] for number in found.documents]
             match = owner.match(found, documents, self._xpath.attribute_name)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from xpath_stage import Filter, encode_name
+from xscl.language.problems import Unbound
 from xscl.language.syntax import (
     Binary,
     Condition,
@@ -24,11 +25,14 @@ from xscl.language.syntax import (
 __all__ = [
     "compared_with",
     "conjuncts_of",
+    "cost",
     "counts_positions",
     "existence",
     "filters_of",
     "is_number",
+    "open_condition",
     "path_expression",
+    "relative_path",
     "tag_test",
 ]
 
@@ -52,10 +56,14 @@ _NUMERIC = {"count", "last", "number", "string-length"}
 
 
 class _Writer:
-    """Writes XPath, giving each namespace a prefix in order of appearance."""
+    """Writes XPath, giving each namespace a prefix in order of appearance.
 
-    def __init__(self) -> None:
+    Where parameters may stay `left_open`, each place of one is a variable, `$c0`, `$c1`, ….
+    """
+
+    def __init__(self, left_open: list[Parameter] | None = None) -> None:
         self._prefixes: dict[str, str] = {}
+        self._left_open = left_open
 
     @property
     def namespaces(self) -> tuple[tuple[str, str], ...]:
@@ -70,7 +78,10 @@ class _Writer:
             case Literal(value=value):
                 return _number(float(value))
             case Parameter(name):
-                raise ValueError(f"the parameter `:{name}` is not bound")
+                if self._left_open is None:
+                    raise Unbound(name)
+                self._left_open.append(condition)
+                return f"$c{len(self._left_open) - 1}"
             case Function():
                 arguments = ", ".join(self.condition(a) for a in condition.arguments)
                 return f"{_IN_XPATH_1.get(condition.name, condition.name)}({arguments})"
@@ -125,13 +136,12 @@ def filters_of(step: Step, conditions: Sequence[Condition]) -> tuple[Filter, ...
         writer = _Writer()
         text = writer.test(step.test)
         text += "".join(f"[{writer.condition(c)}]" for c in conditions[:counted])
-        cost = _cost(conditions[:counted])
-        filters.append(Filter(text, writer.namespaces, True, *cost))
+        filters.append(Filter(text, writer.namespaces, True, *cost(conditions[:counted])))
     rest = set()
     for condition in conditions[counted:]:
         writer = _Writer()
         text = writer.condition(condition)
-        rest.add(Filter(text, writer.namespaces, False, *_cost([condition])))
+        rest.add(Filter(text, writer.namespaces, False, *cost([condition])))
     return (*filters, *sorted(rest, key=lambda f: (f.expression, f.namespaces)))
 
 
@@ -144,14 +154,16 @@ def tag_test(test: str) -> str:
     return encode_name(local) if uri in ("", "{") else uri + brace + local
 
 
-def compared_with(functions: Sequence[str], operator: str, constant: str, at: int) -> Condition:
-    """The condition that a node's string value, under functions, compares with a constant."""
+def compared_with(
+    functions: Sequence[str], operator: str, constant: str | Parameter, at: int
+) -> Condition:
+    """The condition that a node's string value, under functions, compares with a constant's."""
     node = Path((Step("/", ".", None, (), at),), at)
-    if not functions and operator in ("=", "!="):
+    if isinstance(constant, str) and not functions and operator in ("=", "!="):
         return Binary(operator, node, Literal(constant, at), at)
-    texts = (" ".join(functions), operator, constant)
-    arguments: tuple[Condition, ...] = (node, *(Literal(text, at) for text in texts))
-    return Function("compare", arguments, at)
+    last = Literal(constant, at) if isinstance(constant, str) else constant
+    texts = (Literal(" ".join(functions), at), Literal(operator, at))
+    return Function("compare", (node, *texts, last), at)
 
 
 def conjuncts_of(condition: Condition) -> Iterator[Condition]:
@@ -168,13 +180,29 @@ def existence(steps: Sequence[Step]) -> Condition:
     return Path(tuple(steps), steps[0].at)
 
 
+def relative_path(path: Path) -> Filter:
+    """A relative path in the form of a filter, with what it may cost to read its nodes' strings."""
+    writer = _Writer()
+    text = writer.condition(path)
+    searches, pairs, _ = _cost_of(path)
+    return Filter(text, writer.namespaces, False, searches, pairs, True)
+
+
+def open_condition(condition: Condition) -> tuple[Filter, list[Parameter]]:
+    """A condition in the form of a filter on variables, and the parameters that these are."""
+    parameters: list[Parameter] = []
+    writer = _Writer(parameters)
+    text = writer.condition(condition)
+    return Filter(text, writer.namespaces, False, *cost([condition])), parameters
+
+
 def path_expression(steps: Sequence[Step]) -> tuple[str, dict[str, str]]:
     """A relative path as XPath 1.0, and the namespaces of its prefixes."""
     writer = _Writer()
     return writer.path(steps), dict(writer.namespaces)
 
 
-def _cost(conditions: Sequence[Condition]) -> tuple[int, bool, bool]:
+def cost(conditions: Sequence[Condition]) -> tuple[int, bool, bool]:
     """What some conditions may cost, as a Filter says it: searches, pairs, strings."""
     costs = [_cost_of(condition) for condition in conditions]
     searches = max((cost[0] for cost in costs), default=0)
@@ -186,13 +214,13 @@ def _cost_of(condition: Condition) -> tuple[int, bool, bool]:
         case Path():
             # Searches of one path follow each other below the same node, as nested ones do; and
             # a path of several steps goes further down than to the children.
-            inner = [_cost(step.filters) for step in condition.steps]
+            inner = [cost(step.filters) for step in condition.steps]
             own = sum(step.axis == "//" for step in condition.steps)
             own = own or int(sum(step.test != "." for step in condition.steps) > 1)
             nested = max(cost[0] for cost in inner)
             return own + nested, any(cost[1] for cost in inner), any(cost[2] for cost in inner)
         case Function():
-            searches, pairs, strings = _cost(condition.arguments)
+            searches, pairs, strings = cost(condition.arguments)
             # Without an argument it is the node itself that is read.
             reads = condition.name not in ("not", "count", "exists", "empty", "last", "boolean")
             return searches, pairs, strings or reads
@@ -200,7 +228,7 @@ def _cost_of(condition: Condition) -> tuple[int, bool, bool]:
             searches, pairs, _ = _cost_of(condition.operand)
             return searches, pairs, True
         case Binary():
-            searches, pairs, strings = _cost((condition.left, condition.right))
+            searches, pairs, strings = cost((condition.left, condition.right))
             level = _LOOSENESS[condition.operator]
             both = isinstance(condition.left, Path) and isinstance(condition.right, Path)
             return searches, pairs or (level in (3, 4) and both), strings or level > 2
@@ -224,7 +252,9 @@ def is_number(condition: Condition) -> bool:
             return True
         case Binary():
             return _LOOSENESS[condition.operator] >= 5
-        case Path() | Parameter():
+        case Parameter():
+            return condition.number
+        case Path():
             return False
 
 

@@ -14,6 +14,7 @@ from itertools import product
 
 from templates import FLIPPED
 from xpath_stage import apply, compared, number_text
+from xscl.language.problems import Unbound
 from xscl.language.syntax import (
     Comparison,
     Conjunction,
@@ -53,12 +54,13 @@ class Join:
 class ConstantTest:
     """A comparison of a node with a constant, read from the node's side.
 
-    None is NaN: whatever exists is unequal to it, and nothing compares with it otherwise.
+    None is NaN: whatever exists is unequal to it, and nothing compares with it otherwise.  A
+    parameter that is left open stands for a constant's string.
     """
 
     operator: str
     operand: Operand
-    constant: str | None
+    constant: str | Parameter | None
 
 
 Conjunct = Join | ConstantTest
@@ -90,6 +92,10 @@ def _compare(comparison: Comparison) -> Iterator[tuple[Conjunct, ...]]:
     if not isinstance(left, Operand):
         # A constant on the left: decided at once, or read from the other side.
         if not isinstance(right, Operand):
+            if isinstance(left, Parameter):
+                raise Unbound(left.name)
+            if isinstance(right, Parameter):
+                raise Unbound(right.name)
             if compared(left, operator, right):
                 yield ()
             return
@@ -100,7 +106,7 @@ def _compare(comparison: Comparison) -> Iterator[tuple[Conjunct, ...]]:
         yield (ConstantTest(operator, left, right),)
 
 
-def _side(side: Side) -> Operand | str | None:
+def _side(side: Side) -> Operand | Parameter | str | None:
     """An operand, or a constant's string; None is NaN."""
     match side:
         case VariablePath():
@@ -114,6 +120,8 @@ def _side(side: Side) -> Operand | str | None:
             if isinstance(inner, Operand):
                 functions = (*inner.functions, side.function)
                 return Operand(inner.variable, inner.steps, functions, inner.at)
+            if isinstance(inner, Parameter):
+                raise Unbound(inner.name)
             return apply((side.function,), "NaN" if inner is None else inner)
         case Parameter():
-            raise ValueError(f"the parameter `:{side.name}` is not bound")
+            return side

@@ -27,8 +27,15 @@ def stats(
     `documents`, `composites`, `witnesses` (rows of the join state), `strings` and `bytes` (of
     documents' bodies) are held now; `taken` documents have come and `skipped` ones not; `streams`
     has the documents, witnesses, bytes and latest timestamp of each.  `watermark` is in seconds,
-    None while nothing is ever late.  Of the queries: how many, their `rows` of R_T, `templates`,
+    None while nothing is ever late.  Of the queries: how many, the `forms` of those that are alike
+    but for `constants` and how many different ones these have, their `rows` of R_T, `templates`,
     `value_joins`, and in stage 1 the `automaton_states` and path-table entries (`paths`).
+
+    `in_process` is of the documents that came singly or in small batches: how many `documents`;
+    the `slices` of the view cache and the `bytes` it has, about, its `hits` and `misses`, and how
+    many slices were `evicted`; the document `pairs` with something in common, the `signatures`
+    that the conjunctive queries were run for, and how many are `remembered`; the `plain_pairs`
+    that were evaluated without.
     """
     join.prepare()
     sizes, counts = join.sizes(), join.registry.counts()
@@ -66,11 +73,14 @@ def stats(
         },
         "watermark": None if watermark is None else to_seconds(watermark),
         "queries": len(queries),
+        "forms": queries.forms,
+        "constants": xpath.constants.sizes()[1],
         "automaton_states": len(xpath.automaton),
         "paths": len(xpath.paths),
         "templates": counts["templates"],
         "rows": counts["rows"],
         "value_joins": counts["value_joins"],
+        "in_process": join.in_process(),
         "streams": streams,
     }
 

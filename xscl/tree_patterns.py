@@ -10,23 +10,26 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from templates import JoinGraph, Node
 from templates.reduction import remove_unjoined_leaves
 from xpath_stage import Definition
 from xpath_stage import Step as PatternStep
+from xscl.families import Open, asked_of_node
 from xscl.filters import (
     compared_with,
     conjuncts_of,
     counts_positions,
     existence,
-    filters_of,
     is_number,
     tag_test,
 )
 from xscl.language.check import binds
 from xscl.language.syntax import Binary, Block, Condition, Function, Path, Step, SubQuery
 from xscl.normal_form import ConstantTest, Operand
+
+Axis = Literal["child", "descendant"]
 
 __all__ = ["PatternNode", "TreePatterns", "definitions_of"]
 
@@ -133,9 +136,12 @@ class TreePatterns:
             self._path(node.block, node.number, path.steps)
 
 
-def definitions_of(nodes: Sequence[PatternNode], needed: Collection[int]) -> dict[int, Definition]:
+def definitions_of(
+    nodes: Sequence[PatternNode], needed: Collection[int]
+) -> tuple[dict[int, Definition], list[tuple[int, Open]]]:
     """The definitions of the nodes that the first reduction rule leaves, given those that are
-    compared or put out; what it removes are filters."""
+    compared or put out; what it removes are filters.  And the parameters that are left open in
+    them, each with its node."""
     graph = JoinGraph(
         tuple(Node(node.number, node.block, node.parent) for node in nodes), (), frozenset(needed)
     )
@@ -149,6 +155,7 @@ def definitions_of(nodes: Sequence[PatternNode], needed: Collection[int]) -> dic
         if node.number not in left and node.parent in left:
             branches.setdefault(node.parent, []).append(_branch(children, node))
     definitions: dict[int, Definition] = {}
+    left_open: list[tuple[int, Open]] = []
     for node in nodes:
         if node.number in left:
             above = () if node.parent is None else definitions[node.parent]
@@ -156,13 +163,12 @@ def definitions_of(nodes: Sequence[PatternNode], needed: Collection[int]) -> dic
                 definitions[node.number] = above
                 continue
             conditions = [*node.conditions, *branches.get(node.number, ())]
-            step = PatternStep(
-                "child" if node.step.axis == "/" else "descendant",
-                tag_test(node.step.test),
-                filters_of(node.step, conditions),
-            )
+            tests, opened = asked_of_node(node.step, conditions)
+            left_open += ((node.number, one) for one in opened)
+            axis: Axis = "child" if node.step.axis == "/" else "descendant"
+            step = PatternStep(axis, tag_test(node.step.test), tests)
             definitions[node.number] = (*above, step)
-    return definitions
+    return definitions, left_open
 
 
 def _branch(children: dict[int, list[PatternNode]], root: PatternNode) -> Condition:

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 import duckdb
-import pyarrow as pa
 from hypothesis import strategies as st
 
-from join_stage import Batch, Chain, JoinProcessor, Plan, TimeConstraint, plan_of
+from join_stage import Batch, Chain, JoinProcessor, Plan, Strategies, TimeConstraint, plan_of
 from templates import JoinGraph, minor
 from tests.templates.graphs import graph
+from xpath_stage import Witnesses
 
 ROOT = "root"
 LEAVES = ("a", "b")
@@ -217,9 +217,9 @@ def composites(draw: st.DrawFn, number: int, parts: Sequence[Entity]) -> Entity:
 class Feeder:
     """A join processor, with what stage 1 and the engine keep on its behalf."""
 
-    def __init__(self) -> None:
+    def __init__(self, strategies: Strategies | None = None) -> None:
         self.connection = duckdb.connect()
-        self.processor = JoinProcessor(self.connection)
+        self.processor = JoinProcessor(self.connection, strategies)
         self.spines: dict[tuple[str, ...], int] = {}
         self.paths: dict[str, int] = {ROOT: 1, "a": 2, "b": 3, "#0": -1, "#1": -2}
         self.strings: set[int] = set()
@@ -301,10 +301,10 @@ class Feeder:
         self.processor.review(
             Batch(
                 whole.documents,
+                whole.composites,
                 rows.witnesses,
-                accepts=rows.accepts,
-                strings=rows.strings,
-                composites=whole.composites,
+                rows.accepts,
+                rows.strings,
             ),
             numbers,
         )
@@ -324,51 +324,25 @@ class Feeder:
         accepts, self._accepts = self._accepts, []
         ordinary = [entity for entity in entities if not entity.composite]
         composed = [entity for entity in entities if entity.composite]
-
-        def ints(values: Iterable[int]) -> pa.Array:
-            return pa.array(list(values), pa.int64())
-
+        witnesses = Witnesses()
+        for entity, item in rows:
+            witnesses.documents.append(entity.number)
+            witnesses.nodes.append(item.code)
+            witnesses.paths.append(self.paths[item.label])
+            witnesses.strings.append(item.string)
+            witnesses.chains += [item.code] if item.parent is None else [item.parent, item.code]
+            witnesses.ends.append(len(witnesses.chains))
         return Batch(
-            documents={
-                "doc": ints(entity.number for entity in ordinary),
-                "ts": ints(entity.time for entity in ordinary),
-                "stream": pa.array(["S"] * len(ordinary), pa.string()),
-                "id": pa.array([f"d{entity.number}" for entity in ordinary], pa.string()),
-            },
-            witnesses={
-                "doc": pa.array([entity.number for entity, _ in rows], pa.int32()),
-                "node": ints(item.code for _, item in rows),
-                "path": pa.array([self.paths[item.label] for _, item in rows], pa.int32()),
-                "s": ints(item.string for _, item in rows),
-                "ts": ints(entity.time for entity, _ in rows),
-                "chain": pa.array(
-                    [
-                        [item.code] if item.parent is None else [item.parent, item.code]
-                        for _, item in rows
-                    ],
-                    pa.list_(pa.int64()),
-                ),
-            },
-            accepts={
-                "path": ints(path for path, _ in accepts),
-                "spine": ints(self.spines[labels] for _, labels in accepts),
-                "depths": pa.array(
-                    [[int(label in LEAVES) for label in labels] for _, labels in accepts],
-                    pa.list_(pa.int32()),
-                ),
-            },
-            strings={
-                "id": ints(new),
-                "value": pa.array([str(number) for number in new], pa.string()),
-                "double": pa.array([float(number) for number in new], pa.float64()),
-            },
-            composites={
-                "doc": pa.array([entity.number for entity in composed], pa.int32()),
-                "ts": ints(entity.time for entity in composed),
-                "start": ints(entity.start for entity in composed),
-                "first": ints(min(entity.parts) for entity in composed),
-                "parts": pa.array([list(one.parts) for one in composed], pa.list_(pa.int32())),
-            },
+            documents=[(one.number, one.time, "S", f"d{one.number}") for one in ordinary],
+            composites=[
+                (one.number, one.time, one.start, min(one.parts), one.parts) for one in composed
+            ],
+            witnesses=witnesses,
+            accepts=[
+                (path, self.spines[labels], tuple(int(label in LEAVES) for label in labels))
+                for path, labels in accepts
+            ],
+            strings=[(number, str(number), float(number)) for number in new],
         )
 
 

@@ -17,7 +17,7 @@ from hypothesis.stateful import (
     rule,
 )
 
-from join_stage import TimeConstraint
+from join_stage import Strategies, TimeConstraint, Wanted
 from tests.join_stage.entities import (
     Entity,
     Feeder,
@@ -31,13 +31,23 @@ from tests.join_stage.entities import (
 )
 from tests.templates.graphs import graph
 
+STRATEGIES = [
+    Strategies(),
+    Strategies(in_process=0),
+    # Some batches in process, others in DuckDB.
+    Strategies(in_process=1),
+    Strategies(memory=0),
+    Strategies(signatures=False),
+    Strategies(ranges=False),
+]
+
 
 class Live(RuleBasedStateMachine):
     """Whatever comes and goes, a batch completes what nested loops find among what is held."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.feeder = Feeder()
+        self.feeder: Feeder
         self.queries: dict[int, Query] = {}
         self.held: dict[int, Entity] = {}
         self.next_number = 0
@@ -58,8 +68,13 @@ class Live(RuleBasedStateMachine):
         self.feeder.subscribe(number, query)
         return number
 
-    @initialize(some=st.lists(queries(), min_size=3, max_size=6), data=st.data())
-    def begin(self, some: list[Query], data: st.DataObject) -> None:
+    @initialize(
+        some=st.lists(queries(), min_size=3, max_size=6),
+        strategies=st.sampled_from(STRATEGIES),
+        data=st.data(),
+    )
+    def begin(self, some: list[Query], strategies: Strategies, data: st.DataObject) -> None:
+        self.feeder = Feeder(strategies)
         for query in some:
             self._subscribe(query)
         for _ in range(2):
@@ -301,7 +316,7 @@ def test_disjuncts_are_told_apart(feeder: Feeder) -> None:
     feeder.publish(documents_at(0, 1))
     processor = feeder.processor
     assert processor.counts() == {1: 1}
-    assert [row[0] for some in processor.outputs(but_alone=True) for row in some.rows] == [0]
+    assert [row[0] for some in processor.outputs(Wanted.BUT_ALONE) for row in some.rows] == [0]
 
 
 def test_a_batch_of_nothing_completes_nothing(feeder: Feeder) -> None:

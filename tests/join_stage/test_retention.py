@@ -27,6 +27,7 @@ def feeder() -> Iterator[Feeder]:
 
 
 def held(feeder: Feeder, what: str, relation: str) -> list[object]:
+    feeder.processor.prepare()
     rows = feeder.connection.execute(f"SELECT {what} FROM {relation} ORDER BY ALL").fetchall()
     return [row[0] if len(row) == 1 else row for row in rows]
 

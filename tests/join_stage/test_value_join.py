@@ -15,6 +15,7 @@ from join_stage.constraints import FOREVER
 from join_stage.relations import create, insert
 from join_stage.state import JoinState
 from join_stage.value_join import Delta, join_values, note_joining_paths
+from xpath_stage import Witnesses
 
 DEPTH = 2
 
@@ -109,26 +110,17 @@ def expected(case: Case) -> Counter[Pair]:
 
 
 def begin(state: JoinState, case: Case, numbers: range) -> None:
-    leaves = [leaf for leaf in case.leaves if leaf.document in numbers]
-    state.begin(
-        Batch(
-            witnesses={
-                "doc": pa.array([leaf.document for leaf in leaves], pa.int32()),
-                "node": pa.array([leaf.node for leaf in leaves], pa.int64()),
-                "path": pa.array([leaf.path for leaf in leaves], pa.int32()),
-                "s": pa.array([leaf.string for leaf in leaves], pa.int64()),
-                "ts": pa.array([case.times[leaf.document] for leaf in leaves], pa.int64()),
-                "chain": pa.array([leaf.chain for leaf in leaves], pa.list_(pa.int64())),
-            },
-            documents={
-                "doc": pa.array(numbers, pa.int32()),
-                "ts": pa.array([case.times[number] for number in numbers], pa.int64()),
-                "stream": pa.array(["S"] * len(numbers), pa.string()),
-            },
-            accepts={},
-            strings={"id": pa.array([], pa.int64())},
-        )
-    )
+    witnesses = Witnesses()
+    for leaf in case.leaves:
+        if leaf.document in numbers:
+            witnesses.documents.append(leaf.document)
+            witnesses.nodes.append(leaf.node)
+            witnesses.paths.append(leaf.path)
+            witnesses.strings.append(leaf.string)
+            witnesses.chains += leaf.chain
+            witnesses.ends.append(len(witnesses.chains))
+    documents = [(number, case.times[number], "S", f"d{number}") for number in numbers]
+    state.begin(Batch(documents, witnesses=witnesses))
 
 
 def pairs(case: Case) -> Counter[Pair]:

@@ -8,6 +8,7 @@
       json_constructor.py  a JSON constructor -> an object
     check.py        a query      -> what it says wrongly (functions.py, variables.py, limits.py)
     parameters.py   a query with parameters, and values -> a query
+    alike.py        statements alike but for literals -> one query with parameters
 
 The language is that of chapter 6 of the thesis (section 6.2).
 """
@@ -15,9 +16,11 @@ The language is that of chapter 6 of the thesis (section 6.2).
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 
 from xscl.errors import QueryError, QuerySyntaxError
+from xscl.language.alike import AlikeStatements, Instance, Place
 from xscl.language.check import check
 from xscl.language.names import PREDECLARED
 from xscl.language.parse import is_declaration, parse_declaration, parse_query
@@ -25,7 +28,7 @@ from xscl.language.problems import Unreadable, place
 from xscl.language.scan import Statement, scan
 from xscl.language.syntax import Query
 
-__all__ = ["parse", "parse_from"]
+__all__ = ["parse", "parse_from", "read_from"]
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -46,11 +49,19 @@ def parse_from(text: str, first: int) -> tuple[list[Query], list[QueryError], in
 
     A query without a name is `qN`, where the text's first query (good or bad) has N = first.
     """
+    queries, errors, following = read_from(text, first, None)
+    return [query for query in queries if isinstance(query, Query)], errors, following
+
+
+def read_from(
+    text: str, first: int, alike: AlikeStatements | None
+) -> tuple[list[Query | Instance], list[QueryError], int]:
+    """As `parse_from`; statements like those noted in `alike` are not parsed again."""
     scanned = scan(text)
     text = _LONE_SURROGATE.sub("\ufffd", text)  # refused below, but the errors must be printable
-    namespaces = dict(PREDECLARED)
+    namespaces: Mapping[str, str] = PREDECLARED
     named: dict[str, int] = {}
-    queries: list[Query] = []
+    queries: list[Query | Instance] = []
     errors: list[QueryError] = []
     number = first - 1
     heading: Statement | None = None
@@ -62,7 +73,7 @@ def parse_from(text: str, first: int) -> tuple[list[Query], list[QueryError], in
                 at, problem = unreadable.problem
                 errors.append(QuerySyntaxError(problem, query="DECLARE", text=text, at=at))
             else:
-                namespaces[prefix] = uri
+                namespaces = {**namespaces, prefix: uri}
             if statement.name is not None:
                 heading = statement
             continue
@@ -78,6 +89,12 @@ def parse_from(text: str, first: int) -> tuple[list[Query], list[QueryError], in
             there, here = place(text, named[name]), place(text, named_at)
             problem = f"two queries are named `{name}`: at {there}, and at {here}; rename one"
             errors.append(QueryError(problem, query=name, text=text, at=named_at))
+        standing = Place(text, scanned.text, statement, name, namespaces)
+        if alike is not None and len(errors) == before:
+            instance = alike.find(standing)
+            if instance is not None:
+                queries.append(instance)
+                continue
         try:
             query, problems = parse_query(text, scanned.text, statement, name, namespaces)
         except Unreadable as unreadable:
@@ -88,4 +105,6 @@ def parse_from(text: str, first: int) -> tuple[list[Query], list[QueryError], in
             errors.append(QueryError(problem, query=name, text=text, at=at))
         if len(errors) == before:
             queries.append(query)
+            if alike is not None:
+                alike.note(standing, query)
     return queries, errors, number + 1

@@ -10,7 +10,8 @@ number alone in a filter (it asks for a position), the length of a window.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from enum import Enum, auto
@@ -64,17 +65,21 @@ def bind(query: Query, values: Mapping[str, object]) -> tuple[Query, list[QueryE
 class Prepared:
     """A query whose parameters are bound many times.
 
-    `parameters` are their names, each with its first place.
+    `parameters` are their names, each with its first place; `constants` how often each of those
+    that are nothing but constants of filters and predicates stands there.  The literals at the
+    places of `literals` are parameters, too, with the names given there.
     """
 
-    def __init__(self, query: Query) -> None:
+    def __init__(self, query: Query, literals: Mapping[int, str] | None = None) -> None:
         self.query = query
-        self._program = _program(query)
+        self._program = _program(query, literals or {})
         blanks = [part for part in self._program if isinstance(part, _Blank)]
         self._blanks = sorted(blanks, key=lambda blank: blank.at)
         self.parameters: dict[str, int] = {}
         for blank in self._blanks:
             self.parameters.setdefault(blank.name, blank.at)
+        others = {blank.name for blank in self._blanks if blank.use is not _Use.CONSTANT}
+        self.constants = Counter(blank.name for blank in self._blanks if blank.name not in others)
 
     @property
     def stand_ins(self) -> dict[str, Value]:
@@ -91,18 +96,32 @@ class Prepared:
         A value is a str, an int or a finite float.  Values for what is no parameter of the query
         are left alone.  `name` is the name that the query has from then on.
         """
-        problems = sorted(self._problems(values))
-        query = self.query
-        if self._blanks and not problems:
-            nodes: list[Any] = []
-            for part in self._program:
-                nodes.append(part.make(values, nodes))
-            query = nodes[-1]
+        problems = self.problems(values)
+        query = self.query if problems else self.opened(values, ())
         query = query if name is None else query.renamed(name)
         return query, [
             QueryError(problem, query=query.name, text=query.text, at=at)
             for at, problem in problems
         ]
+
+    def opened(self, values: Mapping[str, object], left_open: Collection[str]) -> Query:
+        """The query with a constant for each parameter but those that are left open: of these
+        it only says whether they are numbers."""
+        if not self._blanks:
+            return self.query
+        nodes: list[Any] = []
+        for part in self._program:
+            if isinstance(part, _Blank) and part.name in left_open:
+                number = not isinstance(values[part.name], str)
+                nodes.append(Parameter(part.name, part.at, number))
+            else:
+                nodes.append(part.make(values, nodes))
+        query: Query = nodes[-1]
+        return query
+
+    def problems(self, values: Mapping[str, object]) -> list[Problem]:
+        """What is wrong with a row of values, by place."""
+        return sorted(self._problems(values))
 
     def _problems(self, values: Mapping[str, object]) -> Iterator[Problem]:
         refused: set[str] = set()
@@ -224,7 +243,7 @@ def _tuple(*parts: object) -> tuple[object, ...]:
     return parts
 
 
-def _program(query: Query) -> list[_Blank | _Node]:
+def _program(query: Query, literals: Mapping[int, str]) -> list[_Blank | _Node]:
     """What makes the constants and the nodes above them, each after its parts; the last is the
     query.  (A loop: a tree may be deeper than Python's stack.)"""
     program: list[_Blank | _Node] = []
@@ -239,9 +258,10 @@ def _program(query: Query) -> list[_Blank | _Node]:
                 above.holes.append((len(above.parts), len(program)))
                 program.append(done)
             above.parts.append(node)
-        elif isinstance(node, Parameter):
+        elif isinstance(node, Parameter) or (isinstance(node, Literal) and node.at in literals):
+            name = node.name if isinstance(node, Parameter) else literals[node.at]
             above.holes.append((len(above.parts), len(program)))
-            program.append(_Blank(node.name, node.at, uses.get(node.at, _Use.CONSTANT), ""))
+            program.append(_Blank(name, node.at, uses.get(node.at, _Use.CONSTANT), ""))
             above.parts.append(node)
         elif isinstance(node, Window) and node.parameter is not None:
             above.holes.append((len(above.parts), len(program)))
@@ -275,7 +295,7 @@ def _parts(node: Any) -> tuple[object, ...] | None:
 def _uses(node: object) -> Iterator[tuple[int, _Use]]:
     """The places of the parameters right in a node that are more than constants there."""
     match node:
-        case Function("matches", (_, Parameter(_, at))):
+        case Function("matches", (_, Parameter(_, at) | Literal(_, at))):
             yield at, _Use.PATTERN
         case JSONObject(members):
             yield from ((value.at, _Use.JSON) for _, value in members)

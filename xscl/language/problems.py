@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from xscl.errors import line_and_column
 
-__all__ = ["Problem", "Unreadable", "enumerated", "place"]
+__all__ = ["Problem", "Unbound", "Unreadable", "enumerated", "place"]
 
 
 class Problem(NamedTuple):
@@ -28,6 +28,14 @@ class Unreadable(Exception):
     def __init__(self, at: int, text: str) -> None:
         super().__init__(text)
         self.problem = Problem(at, text)
+
+
+class Unbound(ValueError):
+    """A parameter without a value, met where its value decides what the query is."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"the parameter `:{name}` is not bound")
+        self.name = name
 
 
 def enumerated(words: Iterable[str], last: str = "or") -> str:

@@ -67,10 +67,14 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """`:name` in place of a constant; `parameters.bind` puts a literal in its stead (section 9)."""
+    """`:name` in place of a constant; `parameters.bind` puts a literal in its stead (section 9).
+
+    One that is left open stands for a string, or for a number where `number` says so.
+    """
 
     name: str
     at: int
+    number: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,202 @@
+"""The in-process evaluator: a conjunctive query over relations that are plain lists and tries.
+
+It reads the same term as the SQL does (law 6), and takes the same care: atoms are joined one after
+the other, only variables that something later asks for are kept, duplicates go at once, and what
+is left must begin a row of R_T, by whose trie the atoms are chosen.  The atoms `pair` come first
+and are the *core*: what they leave depends on a pair of documents by its signature alone (law 7).
+The *rest* is completed for each pair: leaves that no value join reaches, and comparisons.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from join_stage.plan import Plan
+from join_stage.row_trie import Trie
+
+__all__ = [
+    "AtomStep",
+    "Binding",
+    "JoinStep",
+    "Program",
+    "Relation",
+    "Relations",
+    "Step",
+    "StringValue",
+    "TestStep",
+    "picking",
+]
+
+Binding = tuple[object, ...]
+"""The values of some variables."""
+
+Relation = Mapping[int, Sequence[Binding]]
+"""The tuples of a relation by what R_T's column asks for: a value join's or a spine's number."""
+
+StringValue = tuple[str, float | None]
+"""A string, and its double where it is castable."""
+
+Pick = Callable[[Binding], Binding]
+
+_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+class Relations:
+    """What the body of a query reads for one pair of documents, or one document.
+
+    `pair` is by value join: what tells the pair of documents from others that are evaluated with
+    it, the marked nodes of the left leaf and of the right one, and their string.  `left` and
+    `right` are the leaves of either document by spine: their marked nodes, then their string.
+    `string` gives what a string's number stands for, None of a value that equals nothing.
+    """
+
+    def __init__(
+        self,
+        *,
+        pair: Relation | None = None,
+        left: Relation | None = None,
+        right: Relation | None = None,
+        string: Callable[[object], StringValue | None] | None = None,
+    ) -> None:
+        self._relations = {"pair": pair or {}, "left": left or {}, "right": right or {}}
+        self._string = string
+        self._indexes: dict[tuple[int, JoinStep], dict[Binding, list[Binding]]] = {}
+
+    def __getitem__(self, name: str) -> Relation:
+        return self._relations[name]
+
+    def index(self, key: int, join: JoinStep) -> dict[Binding, list[Binding]]:
+        """The tuples that a key selects, as a join asks for them; made once for all plans."""
+        found = self._indexes.get((key, join))
+        if found is None:
+            found = self._indexes[key, join] = {}
+            here, new = picking(join.here), picking(join.new)
+            for row in self._relations[join.relation][key]:
+                if all(row[a] == row[b] for a, b in join.equal):
+                    found.setdefault(here(row), []).append(new(row))
+        return found
+
+    def string(self, number: object) -> StringValue | None:
+        """What the number of a string stands for."""
+        assert self._string is not None
+        return self._string(number)
+
+
+@dataclass(frozen=True, slots=True)
+class JoinStep:
+    """An atom's tuples as they are joined: the positions of the variables known before, of those
+    that are new, and of those that must agree as they are one variable."""
+
+    relation: str
+    here: tuple[int, ...]
+    new: tuple[int, ...]
+    equal: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AtomStep:
+    """A step: an atom joined to what is bound, by a trie level of R_T."""
+
+    join: JoinStep
+    there: Pick
+    kept: Pick
+
+    def extend(self, bindings: Iterable[Binding], key: int, relations: Relations) -> set[Binding]:
+        index = relations.index(key, self.join)
+        there, kept = self.there, self.kept
+        return {
+            (*kept(binding), *new) for binding in bindings for new in index.get(there(binding), ())
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class TestStep:
+    """A step: a comparison of strings, by number or as the language orders them."""
+
+    operator: str
+    left: int
+    right: int
+    by_value: bool
+
+    def holds(self, binding: Binding, relations: Relations) -> bool:
+        left, right = binding[self.left], binding[self.right]
+        compare = _COMPARE[self.operator]
+        if left is None or right is None:
+            return False
+        if not self.by_value:
+            return compare(left, right)
+        one, other = relations.string(left), relations.string(right)
+        if one is None or other is None:
+            return False
+        (text, double), (other_text, other_double) = one, other
+        if double is None or other_double is None:
+            return compare(text, other_text)
+        # NaN is never in order, and Python's comparisons agree.
+        return compare(double, other_double)
+
+
+Step = AtomStep | TestStep
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The conjunctive query of a plan in steps.
+
+    The core leaves what tells pairs of documents apart, then its variables, of which `sides` says
+    whose nodes they are, None of a string, whose value is what the relation `pair` has there.
+    `head` picks the plan's output nodes and strings from what the rest leaves.
+    """
+
+    plan: Plan
+    core: tuple[Step, ...]
+    rest: tuple[Step, ...]
+    sides: tuple[int | None, ...]
+    head: Pick
+
+    def begin(self, rows: Trie, relations: Relations) -> Iterator[tuple[Trie, set[Binding]]]:
+        """What the core leaves: where it has come to in R_T, and the bindings."""
+        return _walk(self.core, rows, {()}, relations)
+
+    def complete(
+        self, at: Trie, bindings: Iterable[Binding], relations: Relations
+    ) -> Iterator[tuple[Trie, set[Binding]]]:
+        """The rows of R_T that hold, and the heads that they hold for."""
+        for rows, found in _walk(self.rest, at, set(bindings), relations):
+            yield rows, {self.head(binding) for binding in found}
+
+
+def _walk(
+    steps: Sequence[Step], at: Trie, bindings: set[Binding], relations: Relations, begin: int = 0
+) -> Iterator[tuple[Trie, set[Binding]]]:
+    """From a place in the trie with some bindings, all that the steps lead to."""
+    for index in range(begin, len(steps)):
+        step = steps[index]
+        if isinstance(step, AtomStep):
+            for key in at.keys() & relations[step.join.relation].keys():
+                if extended := step.extend(bindings, key, relations):
+                    yield from _walk(steps, at[key], extended, relations, index + 1)
+            return
+        bindings = {binding for binding in bindings if step.holds(binding, relations)}
+        if not bindings:
+            return
+    yield at, bindings
+
+
+def picking(places: Sequence[int]) -> Pick:
+    """A function that picks some places of a binding."""
+    if not places:
+        return lambda binding: ()
+    if len(places) == 1:
+        (place,) = places
+        return lambda binding: (binding[place],)
+    return operator.itemgetter(*places)

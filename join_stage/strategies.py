@@ -1,0 +1,24 @@
+"""How the join stage goes about its work: what changes its speed, never its matches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Strategies"]
+
+
+@dataclass(frozen=True, slots=True)
+class Strategies:
+    """Each of them can be switched off alone.
+
+    Batches of up to `in_process` documents and composites are joined in process, larger ones in
+    DuckDB; 0 joins all in DuckDB.  What the former keeps at hand, the view cache, may have
+    `memory` bytes; what goes is filled again from DuckDB.  With `signatures` the conjunctive
+    queries are run once for each way in which two documents are alike, else for each pair.  With
+    `ranges` the documents that have one common string alike are not looked at one by one.
+    """
+
+    in_process: int = 1000
+    memory: int = 2**30
+    signatures: bool = True
+    ranges: bool = True

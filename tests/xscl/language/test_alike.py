@@ -1,0 +1,98 @@
+"""Statements alike but for literals: an instance is what parsing the statement in full gives."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.conformance.runner import read_cases
+from xscl.language import parse_from, read_from
+from xscl.language.alike import AlikeStatements, Instance
+from xscl.language.syntax import Query
+
+CASES = Path(__file__).parents[2] / "conformance" / "cases"
+ERRORS = Path(__file__).parent / "errors"
+LITERAL = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|(?<![\w.])[0-9]+(?:\.[0-9]+)?(?!\w)""")
+
+
+def texts() -> Iterator[str]:
+    for path in sorted(CASES.glob("*.jsonl")):
+        yield from (case["queries"] for case in read_cases(path))
+    for path in sorted(ERRORS.glob("*.xscl")):
+        yield path.read_text(encoding="utf-8")
+
+
+def without_places(node: object) -> object:
+    if isinstance(node, tuple):
+        return tuple(map(without_places, node))
+    if not is_dataclass(node):
+        return node
+    kept = (f.name for f in fields(node) if f.name not in ("at", "named_at", "text"))
+    return type(node).__name__, *((name, without_places(getattr(node, name))) for name in kept)
+
+
+def mutated(text: str, dice: random.Random) -> str:
+    """The text with some of its literals replaced by others, good and bad."""
+
+    def other(found: re.Match[str]) -> str:
+        if dice.random() < 0.4:
+            return found[0]
+        if found[0][0] in "'\"":
+            return dice.choice(["'it''s'", '"two words"', "''", "'['", "'2'", "'; S//x'"])
+        return dice.choice(["0", "7", "2.50", "1" + "0" * 400, "3"])
+
+    return LITERAL.sub(other, text)
+
+
+@pytest.mark.parametrize("text", [*texts()])
+def test_an_instance_is_what_parsing_in_full_gives(text: str) -> None:
+    dice = random.Random(text)
+    alike = AlikeStatements()
+    for again in (text, text, *(mutated(text, dice) for _ in range(6))):
+        expected, errors, following = parse_from(again, 1)
+        found, found_errors, found_following = read_from(again, 1, alike)
+        assert [str(error) for error in found_errors] == [str(error) for error in errors]
+        assert found_following == following
+        for one, whole in zip(found, expected, strict=True):
+            assert one.name == whole.name
+            if isinstance(one, Instance):
+                assert one.query == whole
+                bound, wrong = one.prepared.bind(one.values, one.name)
+                assert not wrong
+                assert without_places(bound) == without_places(whole)
+
+
+def test_one_text_makes_instances_of_those_alike() -> None:
+    text = "".join(f"-- name: n{i}\nS//item->x[feed = 'f{i}'][price < {i}.5];\n" for i in range(5))
+    found, errors, _ = read_from(text, 1, AlikeStatements())
+    assert not errors
+    assert [type(one) for one in found] == [Query, *[Instance] * 4]
+    assert isinstance(found[4], Instance)
+    assert found[4].values == {"0": "f4", "1": 4.5}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("S//a->x['b' = c]", 'S//a->x["b" = d]'),
+        ("S//a->x[b = '1']", "S//a->x[b = 1]"),
+        ("S//a/'b c'->x", "S//a/'b d'->x"),
+        ("S//a->x JOIN {x = y, 7 days} S//b->y", "S//a->x JOIN {x = y, 8 days} S//b->y"),
+        ("S//a->x[matches(., 'a')]", "S//a->x[matches(., '(')]"),
+        ("SELECT <a>1</a> FROM S//a", "SELECT <a>2</a> FROM S//a"),
+        (
+            "DECLARE NAMESPACE p = 'u'; S//p:a->x[. = 'b']",
+            "DECLARE NAMESPACE p = 'v'; S//p:a->x[. = 'b']",
+        ),
+    ],
+)
+def test_what_is_no_constant_makes_no_instance(one: str, other: str) -> None:
+    alike = AlikeStatements()
+    assert read_from(one, 1, alike)[0]
+    found, _, _ = read_from(other, 1, alike)
+    assert not any(isinstance(query, Instance) for query in found)

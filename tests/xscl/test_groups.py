@@ -1,0 +1,123 @@
+"""Match groups: the same matches, told by document pairs; and callbacks and streams over them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+
+import pytest
+
+import xscl
+from xscl.samples import feed_stream, random_queries
+
+PROMO = "S//book->b[./title->t] FOLLOWED BY {t = u, 10} S//blog->g[./title->u]"
+
+
+def book(title: str, time: int, name: str) -> dict[str, object]:
+    text = f"<book><title>{title}</title></book>"
+    return {"stream": "S", "xml": text, "id": name, "timestamp": time}
+
+
+def blog(title: str, time: int, name: str) -> dict[str, object]:
+    text = f"<blog><title>{title}</title></blog>"
+    return {"stream": "S", "xml": text, "id": name, "timestamp": time}
+
+
+@cache
+def in_duckdb(window: str) -> Counter[str]:
+    with xscl.Engine(strategies=xscl.Strategies(in_process=0)) as engine:
+        engine.load(random_queries(40, window=window))
+        return Counter(match.id for match in engine.run(feed_stream(300)))
+
+
+@pytest.mark.parametrize("window", ["7 days", "6 hours", "INF"])
+@pytest.mark.parametrize("batch", [1, 50, 300])
+@pytest.mark.parametrize("in_process", [0, 100, 1000])
+def test_groups_have_the_matches_of_a_stream(window: str, batch: int, in_process: int) -> None:
+    documents = list(feed_stream(300))
+    text = random_queries(40, window=window)
+    expected = in_duckdb(window)
+    with xscl.Engine(strategies=xscl.Strategies(in_process=in_process)) as engine:
+        engine.load(text)
+        groups = list(engine.run(documents, batch=batch, grouped=True))
+    assert Counter(match.id for group in groups for match in group.matches()) == expected
+    assert sum(group.count for group in groups) == expected.total()
+    for group in groups:
+        matches = group.matches()
+        assert {match.query for match in matches} == set(group.queries)
+        assert {match.documents for match in matches} == {group.documents}
+    # All that the same documents satisfy is in one group.
+    assert len({group.documents for group in groups}) == len(groups)
+
+
+def test_a_sequence_of_groups() -> None:
+    with xscl.Engine() as engine:
+        engine.subscribe(PROMO, name="promo")
+        assert (
+            len(engine.publish_many([book("x", n, f"b{n}") for n in range(5)], grouped=True)) == 0
+        )
+        groups = engine.publish_many([blog("x", 8, "g"), blog("x", 13, "h")], grouped=True)
+    assert groups.total == len(groups) == 7
+    assert [group.documents for group in groups][:5] == [(f"b{n}", "g") for n in range(5)]
+    assert sorted(group.documents for group in groups)[-2:] == [("b4", "g"), ("b4", "h")]
+    assert [groups[n].documents for n in range(-7, 7)] == 2 * [one.documents for one in groups]
+    assert [one.documents for one in groups[2:4]] == [("b2", "g"), ("b3", "g")]
+    with pytest.raises(IndexError):
+        groups[7]
+    # What it holds outlives the engine.
+    (match,) = groups[0].matches()
+    assert (match.query, match.result) == (
+        "promo",
+        "<result><book><title>x</title></book><blog><title>x</title></blog></result>",
+    )
+
+
+def test_what_is_not_in_a_channel_is_in_the_same_group() -> None:
+    """Queries that need more than the pair, disjuncts and published ones."""
+    with xscl.Engine() as engine:
+        engine.subscribe(PROMO, name="promo")
+        text = (
+            "SELECT k FROM S//book[./title->t][./kind->k] FOLLOWED BY {t = u} S//blog[./title->u]"
+        )
+        engine.subscribe(text, name="kind")
+        engine.subscribe(PROMO.replace("t = u", "t = u OR t = 'x'"), name="either")
+        engine.subscribe(f"{PROMO} PUBLISH promos", name="published")
+        engine.subscribe("promos//title->x", name="read")
+        engine.subscribe("S//blog", name="filter")
+        document = "<book><title>x</title><kind>novel</kind></book>"
+        assert len(engine.publish("S", document, id="b", timestamp=0, grouped=True)) == 0
+        groups = list(
+            engine.publish("S", blog("x", 1, "g")["xml"], id="g", timestamp=1, grouped=True)
+        )
+    queries = {group.documents: group.queries for group in groups}
+    assert queries.pop(("b", "g")) == ("promo", "kind", "either", "published")
+    assert queries.pop(("g",)) == ("filter",)
+    ((published,),) = queries
+    (of_published,) = (group for group in groups if group.documents == (published,))
+    assert [match.query for match in of_published.matches()] == ["read", "read"]
+
+
+def test_callbacks_and_streams_are_told() -> None:
+    told: list[str] = []
+    with xscl.Engine() as engine:
+        engine.subscribe(PROMO, name="told", on_match=lambda match: told.append(match.query))
+        engine.subscribe(PROMO, name="quiet")
+        engine.subscribe(f"{PROMO} PUBLISH promos", name="published")
+        with engine.stream("promos") as promos:
+            engine.publish_many([book("x", 0, "b"), blog("x", 1, "g")], grouped=True)
+            assert [match.query for match in [next(promos)]] == ["published"]
+            assert len(promos) == 0
+    assert told == ["told"]
+
+
+def test_a_group_stays_as_it_is_when_queries_go() -> None:
+    with xscl.Engine() as engine:
+        one = engine.subscribe(PROMO, name="one")
+        engine.subscribe(PROMO, name="other")
+        engine.publish_many([book("x", 0, "b")])
+        groups = engine.publish_many([blog("x", 1, "g")], grouped=True)
+        one.cancel()
+        (later,) = engine.publish_many([blog("x", 2, "h")], grouped=True)
+    assert groups[0].queries == ("one", "other")
+    assert [match.query for match in groups[0].matches()] == ["one", "other"]
+    assert later.queries == ("other",)

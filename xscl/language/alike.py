@@ -1,0 +1,168 @@
+"""Statements alike but for literals: parsed once, however many there are.
+
+A statement's *skeleton* is its text with the literals that are constants of filters and
+predicates taken out.  The grammar tells strings and numbers from all else by their first
+character, so statements of one skeleton have one tree but for these: what was parsed for the
+first is, with parameters in their stead, what all others are instances of.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import isfinite
+
+from xscl.language.limits import too_long
+from xscl.language.names import NAME, STRING, unquoted
+from xscl.language.parameters import Prepared
+from xscl.language.parse import parse_query
+from xscl.language.scan import Statement
+from xscl.language.syntax import Query
+
+__all__ = ["AlikeStatements", "Instance", "Place"]
+
+_MOST = 1_000
+"""So many skeletons are remembered, those that were met last."""
+
+# Names take their digits and primes with them, as in `scan.py`.
+_TOKEN = re.compile(rf"{NAME}'*+|(?P<string>{STRING})|(?P<number>[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A statement that is a good query, where it stands: in a text and in that text scanned."""
+
+    text: str
+    scanned: str
+    statement: Statement
+    name: str
+    namespaces: Mapping[str, str]
+
+    @property
+    def query(self) -> Query:
+        """The query, parsed in full."""
+        query, _ = parse_query(self.text, self.scanned, self.statement, self.name, self.namespaces)
+        return query
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """A statement like one that was parsed before: what that is with parameters for its literals,
+    and the values of these."""
+
+    prepared: Prepared
+    values: dict[str, object]
+    place: Place
+
+    @property
+    def name(self) -> str:
+        """The query's name."""
+        return self.place.name
+
+    @property
+    def at(self) -> int:
+        """Where the query begins."""
+        return self.place.statement.start
+
+    @property
+    def query(self) -> Query:
+        """The query, parsed in full."""
+        return self.place.query
+
+
+Literals = list[tuple[int, str]]
+
+
+@dataclass(slots=True)
+class _Skeleton:
+    """The statements of one skeleton: one query that was parsed, with its literals and their
+    places; when a second one comes, which of these are no constants (`others`), and, by those,
+    the queries prepared."""
+
+    query: Query
+    literals: Literals
+    others: tuple[int, ...] | None = None
+    prepared: dict[tuple[str, ...], Prepared] = field(default_factory=dict)
+
+    def prepare(self, query: Query, literals: Literals) -> None:
+        """Prepares a query of the skeleton."""
+        names = {at: str(number) for number, (at, _) in enumerate(literals)}
+        prepared = Prepared(query, names)
+        if self.others is None:
+            constants = prepared.parameters
+            self.others = tuple(i for i in range(len(literals)) if str(i) not in constants)
+        if len(self.prepared) < _MOST:
+            self.prepared[self.key(literals)] = prepared
+
+    def key(self, literals: Literals) -> tuple[str, ...]:
+        """The literals of a statement that are no constants."""
+        return tuple([literals[other][1] for other in self.others or ()])
+
+
+class AlikeStatements:
+    """The skeletons of the statements read last."""
+
+    def __init__(self) -> None:
+        self._skeletons: OrderedDict[tuple[object, ...], _Skeleton] = OrderedDict()
+
+    def find(self, place: Place) -> Instance | None:
+        """The statement at a place as an instance of one that was noted; None where there is none
+        or something may be wrong with it."""
+        statement = place.statement
+        if statement.problem is not None or too_long(statement) is not None:
+            return None
+        key, literals = _taken_apart(place)
+        skeleton = self._skeletons.get(key)
+        if skeleton is None:
+            return None
+        self._skeletons.move_to_end(key)
+        if skeleton.others is None:
+            skeleton.prepare(skeleton.query, skeleton.literals)
+        prepared = skeleton.prepared.get(skeleton.key(literals))
+        if prepared is None:
+            return None
+        values: dict[str, object] = {}
+        for name in prepared.parameters:
+            if not name.isdigit():
+                # Parameters of its own: nobody has bound them yet.
+                return None
+            literal = literals[int(name)][1]
+            value = unquoted(literal) if literal[0] in "'\"" else float(literal)
+            if isinstance(value, float) and not isfinite(value):
+                return None
+            values[name] = value
+        if prepared.problems(values):
+            return None
+        return Instance(prepared, values, place)
+
+    def note(self, place: Place, query: Query) -> None:
+        """Notes what the statement at a place is: a good query."""
+        key, literals = _taken_apart(place)
+        skeleton = self._skeletons.get(key)
+        if skeleton is not None:
+            skeleton.prepare(query, literals)
+            return
+        self._skeletons[key] = _Skeleton(query, literals)
+        if len(self._skeletons) > _MOST:
+            self._skeletons.popitem(last=False)
+
+
+def _taken_apart(place: Place) -> tuple[tuple[object, ...], Literals]:
+    """A statement's skeleton with all else that it depends on, and its literals with their
+    places."""
+    statement, text = place.statement, place.scanned
+    pieces: list[str] = []
+    literals: Literals = []
+    done = statement.start
+    for found in _TOKEN.finditer(text, statement.start, statement.end):
+        if found.lastgroup is not None:
+            # What is left in the skeleton tells a string from a number.
+            pieces += (text[done : found.start()], "'" if found.lastgroup == "string" else "0")
+            literals.append((found.start(), found[0]))
+            done = found.end()
+    pieces.append(text[done : statement.end])
+    constructors = [place.text[markup.start : markup.end] for markup in statement.markups]
+    constructors += [place.text[start:end] for start, end in statement.objects]
+    return ("".join(pieces), *constructors, *place.namespaces.items()), literals
