@@ -6,19 +6,21 @@ the documents' side, and `retention` how long it is held; `value_join` are the p
 leaves, `together` those of plans without an equality, `constraints` what is in time.
 
 A `batch` that is small is joined in process: `edges` say what equal leaves mean, `view_cache`
-where they are, `signatures` what pairs of documents have in common, `evaluator` reads the terms
-over `row_trie`s, `audience` are the queries of a row, `channels` all that a pair satisfies, and
-`completion` is what a signature does not say; `in_process` puts these together, or goes the
-`plain` way.
-`processor` is the algorithm, by the `strategies` chosen, `views` the thesis' own relations over
-ours.
+and `slices` where they are, `signatures` what pairs of documents have in common.  The `compiler`
+makes a term a program, which the `evaluator` runs over `row_trie`s.  `audience` are the queries of
+a row, `channels` all that a pair satisfies, `completion` is what a signature does not say;
+`in_process` puts these together, or goes the `plain` way.
+
+`processor` is the algorithm, by the `strategies` chosen, `outputs` what it finds, `views` the
+thesis' own relations over ours.
 """
 
 from join_stage.batch import Accepted, Batch
 from join_stage.channels import Channel, ChannelTuple
 from join_stage.constraints import TimeConstraint
+from join_stage.outputs import Outputs, Wanted
 from join_stage.plan import Chain, Plan, plan_of
-from join_stage.processor import JoinProcessor, Outputs, Wanted
+from join_stage.processor import JoinProcessor
 from join_stage.sql import to_sql
 from join_stage.strategies import Strategies
 from join_stage.term import Atom, Comparison, ConjunctiveQuery

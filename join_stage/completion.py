@@ -13,9 +13,10 @@ from dataclasses import dataclass
 import duckdb
 
 from join_stage.batch import Batch
+from join_stage.compiler import program_of
 from join_stage.constraints import FOREVER
 from join_stage.edges import Accepts
-from join_stage.evaluator import Binding, Relation, Relations, StringValue, program_of
+from join_stage.evaluator import Binding, Relation, Relations, StringValue
 from join_stage.plan import Plan
 from join_stage.registry import Registry
 from join_stage.row_trie import Trie

@@ -12,22 +12,22 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from join_stage.plan import Plan
-from join_stage.registry import Registry
 from join_stage.row_trie import Trie
-from join_stage.term import Atom, Comparison
 
 __all__ = [
+    "AtomStep",
     "Binding",
+    "JoinStep",
     "Program",
     "Relation",
     "Relations",
+    "Step",
     "StringValue",
-    "program_of",
-    "programs_of",
+    "TestStep",
+    "picking",
 ]
 
 Binding = tuple[object, ...]
@@ -40,9 +40,6 @@ StringValue = tuple[str, float | None]
 """A string, and its double where it is castable."""
 
 Pick = Callable[[Binding], Binding]
-
-_PAIR = "pair"
-"""The variable that tells pairs of documents apart."""
 
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq,
@@ -73,17 +70,17 @@ class Relations:
     ) -> None:
         self._relations = {"pair": pair or {}, "left": left or {}, "right": right or {}}
         self._string = string
-        self._indexes: dict[tuple[int, _Join], dict[Binding, list[Binding]]] = {}
+        self._indexes: dict[tuple[int, JoinStep], dict[Binding, list[Binding]]] = {}
 
     def __getitem__(self, name: str) -> Relation:
         return self._relations[name]
 
-    def index(self, key: int, join: _Join) -> dict[Binding, list[Binding]]:
+    def index(self, key: int, join: JoinStep) -> dict[Binding, list[Binding]]:
         """The tuples that a key selects, as a join asks for them; made once for all plans."""
         found = self._indexes.get((key, join))
         if found is None:
             found = self._indexes[key, join] = {}
-            here, new = _picking(join.here), _picking(join.new)
+            here, new = picking(join.here), picking(join.new)
             for row in self._relations[join.relation][key]:
                 if all(row[a] == row[b] for a, b in join.equal):
                     found.setdefault(here(row), []).append(new(row))
@@ -96,7 +93,7 @@ class Relations:
 
 
 @dataclass(frozen=True, slots=True)
-class _Join:
+class JoinStep:
     """An atom's tuples as they are joined: the positions of the variables known before, of those
     that are new, and of those that must agree as they are one variable."""
 
@@ -107,10 +104,10 @@ class _Join:
 
 
 @dataclass(frozen=True, slots=True)
-class _Atom:
+class AtomStep:
     """A step: an atom joined to what is bound, by a trie level of R_T."""
 
-    join: _Join
+    join: JoinStep
     there: Pick
     kept: Pick
 
@@ -123,7 +120,7 @@ class _Atom:
 
 
 @dataclass(frozen=True, slots=True)
-class _Test:
+class TestStep:
     """A step: a comparison of strings, by number or as the language orders them."""
 
     operator: str
@@ -148,7 +145,7 @@ class _Test:
         return compare(double, other_double)
 
 
-_Step = _Atom | _Test
+Step = AtomStep | TestStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +158,8 @@ class Program:
     """
 
     plan: Plan
-    core: tuple[_Step, ...]
-    rest: tuple[_Step, ...]
+    core: tuple[Step, ...]
+    rest: tuple[Step, ...]
     sides: tuple[int | None, ...]
     head: Pick
 
@@ -179,12 +176,12 @@ class Program:
 
 
 def _walk(
-    steps: Sequence[_Step], at: Trie, bindings: set[Binding], relations: Relations, begin: int = 0
+    steps: Sequence[Step], at: Trie, bindings: set[Binding], relations: Relations, begin: int = 0
 ) -> Iterator[tuple[Trie, set[Binding]]]:
     """From a place in the trie with some bindings, all that the steps lead to."""
     for index in range(begin, len(steps)):
         step = steps[index]
-        if isinstance(step, _Atom):
+        if isinstance(step, AtomStep):
             for key in at.keys() & relations[step.join.relation].keys():
                 if extended := step.extend(bindings, key, relations):
                     yield from _walk(steps, at[key], extended, relations, index + 1)
@@ -195,105 +192,7 @@ def _walk(
     yield at, bindings
 
 
-def programs_of(registry: Registry, joins: Iterable[int]) -> list[Program]:
-    """The programs of the plans some row of which may hold where these value joins do."""
-    plans = registry.plans_with(set(joins), set())
-    return [program_of(plan) for plan in plans if plan.joins]
-
-
-@lru_cache(maxsize=100_000)
-def program_of(plan: Plan) -> Program:
-    """The program of a plan, which must be one of a single side or have a value join."""
-    return _Compiler(plan).program()
-
-
-class _Compiler:
-    """A plan's term being turned into steps."""
-
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self.term = plan.query(plan.outputs, plan.valued)
-        self.wanted = [f"n{node}" for node in plan.outputs]
-        self.wanted += [plan.string(node) for node in plan.valued]
-        # A value that is compared by order is looked up by its number, not joined.
-        self.atoms = [atom for atom in self.term.body if atom.relation != "strings"]
-        self.pending = [_by_number(comparison) for comparison in self.term.comparisons]
-        self.bound: list[str] = []
-
-    def program(self) -> Program:
-        core = [self._atom(index) for index in range(len(self.plan.joins))]
-        self.bound = [variable for variable in self.bound if variable != _PAIR]
-        side_of = {f"n{node.number}": node.side for node in self.plan.graph.nodes}
-        sides = tuple(side_of.get(variable) for variable in self.bound)
-        rest: list[_Step] = self._tests()
-        for index in range(len(self.plan.joins), len(self.atoms)):
-            rest += [self._atom(index), *self._tests()]
-        head = _picking([self.bound.index(variable) for variable in self.wanted])
-        return Program(self.plan, tuple(core), tuple(rest), sides, head)
-
-    def _atom(self, index: int) -> _Atom:
-        atom = self.atoms[index]
-        later = {v for other in self.atoms[index + 1 :] for v in _columns(other)}
-        later.update(self.wanted, *(c.variables for c in self.pending))
-        if atom.relation == "pair":
-            later.add(_PAIR)
-        places: dict[str, int] = {}
-        equal: list[tuple[int, int]] = []
-        for place, variable in enumerate(_columns(atom)):
-            if places.setdefault(variable, place) != place:
-                equal.append((places[variable], place))
-        shared = [variable for variable in places if variable in self.bound]
-        new = [v for v in places if v in later and v not in self.bound]
-        # What tells pairs apart is new in the first atom, and stays in front.
-        kept = [variable for variable in self.bound if variable in later]
-        step = _Atom(
-            _Join(
-                _relation(atom),
-                tuple(places[variable] for variable in shared),
-                tuple(places[variable] for variable in new),
-                tuple(equal),
-            ),
-            _picking([self.bound.index(variable) for variable in shared]),
-            _picking([self.bound.index(variable) for variable in kept]),
-        )
-        self.bound = [*kept, *new]
-        return step
-
-    def _tests(self) -> list[_Step]:
-        """The comparisons that can be made now."""
-        now = [c for c in self.pending if c.variables <= set(self.bound)]
-        self.pending = [c for c in self.pending if c not in now]
-        return [
-            _Test(
-                comparison.operator,
-                self.bound.index(comparison.left[0]),
-                self.bound.index(comparison.right[0]),
-                by_value=comparison.operator not in ("=", "!="),
-            )
-            for comparison in now
-        ]
-
-
-def _by_number(comparison: Comparison) -> Comparison:
-    """A comparison of the strings' numbers alone: `x_text`, `x_double` are looked up by `x`."""
-    left, right = (side[0].removesuffix("_text") for side in (comparison.left, comparison.right))
-    return Comparison(comparison.operator, (left,), (right,))
-
-
-def _columns(atom: Atom) -> list[str]:
-    """The variables of an atom's columns beside those that select its tuples."""
-    selecting = {"j", "spine", "doc", "dl", "dr", "dt"}
-    columns = [variable for column, variable in atom.arguments if column not in selecting]
-    return [_PAIR, *columns] if atom.relation == "pair" else columns
-
-
-def _relation(atom: Atom) -> str:
-    if atom.relation == "pair":
-        return "pair"
-    return "right" if dict(atom.arguments)["doc"] == "dr" else "left"
-
-
-def _picking(places: Sequence[int]) -> Pick:
+def picking(places: Sequence[int]) -> Pick:
     """A function that picks some places of a binding."""
     if not places:
         return lambda binding: ()

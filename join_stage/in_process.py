@@ -24,9 +24,10 @@ from join_stage.plain import hits_of_all
 from join_stage.plan import Plan
 from join_stage.registry import Registry
 from join_stage.signatures import EMPTY, Place, Signatures
+from join_stage.slices import Posting
 from join_stage.state import JoinState
 from join_stage.strategies import Strategies
-from join_stage.view_cache import Posting, ViewCache
+from join_stage.view_cache import ViewCache
 
 __all__ = ["ExcessivePairs", "InProcessJoin"]
 
@@ -197,13 +198,15 @@ class InProcessJoin:
         their next states."""
         times = self._completion.times
         following = self.signatures.transitions(hot.left, hot.right)
-        more = [other for other in states if hot.posting.has(other, times[other], hot.where)]
-        for other in more:
-            states[other] = following[states[other]]
         others, ends = hot.documents, hot.posting.times[hot.where]
-        if more:
-            others = [other for other in others if other not in states]
-            ends = [times[other] for other in others]
+        more: list[int] = []
+        for other in states:
+            index = hot.posting.find(other, times[other], hot.where)
+            if index is not None:
+                states[other] = following[states[other]]
+                more.append(index)
+        for index in sorted(more, reverse=True):
+            del others[index], ends[index]
         self._tell(document, time, others, ends, following[EMPTY], right=right)
 
     def _pair_plainly(self, document: int, ranges: list[_Range], *, right: bool) -> None:

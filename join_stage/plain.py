@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from join_stage.compiler import programs_of
 from join_stage.edges import Edges
-from join_stage.evaluator import Binding, Relations, programs_of
+from join_stage.evaluator import Binding, Relations
 from join_stage.registry import Registry
 from join_stage.signatures import Hit, Place
 

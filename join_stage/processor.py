@@ -9,8 +9,7 @@ DuckDB (law 10); a join without equality always does the latter.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
-from enum import Enum, auto
+from dataclasses import replace
 from functools import lru_cache
 
 import duckdb
@@ -21,6 +20,7 @@ from join_stage.channels import ChannelTuple
 from join_stage.constraints import matches_sql
 from join_stage.edges import Accepts
 from join_stage.in_process import ExcessivePairs, InProcessJoin
+from join_stage.outputs import Outputs, Wanted
 from join_stage.plan import Plan
 from join_stage.registry import Registry
 from join_stage.retention import Retention
@@ -30,33 +30,13 @@ from join_stage.strategies import Strategies
 from join_stage.together import bring_together
 from join_stage.value_join import Delta, join_values, note_joining_paths
 
-__all__ = ["JoinProcessor", "Outputs", "Wanted"]
+__all__ = ["JoinProcessor"]
 
 
 _LEAVES = 100
 _FEW = 100
 """A batch is joined in process if it has not many more leaves than so many for each document,
 and for as many documents if they are fewer."""
-
-
-class Wanted(Enum):
-    """Which matches are wanted one by one."""
-
-    ALL = auto()
-    BUT_ALONE = auto()
-    """All but those of queries that are alone, which `counts` counts."""
-    BUT_CHANNELS = auto()
-    """All but those of queries that are alone in the channels of `tuples`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outputs:
-    """Matches of the queries of one plan, each once: rows of the query's number, the numbers of
-    the documents or composites (one for each side), the codes of the plan's output nodes, and
-    the numbers of the strings of its valued ones."""
-
-    plan: Plan
-    rows: list[tuple[int, ...]]
 
 
 class JoinProcessor:

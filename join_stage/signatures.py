@@ -18,8 +18,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from join_stage.compiler import programs_of
 from join_stage.edges import Edges
-from join_stage.evaluator import Binding, Program, Relations, programs_of
+from join_stage.evaluator import Binding, Program, Relations
 from join_stage.registry import Registry
 from join_stage.row_trie import Trie
 
@@ -117,6 +118,7 @@ class Signatures:
         self._new_before = 0
         self._places: dict[tuple[int, tuple[int, ...]], Place] = {}
         self._weight = 0
+        self._outcome_weight = 0
         self._memo: OrderedDict[Key, Hits] = OrderedDict()
         self._begin()
 
@@ -173,7 +175,12 @@ class Signatures:
         self.pairs += pairs
         outcome = self._outcomes.get(state)
         if outcome is None:
-            outcome = self._outcomes[state] = self._find(self._commons[state])
+            outcome = self._find(self._commons[state])
+            self._outcome_weight += _weight((), (*outcome.final, *outcome.open))
+            if self._outcome_weight > _BINDINGS:
+                self._outcomes.clear()
+                self._outcome_weight = 0
+            self._outcomes[state] = outcome
         return outcome
 
     # Inside.
@@ -183,6 +190,7 @@ class Signatures:
         self._numbers: dict[Common, int] = {frozenset(): EMPTY}
         self._transitions: dict[tuple[Place, Place], Transitions] = {}
         self._outcomes: dict[int, Outcome] = {}
+        self._outcome_weight = 0
 
     def _find(self, common: Common) -> Outcome:
         marked: list[tuple[int, int, tuple[int, ...], tuple[int, ...], Place]] = []

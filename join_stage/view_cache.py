@@ -10,7 +10,6 @@ the oldest documents, with their slices.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -18,62 +17,16 @@ from dataclasses import dataclass
 import duckdb
 
 from join_stage.signatures import Place
+from join_stage.slices import ENTRY, POSTING, Posting, Slice, size_of
 from join_stage.state import JoinState
 
-__all__ = ["DocumentLeaves", "Posting", "Slice", "ViewCache"]
+__all__ = ["DocumentLeaves", "ViewCache"]
 
-_SLICE = 250
-_POSTING = 350
-_ENTRY = 32
 _LONE = 220
 _DOCUMENT = 350
 _LEAF = 24
 """Bytes, about."""
 
-
-class Posting:
-    """The documents with a string at one place, in order of time."""
-
-    __slots__ = ("documents", "times")
-
-    def __init__(self) -> None:
-        self.times: list[int] = []
-        self.documents: list[int] = []
-
-    def add(self, document: int, time: int) -> None:
-        """Adds a document, mostly at the end."""
-        if not self.times or self.times[-1] <= time:
-            self.times.append(time)
-            self.documents.append(document)
-            return
-        index = bisect_right(self.times, time)
-        self.times.insert(index, time)
-        self.documents.insert(index, document)
-
-    def remove(self, document: int, time: int) -> None:
-        """Removes a document, mostly from the beginning."""
-        index = bisect_left(self.times, time)
-        while index < len(self.times) and self.times[index] == time:
-            if self.documents[index] == document:
-                del self.times[index], self.documents[index]
-                return
-            index += 1
-
-    def has(self, document: int, time: int, where: slice) -> bool:
-        """Whether a document of a time stands in a part of it."""
-        index = bisect_left(self.times, time, where.start, where.stop)
-        while index < where.stop and self.times[index] == time:
-            if self.documents[index] == document:
-                return True
-            index += 1
-        return False
-
-    def between(self, after: int, until: int) -> slice:
-        """Where the documents stand whose time is `after` < time <= `until`."""
-        return slice(bisect_right(self.times, after), bisect_right(self.times, until))
-
-
-Slice = dict[Place, Posting]
 
 _Lone = tuple[int, int, int]
 """A string that stands once: the number of its place, its document and time.
@@ -174,7 +127,7 @@ class ViewCache:
             posting = spread[self._places[place]] = Posting()
             posting.add(document, time)
         self._slices[string] = spread
-        self._slice_bytes += _size(spread) - _LONE
+        self._slice_bytes += size_of(spread) - _LONE
         return spread
 
     def _fill(self, strings: Sequence[int]) -> dict[int, Slice]:
@@ -196,7 +149,7 @@ class ViewCache:
                 self._put(document, (time, _UNKNOWN, (*known, string)))
         for string, of_string in filled.items():
             self._slices[string] = of_string
-            self._slice_bytes += _size(of_string)
+            self._slice_bytes += size_of(of_string)
         return filled
 
     # Documents.
@@ -221,9 +174,9 @@ class ViewCache:
             posting = of_string.get(place)
             if posting is None:
                 posting = of_string[place] = Posting()
-                self._slice_bytes += _POSTING
+                self._slice_bytes += POSTING
             posting.add(document, time)
-            self._slice_bytes += _ENTRY
+            self._slice_bytes += ENTRY
 
     def hold(self, document: int, time: int, leaves: Sequence[tuple[Place, int | None]]) -> None:
         """Holds the leaves of a document that is joined in process."""
@@ -343,7 +296,7 @@ class ViewCache:
         entry = self._slices.pop(string, None)
         if entry is None:
             return False
-        self._slice_bytes -= _size(entry) if isinstance(entry, dict) else _LONE
+        self._slice_bytes -= size_of(entry) if isinstance(entry, dict) else _LONE
         return True
 
     def _withdraw(self, document: int, time: int, string: int) -> None:
@@ -357,17 +310,12 @@ class ViewCache:
         for place, posting in list(entry.items()):
             before = len(posting.times)
             posting.remove(document, time)
-            self._slice_bytes -= _ENTRY * (before - len(posting.times))
+            self._slice_bytes -= ENTRY * (before - len(posting.times))
             if not posting.times:
                 del entry[place]
-                self._slice_bytes -= _POSTING
+                self._slice_bytes -= POSTING
         if not entry:
             # Not that it is unknown where the string stands: nowhere.
             self._let_go(string)
             self._slices[string] = _NOWHERE
             self._slice_bytes += _LONE
-
-
-def _size(of_string: Slice) -> int:
-    postings = of_string.values()
-    return _SLICE + sum(_POSTING + _ENTRY * len(posting.times) for posting in postings)

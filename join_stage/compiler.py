@@ -1,0 +1,118 @@
+"""A plan's conjunctive query as a program: the term read for the in-process evaluator (law 6).
+
+Atoms are joined in the order of the body; each keeps only the variables that the head, a later
+atom or an open comparison asks for, and a comparison is made as soon as both sides are there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+from join_stage.evaluator import AtomStep, JoinStep, Program, Step, TestStep, picking
+from join_stage.plan import Plan
+from join_stage.registry import Registry
+from join_stage.term import Atom, Comparison
+
+__all__ = ["program_of", "programs_of"]
+
+_PAIR = "pair"
+"""The variable that tells pairs of documents apart."""
+
+
+def programs_of(registry: Registry, joins: Iterable[int]) -> list[Program]:
+    """The programs of the plans some row of which may hold where these value joins do."""
+    plans = registry.plans_with(set(joins), set())
+    return [program_of(plan) for plan in plans if plan.joins]
+
+
+@lru_cache(maxsize=100_000)
+def program_of(plan: Plan) -> Program:
+    """The program of a plan, which must be one of a single side or have a value join."""
+    return _Compiler(plan).program()
+
+
+class _Compiler:
+    """A plan's term being turned into steps."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.term = plan.query(plan.outputs, plan.valued)
+        self.wanted = [f"n{node}" for node in plan.outputs]
+        self.wanted += [plan.string(node) for node in plan.valued]
+        # A value that is compared by order is looked up by its number, not joined.
+        self.atoms = [atom for atom in self.term.body if atom.relation != "strings"]
+        self.pending = [_by_number(comparison) for comparison in self.term.comparisons]
+        self.bound: list[str] = []
+
+    def program(self) -> Program:
+        core = [self._atom(index) for index in range(len(self.plan.joins))]
+        self.bound = [variable for variable in self.bound if variable != _PAIR]
+        side_of = {f"n{node.number}": node.side for node in self.plan.graph.nodes}
+        sides = tuple(side_of.get(variable) for variable in self.bound)
+        rest: list[Step] = self._tests()
+        for index in range(len(self.plan.joins), len(self.atoms)):
+            rest += [self._atom(index), *self._tests()]
+        head = picking([self.bound.index(variable) for variable in self.wanted])
+        return Program(self.plan, tuple(core), tuple(rest), sides, head)
+
+    def _atom(self, index: int) -> AtomStep:
+        atom = self.atoms[index]
+        later = {v for other in self.atoms[index + 1 :] for v in _columns(other)}
+        later.update(self.wanted, *(c.variables for c in self.pending))
+        if atom.relation == "pair":
+            later.add(_PAIR)
+        places: dict[str, int] = {}
+        equal: list[tuple[int, int]] = []
+        for place, variable in enumerate(_columns(atom)):
+            if places.setdefault(variable, place) != place:
+                equal.append((places[variable], place))
+        shared = [variable for variable in places if variable in self.bound]
+        new = [v for v in places if v in later and v not in self.bound]
+        # What tells pairs apart is new in the first atom, and stays in front.
+        kept = [variable for variable in self.bound if variable in later]
+        step = AtomStep(
+            JoinStep(
+                _relation(atom),
+                tuple(places[variable] for variable in shared),
+                tuple(places[variable] for variable in new),
+                tuple(equal),
+            ),
+            picking([self.bound.index(variable) for variable in shared]),
+            picking([self.bound.index(variable) for variable in kept]),
+        )
+        self.bound = [*kept, *new]
+        return step
+
+    def _tests(self) -> list[Step]:
+        """The comparisons that can be made now."""
+        now = [c for c in self.pending if c.variables <= set(self.bound)]
+        self.pending = [c for c in self.pending if c not in now]
+        return [
+            TestStep(
+                comparison.operator,
+                self.bound.index(comparison.left[0]),
+                self.bound.index(comparison.right[0]),
+                by_value=comparison.operator not in ("=", "!="),
+            )
+            for comparison in now
+        ]
+
+
+def _by_number(comparison: Comparison) -> Comparison:
+    """A comparison of the strings' numbers alone: `x_text`, `x_double` are looked up by `x`."""
+    left, right = (side[0].removesuffix("_text") for side in (comparison.left, comparison.right))
+    return Comparison(comparison.operator, (left,), (right,))
+
+
+def _columns(atom: Atom) -> list[str]:
+    """The variables of an atom's columns beside those that select its tuples."""
+    selecting = {"j", "spine", "doc", "dl", "dr", "dt"}
+    columns = [variable for column, variable in atom.arguments if column not in selecting]
+    return [_PAIR, *columns] if atom.relation == "pair" else columns
+
+
+def _relation(atom: Atom) -> str:
+    if atom.relation == "pair":
+        return "pair"
+    return "right" if dict(atom.arguments)["doc"] == "dr" else "left"
