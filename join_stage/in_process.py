@@ -96,9 +96,7 @@ class InProcessJoin:
         Raises ExcessivePairs; then nothing is found, and the cache is empty.
         """
         self.note(batch)
-        self.signatures.settle(changed=self._edges.settle())
-        self._channels.settle()
-        self.cache.shrink()
+        self.settle()
         self._completion.begin(batch)
         self.tuples, self._open, self._new = [], [], {}
         try:
@@ -109,6 +107,12 @@ class InProcessJoin:
             self.cache.clear()
             raise
         self.documents += len(batch.documents)
+
+    def settle(self) -> None:
+        """Follows the queries, and lets go of what is too much."""
+        self.signatures.settle(changed=self._edges.settle())
+        self._channels.settle()
+        self.cache.shrink()
 
     def note(self, batch: Batch) -> None:
         """Notes the documents and composites of a batch, whoever joins it."""

@@ -270,19 +270,22 @@ class JoinProcessor:
         return dict(self.connection.execute(query).fetchall())
 
     def in_process(self) -> dict[str, int]:
-        """What is joined in process, as `Engine.stats` tells it."""
+        """The sizes of what is held in process, as `Engine.stats` tells them."""
+        self._in_process.settle()
+        cache, signatures = self._in_process.cache, self._in_process.signatures
+        return {"slices": len(cache), "bytes": cache.bytes, "signatures": len(signatures)}
+
+    def joined(self) -> dict[str, int]:
+        """What has been joined in process so far, as `Engine.stats` tells it."""
         cache, signatures = self._in_process.cache, self._in_process.signatures
         return {
             "documents": self._in_process.documents,
-            "slices": len(cache),
-            "bytes": cache.bytes,
             "hits": cache.hits,
             "misses": cache.misses,
             "evicted": cache.evicted,
             "pairs": signatures.pairs,
             "plain_pairs": signatures.plain,
-            "signatures": signatures.new,
-            "remembered": len(signatures),
+            "evaluated": signatures.new,
         }
 
     # Inside

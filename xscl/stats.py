@@ -31,11 +31,11 @@ def stats(
     but for `constants` and how many different ones these have, their `rows` of R_T, `templates`,
     `value_joins`, and in stage 1 the `automaton_states` and path-table entries (`paths`).
 
-    `in_process` is of the documents that came singly or in small batches: how many `documents`;
-    the `slices` of the view cache and the `bytes` it has, about, its `hits` and `misses`, and how
-    many slices were `evicted`; the document `pairs` with something in common, the `signatures`
-    that the conjunctive queries were run for, and how many are `remembered`; the `plain_pairs`
-    that were evaluated without.
+    `in_process` is what is held at hand for documents that come singly or in small batches: the
+    `slices` of the view cache, the `bytes` it has, about, and the `signatures` remembered.
+    `joined` counts what was joined that way so far: the `documents`; slices asked for (`hits` and
+    `misses`) and `evicted`; the document `pairs` with something in common, the signatures
+    `evaluated` for them, and the `plain_pairs` that were evaluated one by one.
     """
     join.prepare()
     sizes, counts = join.sizes(), join.registry.counts()
@@ -81,6 +81,7 @@ def stats(
         "rows": counts["rows"],
         "value_joins": counts["value_joins"],
         "in_process": join.in_process(),
+        "joined": join.joined(),
         "streams": streams,
     }
 

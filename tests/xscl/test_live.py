@@ -217,7 +217,7 @@ class Live(RuleBasedStateMachine):
     def sizes(self) -> dict[str, Any]:
         """All that the engine tells of what it holds."""
         told = self.engine.stats()
-        return {key: told[key] for key in told.keys() - {"taken", "skipped", "watermark"}}
+        return {key: told[key] for key in told.keys() - {"taken", "skipped", "watermark", "joined"}}
 
     def publish_one(self, document: patterns.Document, timestamp: float | None = None) -> None:
         if timestamp is not None:
