@@ -4,14 +4,58 @@
 blogs and two news sites, all invented for this project, and beside them `queries.xscl`,
 five standing queries that find something in them.  `feed_stream` makes a feed stream of
 any length in the shape of the thesis' section 6.6.3, and random queries over it.
+
+The workloads of the benchmarks: `technical_benchmark` (section 6.6.1), `shared_values` (where
+hardly two pairs of documents are alike), `element_paths` (stage 1), `personalised` (one query
+text, constants for each subscriber).
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from .element_paths import Vocabulary, random_documents, random_patterns, vocabulary
 from .feed_stream import LEAVES, feed_stream, random_queries
+from .personalised import (
+    FOLLOWED,
+    linked_items,
+    links_between,
+    matched_subscriptions,
+    subscriptions,
+)
+from .shared_values import shared_values
+from .technical_benchmark import (
+    LeafJoin,
+    Schema,
+    document_pairs,
+    query_text,
+    random_joins,
+    three_level,
+    two_level,
+)
 
-__all__ = ["FEEDS", "LEAVES", "feed_stream", "random_queries"]
+__all__ = [
+    "FEEDS",
+    "FOLLOWED",
+    "LEAVES",
+    "LeafJoin",
+    "Schema",
+    "Vocabulary",
+    "document_pairs",
+    "feed_stream",
+    "linked_items",
+    "links_between",
+    "matched_subscriptions",
+    "query_text",
+    "random_documents",
+    "random_joins",
+    "random_patterns",
+    "random_queries",
+    "shared_values",
+    "subscriptions",
+    "three_level",
+    "two_level",
+    "vocabulary",
+]
 
 FEEDS = Path(__file__).parent / "feeds"
