@@ -15,7 +15,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from .element_paths import Vocabulary, random_documents, random_patterns, vocabulary
-from .feed_stream import LEAVES, feed_stream, random_queries
+from .feed_stream import ITEM, LEAVES, feed_stream, random_queries
 from .personalised import (
     FOLLOWED,
     linked_items,
@@ -27,6 +27,7 @@ from .shared_values import shared_values
 from .technical_benchmark import (
     LeafJoin,
     Schema,
+    document_pair,
     document_pairs,
     query_text,
     random_joins,
@@ -37,10 +38,12 @@ from .technical_benchmark import (
 __all__ = [
     "FEEDS",
     "FOLLOWED",
+    "ITEM",
     "LEAVES",
     "LeafJoin",
     "Schema",
     "Vocabulary",
+    "document_pair",
     "document_pairs",
     "feed_stream",
     "linked_items",

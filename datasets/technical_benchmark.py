@@ -20,6 +20,7 @@ from typing import Any
 __all__ = [
     "LeafJoin",
     "Schema",
+    "document_pair",
     "document_pairs",
     "query_text",
     "random_joins",
@@ -33,6 +34,7 @@ ZIPF = 0.8
 BRANCHING = 4
 
 Path = tuple[str, ...]
+Envelopes = list[dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,38 +138,44 @@ def query_text(schema: Schema, joins: Iterable[LeafJoin]) -> str:
     return "\n".join(_query(schema, join) for join in joins)
 
 
-def document_pairs(schema: Schema, count: int, *, seed: int = 2) -> Iterator[list[dict[str, Any]]]:
-    """Pairs of documents of stream `S`, as envelopes in order of time.
+def document_pairs(schema: Schema, count: int, *, seed: int = 2) -> Iterator[Envelopes]:
+    """Pairs of documents, numbered from 0: the first is the thesis' own.
 
-    The first pair is the thesis': leaves in corresponding positions are equal.  In the others the
-    values of the second document are shuffled, each pair otherwise, so that no two pairs join the
-    same leaves (as long as there are other orders); queries are drawn alike for all leaves, so
-    each pair is as hard as the first.  Values of one pair occur in no other.
-
-    >>> first, second = next(document_pairs(two_level(2), 1))
-    >>> first["xml"] == second["xml"], second["timestamp"]
-    (True, 1)
+    In the others the values of the second document are shuffled, each pair otherwise, so that no
+    two pairs join the same leaves (as long as there are other orders); queries are drawn alike for
+    all leaves, so each pair is as hard as the first.
     """
     random = Random(seed)
     order = list(range(len(schema.leaves)))
     seen = set()
-    for pair in range(count):
+    for number in range(count):
         for _ in range(100):
             if tuple(order) not in seen:
                 break
             random.shuffle(order)
         seen.add(tuple(order))
-        values = [f"value {pair}.{leaf}" for leaf in range(len(order))]
-        orders = [values, [values[leaf] for leaf in order]]
-        yield [
-            {
-                "stream": "S",
-                "id": f"d{pair}.{side}",
-                "timestamp": 2 * pair + side,
-                "xml": schema.document(texts),
-            }
-            for side, texts in enumerate(orders)
-        ]
+        yield document_pair(schema, number, order)
+
+
+def document_pair(schema: Schema, number: int, order: Sequence[int] | None = None) -> Envelopes:
+    """Two documents of stream `S`, as envelopes in order of time; leaf i of the second equals leaf
+    `order[i]` of the first, by default leaf i.  Values of one number occur in no other pair.
+
+    >>> first, second = document_pair(two_level(2), 5)
+    >>> first["xml"] == second["xml"], second["timestamp"]
+    (True, 11)
+    """
+    values = [f"value {number}.{leaf}" for leaf in range(len(schema.leaves))]
+    moved = values if order is None else [values[leaf] for leaf in order]
+    return [
+        {
+            "stream": "S",
+            "id": f"d{number}.{side}",
+            "timestamp": 2 * number + side,
+            "xml": schema.document(texts),
+        }
+        for side, texts in enumerate([values, moved])
+    ]
 
 
 def _query(schema: Schema, join: LeafJoin) -> str:
