@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from xpath_stage import Definition, Spine, Step, Strings, Witnesses, XPathEvaluator, parse
 
@@ -37,6 +38,13 @@ class PatternSet:
             for spine in self._evaluator.spines_of(path)
             for pattern in self._patterns[spine]
         ]
+
+
+def evaluate_all(patterns: PatternSet, documents: Sequence[Mapping[str, Any]]) -> None:
+    """Leaves the witnesses of all documents, and does nothing with them."""
+    rows = Witnesses()
+    for document in documents:
+        patterns.evaluate(document["xml"], rows)
 
 
 def steps_of(pattern: str) -> Definition:

@@ -3,10 +3,16 @@ on each document."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import cast
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, cast
 
 from lxml import etree
+
+
+class Finder(Protocol):
+    """What finds the witnesses of the same patterns in a document's text."""
+
+    def witnesses(self, document: str) -> list[tuple[int, int]]: ...
 
 
 class CompiledXPath:
@@ -23,3 +29,17 @@ class CompiledXPath:
             for pattern, evaluate in enumerate(self._patterns)
             for element in cast(list[etree._Element], evaluate(document))
         ]
+
+    def run(self, documents: Sequence[Mapping[str, Any]]) -> None:
+        """Parses documents and evaluates the patterns, and does nothing with what they find."""
+        for document in documents:
+            root = etree.fromstring(document["xml"])
+            for evaluate in self._patterns:
+                evaluate(root)
+
+    def check(self, other: Finder, documents: Sequence[Mapping[str, Any]]) -> None:
+        """Raises AssertionError unless the other finds the same in the documents."""
+        for document in documents:
+            expected = sorted(self.witnesses(etree.fromstring(document["xml"])))
+            if sorted(other.witnesses(document["xml"])) != expected:
+                raise AssertionError(f"other witnesses in {document['xml']}")

@@ -32,12 +32,15 @@ class Sequential:
         """How many SQL queries there are."""
         return len(self._statements)
 
-    def evaluate(self, relations: Relations, first: int | None = None) -> Counter[str]:
-        """The results of each query over the relations; only of the `first` SQL queries, if so
-        many are asked for: they are drawn at random, so these are a sample of all."""
+    def evaluate(
+        self, relations: Relations, first: int = 0, count: int | None = None
+    ) -> Counter[str]:
+        """The results of each query over the relations; or of `count` of the SQL queries from the
+        `first` on: they are drawn at random, so these are a sample of all."""
+        some = slice(first, None if count is None else first + count)
         execute = relations.database.execute
         counts: Counter[str] = Counter()
-        for names, statement in zip(self._names[:first], self._statements[:first], strict=True):
+        for names, statement in zip(self._names[some], self._statements[some], strict=True):
             ((results,),) = execute(statement).fetchall()
             if results:
                 counts.update(dict.fromkeys(names, results))

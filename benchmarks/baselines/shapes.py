@@ -74,6 +74,11 @@ def template_of(schema: Schema, join: LeafJoin) -> tuple[Shape, tuple[int, ...]]
     return shape, tuple(row)
 
 
+def mirrored(shape: Shape) -> Shape:
+    """The template of the query with its two sides exchanged."""
+    return _smallest(shape.right, shape.left)[0]
+
+
 def _hanging(parents: tuple[tuple[str, ...], ...]) -> Hanging:
     """Of leaves with these parents: under a node in the middle hang two or more of them, but not
     all, else that node is the top."""

@@ -1,0 +1,49 @@
+"""How much is measured: all that the thesis has, or as much as five minutes allow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["FULL", "QUICK", "Scale"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """`queries` are the numbers of queries along an axis, the last one standing for "many".
+
+    What takes longer than `limit` seconds is measured on a sample, or as far as it got.  A short
+    run counts as the best of `rounds`.  `items` of a stream, and `subscriptions` of subscribers.
+    """
+
+    name: str
+    queries: tuple[int, ...]
+    limit: float
+    rounds: int
+    items: int
+    patterns: int
+    subscriptions: int
+
+    @property
+    def many(self) -> int:
+        """The greatest number of queries."""
+        return self.queries[-1]
+
+
+FULL = Scale(
+    name="bench",
+    queries=(10, 100, 1_000, 10_000, 100_000),
+    limit=30,
+    rounds=10,
+    items=225_000,
+    patterns=100_000,
+    subscriptions=1_000_000,
+)
+QUICK = Scale(
+    name="bench-quick",
+    queries=(10, 100, 1_000),
+    limit=1,
+    rounds=3,
+    items=4_000,
+    patterns=10_000,
+    subscriptions=5_000,
+)
