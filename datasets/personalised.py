@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import accumulate
+from itertools import accumulate, islice
 from random import Random
 from typing import Any
 
@@ -107,18 +107,26 @@ def links_between(items: Iterable[dict[str, Any]]) -> Counter[tuple[str, str]]:
     return links
 
 
-def matched_subscriptions(count: int, matches: int, links: Counter[tuple[str, str]]) -> list[Row]:
-    """So many different rows that together have as nearly as can be so many matches: the ones
-    that follow each other in the order of their matches."""
+def matched_subscriptions(
+    count: int, matches: int, links: Counter[tuple[str, str]], others: Iterable[Row]
+) -> list[Row]:
+    """So many different rows that together have as nearly as can be so many matches.
+
+    Those that have any follow each other in the order of their matches; where each has one, and
+    they are too many, the rest is taken from `others` that have none.
+    """
     pairs = [pair for pair, _ in links.most_common()]
-    if len(pairs) < count:
+    some = min(count, matches)
+    if len(pairs) < some:
         raise ValueError(f"only {len(pairs)} different pairs of feed and author occur")
     sums = [0, *accumulate(links[pair] for pair in pairs)]
     start = min(
-        range(len(pairs) - count + 1),
-        key=lambda first: abs(sums[first + count] - sums[first] - matches),
+        range(len(pairs) - some + 1),
+        key=lambda first: abs(sums[first + some] - sums[first] - matches),
     )
-    return [{"feed": feed, "author": author} for feed, author in pairs[start : start + count]]
+    rows = [{"feed": feed, "author": author} for feed, author in pairs[start : start + some]]
+    without = (row for row in others if not links[row["feed"], row["author"]])
+    return rows + list(islice(without, count - some))
 
 
 def _row(feed: int, author: int) -> Row:

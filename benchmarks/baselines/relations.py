@@ -34,6 +34,7 @@ class Relations:
 
     def __init__(self, schema: Schema) -> None:
         self.database = duckdb.connect()
+        self.database.execute("SET enable_progress_bar = false")
         self.schema = schema
         self.variables = variables(schema)
         self._strings: dict[str, int] = {}

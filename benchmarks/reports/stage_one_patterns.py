@@ -13,7 +13,7 @@ from benchmarks.scale import Scale
 from benchmarks.stage_one import PatternSet, evaluate_all
 from datasets import random_documents, random_patterns, vocabulary
 
-DOCUMENTS = 2_000
+DOCUMENTS = 300
 FEW = 10
 SAMPLE = 20
 COMPILED = 1_000
