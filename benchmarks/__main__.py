@@ -15,7 +15,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from benchmarks import guard, page, reports
-from benchmarks.report import Report, markdown
+from benchmarks.report import Report, markdown, statements_table
 from benchmarks.scale import FULL, QUICK, Scale
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -35,6 +35,7 @@ def main() -> int:
         started = time.perf_counter()
         measured.append(apart(name, scale))
         print(markdown(measured[-1]))
+        print(statements_table(measured[-1].statements) + "\n")
         print(f"({name}: {time.perf_counter() - started:.0f} s)\n", flush=True)
     if not arguments.names:
         page.write(measured, scale, arguments.docs)

@@ -15,14 +15,19 @@ from typing import Any
 import xscl
 from datasets import LeafJoin, Schema, query_text
 
-__all__ = ["found", "loaded", "resident"]
+__all__ = ["ALL_PAIRS", "found", "loaded", "resident"]
+
+ALL_PAIRS: dict[str, Any] | None = (
+    {"strategies": xscl.Strategies(signatures=False)} if hasattr(xscl, "Strategies") else None
+)
+"""The options of an engine that evaluates every pair of documents; None where it has none."""
 
 GROUPED = "grouped" in inspect.signature(xscl.Engine.publish_many).parameters
 
 
-def loaded(schema: Schema, joins: Sequence[LeafJoin]) -> xscl.Engine:
+def loaded(schema: Schema, joins: Sequence[LeafJoin], **options: Any) -> xscl.Engine:
     """An engine with these queries."""
-    engine = xscl.Engine()
+    engine = xscl.Engine(**options)
     engine.load(query_text(schema, joins))
     return engine
 
@@ -31,7 +36,7 @@ def found(engine: xscl.Engine, documents: Sequence[Mapping[str, Any]]) -> int:
     """Publishes documents as one batch; the number of matches that they complete."""
     if GROUPED:
         groups: Any = engine.publish_many(documents, grouped=True)  # type: ignore[call-arg]
-        return sum(len(group.queries) for group in groups)
+        return int(groups.total)
     return engine.count(documents, batch=len(documents)).total()
 
 

@@ -6,6 +6,7 @@ least.  Ratios to it, within one run, are what can be compared between machines.
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ from typing import Any, TypeVar
 import duckdb
 from lxml import etree
 
-__all__ = ["Rate", "batches", "best", "floor", "in_turn", "rate", "seconds", "within"]
+__all__ = ["Rate", "batches", "best", "check", "floor", "in_turn", "rate", "seconds", "within"]
 
 T = TypeVar("T")
 Clock = Callable[[], float]
@@ -41,6 +42,11 @@ class Rate:
     def per_second(self) -> float:
         """Documents a second."""
         return self.documents / self.seconds
+
+    def speed_beside(self, other: Rate) -> float:
+        """How many times as fast this was as the other, over the batches that both got through."""
+        both = min(len(self.each), len(other.each))
+        return sum(other.each[:both]) / sum(self.each[:both])
 
     def percentile(self, percent: float) -> float:
         """The time within which so many of the batches were done, in seconds."""
@@ -81,6 +87,7 @@ def floor(documents: Envelopes) -> None:
 def rate(parts: Iterable[Envelopes], process: Callable[[Envelopes], int], limit: float) -> Rate:
     """How fast batches are processed; `process` returns the number of matches.  No new batch is
     begun after `limit` seconds."""
+    gc.collect()
     documents, spent = 0, 0.0
     found, each = [], []
     for part in parts:
@@ -92,6 +99,13 @@ def rate(parts: Iterable[Envelopes], process: Callable[[Envelopes], int], limit:
         if spent > limit:
             break
     return Rate(documents, spent, tuple(found), tuple(each))
+
+
+def check(one: Rate, other: Rate) -> None:
+    """Raises AssertionError unless two ways found the same in the same batches, as far as both
+    got."""
+    if any(a != b for a, b in zip(one.found, other.found, strict=False)):
+        raise AssertionError(f"different numbers of matches: {one.found} and {other.found}")
 
 
 def batches(documents: Sequence[Mapping[str, Any]], size: int) -> Iterator[Envelopes]:

@@ -24,7 +24,8 @@ The *floor* is `lxml.etree.fromstring` alone over the same documents. Baselines 
 the engine: *Sequential* evaluates one SQL query for each XSCL query, *MMQJP* one for each template
 (Algorithm 1), *with views* after materialising R_vj, R_L and R_R (section 6.6.2); all in DuckDB,
 over witness relations that are loaded beforehand and not timed. The results of all ways are
-compared in each run. A number after `~` is scaled up from a sample.
+compared in each run. A number after `~` is scaled up from a sample; — is what was not measured or
+took too long.
 """
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 
@@ -16,12 +17,18 @@ from matplotlib.axes import Axes
 __all__ = ["write"]
 
 MARKERS = "osD^vPX*"
-SETTINGS = {"svg.hashsalt": "xscl", "svg.fonttype": "none", "font.size": 9, "axes.grid": True}
+SETTINGS: Any = {
+    "svg.hashsalt": "xscl",
+    "svg.fonttype": "none",
+    "font.size": 9,
+    "axes.grid": True,
+    "grid.alpha": 0.3,
+}
 
 
 def write(plot: Plot | Bars, file: Path) -> None:
     """Writes one plot."""
-    with pyplot.rc_context({**SETTINGS, "grid.alpha": 0.3}):
+    with pyplot.rc_context(SETTINGS):
         figure, axes = pyplot.subplots(figsize=(6, 3.6), layout="constrained")
         if isinstance(plot, Bars):
             axes.barh(list(plot.heights), list(plot.heights.values()))

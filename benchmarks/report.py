@@ -76,14 +76,12 @@ class Report:
 
 
 def markdown(report: Report) -> str:
-    """The report's section of the page."""
+    """The report's section of the page, without its statements."""
     parts = [f"## {report.title}", report.text]
     parts += [_table(table) for table in report.tables]
     parts += [
         f"![{report.title}]({image_name(report, number)})" for number in range(len(report.plots))
     ]
-    if report.statements:
-        parts.append(statements_table(report.statements))
     return "\n\n".join(parts) + "\n"
 
 
@@ -101,11 +99,13 @@ def statements_table(statements: Sequence[Statement]) -> str:
 
 
 def number(value: float) -> str:
-    """A number as people write it: three figures, thousands apart.
+    """A number as people write it: three figures, thousands apart; NaN was not measured.
 
-    >>> number(12345.6), number(12.345), number(0.0123)
-    ('12,346', '12.3', '0.0123')
+    >>> number(12345.6), number(12.345), number(float("nan"))
+    ('12,346', '12.3', '—')
     """
+    if value != value:
+        return "—"
     if value == 0 or abs(value) >= 100:
         return f"{value:,.0f}"
     return f"{value:.3g}"

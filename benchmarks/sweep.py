@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import inf
 
 from benchmarks.report import Plot, Statement, Table, number
 from benchmarks.technical import COLUMNS, WAYS, Pair
@@ -46,12 +47,12 @@ def span(pairs: Sweep, way: str) -> float:
     return max(times) / min(times) if len(times) == len(pairs) else float("nan")
 
 
-def between(least: float, value: float, most: float) -> bool | None:
+def between(least: float, value: float, most: float = inf) -> bool | None:
     """Whether a ratio lies in a range; None if it could not be measured."""
     return None if value != value else least <= value <= most
 
 
-def goals(pairs: Sweep, queries: int) -> list[Statement]:
+def goals(figure: str, pairs: Sweep, queries: int) -> list[Statement]:
     """What the engine should reach at 100,000 queries; at other numbers it is only told."""
     statements = []
     pair = pairs[queries]
@@ -59,10 +60,10 @@ def goals(pairs: Sweep, queries: int) -> list[Statement]:
         ratio = pair.times(way, "XSCL, cold")
         statements.append(
             Statement(
-                "goal",
+                f"goal, {figure}",
                 f"at 100,000 queries a cold pair is at least {times:,} times faster than {way}",
                 None if queries < 100_000 or ratio is None else ratio >= times,
-                f"{number(ratio) if ratio else '> limit'} times, at {queries:,} queries",
+                f"{number(ratio) if ratio else '—'} times, at {queries:,} queries",
             )
         )
     return statements

@@ -121,7 +121,7 @@ def _mmqjp(
             materialise_all(relations)
         return queries.evaluate()
 
-    results = within(scale.limit, relations.database, run)
+    results = within(scale.patience, relations.database, run)
     if results is None:
         return None, None, len(queries)
     return best(run, scale.rounds), results, len(queries)

@@ -62,7 +62,7 @@ def template_of(schema: Schema, join: LeafJoin) -> tuple[Shape, tuple[int, ...]]
     pairs = sorted(join.pairs)
     numbers = variables(schema)
     parents = tuple(tuple(schema.leaves[pair[side]][:-1] for pair in pairs) for side in (0, 1))
-    shape, order = _smallest(_hanging(parents[0]), _hanging(parents[1]))
+    shape, order = least_shape(hanging_of(parents[0]), hanging_of(parents[1]))
     row: list[int] = []
     for side, hanging in ((0, shape.left), (1, shape.right)):
         above = [parents[side][place] for place in order]
@@ -76,10 +76,10 @@ def template_of(schema: Schema, join: LeafJoin) -> tuple[Shape, tuple[int, ...]]
 
 def mirrored(shape: Shape) -> Shape:
     """The template of the query with its two sides exchanged."""
-    return _smallest(shape.right, shape.left)[0]
+    return least_shape(shape.right, shape.left)[0]
 
 
-def _hanging(parents: tuple[tuple[str, ...], ...]) -> Hanging:
+def hanging_of(parents: tuple[tuple[str, ...], ...]) -> Hanging:
     """Of leaves with these parents: under a node in the middle hang two or more of them, but not
     all, else that node is the top."""
     counts = Counter(parents)
@@ -93,7 +93,7 @@ def _hanging(parents: tuple[tuple[str, ...], ...]) -> Hanging:
 
 
 @cache
-def _smallest(left: Hanging, right: Hanging) -> tuple[Shape, tuple[int, ...]]:
+def least_shape(left: Hanging, right: Hanging) -> tuple[Shape, tuple[int, ...]]:
     """The least of all shapes that are the same but for the order, and an order that makes it."""
     places = tuple(range(len(left)))
     if not any(left) and not any(right):

@@ -32,7 +32,7 @@ def run(scale: Scale) -> Report:
             Statement(
                 "6.6.1, figure 6.8",
                 "MMQJP gains more than two orders of magnitude when there are many queries",
-                between(100, at_many, float("inf")),
+                between(100, at_many) if scale.full else None,
                 f"{number(at_many)} times at {many:,} queries",
             ),
             Statement(
@@ -41,6 +41,6 @@ def run(scale: Scale) -> Report:
                 max(pair.templates for pair in pairs.values()) <= len(schema.leaves),
                 ", ".join(f"{pair.templates} of {n:,}" for n, pair in pairs.items()),
             ),
-            *goals(pairs, many),
+            *goals("figure 6.8", pairs, many),
         ),
     )

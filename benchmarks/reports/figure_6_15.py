@@ -17,7 +17,7 @@ def run(scale: Scale) -> Report:
     flat = costs(two_level(), scale)
     known = deep.gain == deep.gain and flat.gain == flat.gain
     more = Statement(
-        "6.6.2",
+        "6.6.2, figure 6.15",
         "the more templates there are, the greater is the benefit",
         deep.gain > flat.gain if known else None,
         f"{number(deep.gain)} times with {deep.templates} templates, "

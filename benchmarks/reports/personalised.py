@@ -35,20 +35,21 @@ class Measured:
     seconds: float
     bytes_each: float
     per_second: float
-    matches: float
+    documents: int
+    matches: int
 
 
 def run(scale: Scale) -> Report:
     items = list(linked_items(min(ITEMS, scale.items)))
-    links = links_between(items)
     many = subscriptions(scale.subscriptions)
-    matches = sum(links[row["feed"], row["author"]] for row in many)
-    count = min(FEW, scale.subscriptions // 5)
-    few = matched_subscriptions(count, matches, links, many)
-    measured = {len(rows): subscribed(rows, items, scale) for rows in (few, many)}
+    all_of_them = subscribed(many, items, scale)
+    met = items[: all_of_them.documents]
+    few = matched_subscriptions(
+        min(FEW, len(many) // 5), all_of_them.matches, links_between(met), many
+    )
+    one = subscribed(few, met, scale)
     texts = as_texts(many[: scale.subscriptions // TEXTS])
     separate = registered_texts(texts)
-    one, all_of_them = measured[count], measured[scale.subscriptions]
     full = scale.subscriptions == 1_000_000
     ratio = all_of_them.per_second / one.per_second
     return Report(
@@ -56,14 +57,14 @@ def run(scale: Scale) -> Report:
         "Personalised subscriptions",
         f"Posts by authors one follows that link an item of the feeds one reads: a feed and an "
         f"author for each subscriber, all pairs different, drawn Zipf. {len(items):,} items in "
-        f"batches of {BATCH:,}; the {count:,} subscriptions are chosen so that they have as many "
-        f"matches as the {scale.subscriptions:,}.",
+        f"batches of {BATCH:,}. The {len(few):,} subscriptions are chosen so that, over the items "
+        f"that the {len(many):,} get through, they have as many matches.",
         (
             Table(
-                ("subscriptions", "registered in s", "bytes each", "items/s", "matches an item"),
+                ("subscriptions", "registered in s", "items", "items/s", "matches"),
                 tuple(
-                    (count, m.seconds, number(m.bytes_each), number(m.per_second), m.matches)
-                    for count, m in measured.items()
+                    (len(rows), m.seconds, m.documents, number(m.per_second), m.matches)
+                    for rows, m in ((few, one), (many, all_of_them))
                 ),
             ),
             Table(("separate texts", "registered in s"), ((len(texts), separate),)),
@@ -71,19 +72,19 @@ def run(scale: Scale) -> Report:
         (),
         (
             Statement(
-                "goal",
+                "goal, personalised",
                 "1,000,000 are registered within 90 s and 1 KB each",
                 all_of_them.seconds <= 90 and all_of_them.bytes_each <= 1024 if full else None,
                 f"{number(all_of_them.seconds)} s, {number(all_of_them.bytes_each)} bytes each",
             ),
             Statement(
-                "goal",
+                "goal, personalised",
                 "at as many matches a document, at least half of the items/s with 1,000",
                 ratio >= 0.5 if full else None,
                 f"{number(ratio)} of them with {scale.subscriptions:,}",
             ),
             Statement(
-                "goal",
+                "goal, personalised",
                 "100,000 separate texts are registered within 60 s",
                 separate <= 60 if full else None,
                 f"{number(separate)} s for {len(texts):,}",
@@ -104,7 +105,7 @@ def subscribed(
         gc.collect()
         held = (resident() - before) / len(rows)
         went = rate(batches(items, BATCH), partial(found, engine), scale.limit * LONGER)
-    return Measured(spent, held, went.per_second, went.matches / went.documents)
+    return Measured(spent, held, went.per_second, went.documents, went.matches)
 
 
 def as_texts(rows: list[dict[str, str]]) -> list[str]:

@@ -47,7 +47,7 @@ def run(scale: Scale) -> Report:
         (),
         (
             Statement(
-                "goal",
+                "goal, stage 1",
                 f"at most {TIMES} times the floor's time",
                 ratio <= TIMES,
                 f"{number(ratio)} times",

@@ -72,7 +72,7 @@ def run(scale: Scale) -> Report:
         (),
         (
             Statement(
-                "goal",
+                "goal, stage 1",
                 f"100,000 patterns take, warm, at most {TIMES} times the time of {FEW}",
                 ratio <= TIMES if scale.patterns == 100_000 else None,
                 f"{number(ratio)} times with {scale.patterns:,}",

@@ -8,13 +8,14 @@ import pytest
 from lxml import etree
 
 from benchmarks import reports
-from benchmarks.report import Bars, Plot, Report, Statement, Table, markdown
+from benchmarks.report import Bars, Plot, Report, Statement, Table, markdown, statements_table
 from benchmarks.scale import QUICK, Scale
 
 TINY = Scale(
     name="tiny",
     queries=(5, 10),
     limit=0.2,
+    patience=1,
     rounds=1,
     items=40,
     patterns=20,
@@ -29,6 +30,7 @@ QUICKEST = (
     "feed_rates",
     "stage_one_items",
     "personalised",
+    "adversarial",
 )
 
 
@@ -75,7 +77,8 @@ def test_markdown() -> None:
         "![Some figure](benchmarks/some.svg)",
         "",
         "![Some figure](benchmarks/some_2.svg)",
-        "",
+    ]
+    assert statements_table(SOME.statements).splitlines() == [
         "| where | statement | here | measured |",
         "| --- | --- | --- | --- |",
         "| 6.6 | it is so | holds | 2 times |",
