@@ -31,8 +31,9 @@ fuzz: $(VENV)/.fuzz
 	done
 	XSCL_ROUNDS=1000 $(BIN)/python -m pytest tests/xscl/test_live_queries.py
 
-# Every figure of docs/benchmarks.md, written anew: hours, or some five minutes at reduced sizes,
-# and in either a guard against getting slower.
+# Every figure of docs/benchmarks.md, measured anew: at the thesis' sizes and beyond, or reduced to
+# some five minutes; and a guard against getting slower. One figure alone:
+# .venv/bin/python -m benchmarks figure_6_08
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
 	$(BIN)/python benchmarks/sliding_window.py

@@ -2,7 +2,7 @@
 
     python -m benchmarks [--quick] [--docs docs] [NAME …]
 
-With names, only these are run and printed, and nothing is written.
+With names, only these are measured; the page has them with what was measured before.
 """
 
 from __future__ import annotations
@@ -12,9 +12,12 @@ import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
+from os import getloadavg
 from pathlib import Path
 
-from benchmarks import guard, page, reports
+from benchmarks import guard, page, record, reports
+from benchmarks.machine import description
+from benchmarks.record import Record
 from benchmarks.report import Report, markdown, statements_table
 from benchmarks.scale import FULL, QUICK, Scale
 
@@ -30,15 +33,15 @@ def main() -> int:
     if unknown := set(arguments.names) - set(reports.NAMES):
         parser.error(f"no such benchmark: {', '.join(sorted(unknown))}")
     scale = QUICK if arguments.quick else FULL
-    measured = []
+    plots = arguments.docs / "benchmarks"
     for name in arguments.names or reports.NAMES:
         started = time.perf_counter()
-        measured.append(apart(name, scale))
-        print(markdown(measured[-1]))
-        print(statements_table(measured[-1].statements) + "\n")
-        print(f"({name}: {time.perf_counter() - started:.0f} s)\n", flush=True)
-    if not arguments.names:
-        page.write(measured, scale, arguments.docs)
+        report = apart(name, scale)
+        record.write(Record(report, scale.command, description(), getloadavg()[0]), plots)
+        page.write(record.read(reports.NAMES, plots), arguments.docs)
+        print(markdown(report))
+        print(statements_table(report.statements))
+        print(f"\n({name}: {time.perf_counter() - started:.0f} s)\n", flush=True)
     return 0 if guard.check() else 1
 
 

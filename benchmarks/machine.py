@@ -13,15 +13,12 @@ LIBRARIES = ("lxml", "duckdb", "pyarrow")
 
 
 def description() -> str:
-    """Processor, cores, memory, system, Python, the libraries that matter; and the load, which
-    tells whether the machine had other things to do."""
+    """Processor, cores, memory, system, Python and the libraries that matter."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     libraries = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
-    load = ", ".join(f"{one:.1f}" for one in os.getloadavg())
     return (
         f"{_processor()}, {os.cpu_count()} cores, {memory:.0f} GiB; {platform.system()} "
-        f"{platform.release()}; Python {platform.python_version()}, {libraries}; "
-        f"load {load} at the end"
+        f"{platform.release()}; Python {platform.python_version()}, {libraries}"
     )
 
 

@@ -16,7 +16,7 @@ class Scale:
     `items` of a stream, and `subscriptions` of subscribers.
     """
 
-    name: str
+    command: str
     queries: tuple[int, ...]
     limit: float
     patience: float
@@ -37,7 +37,7 @@ class Scale:
 
 
 FULL = Scale(
-    name="bench",
+    command="make bench",
     queries=(10, 100, 1_000, 10_000, 100_000),
     limit=30,
     patience=120,
@@ -47,7 +47,7 @@ FULL = Scale(
     subscriptions=1_000_000,
 )
 QUICK = Scale(
-    name="bench-quick",
+    command="make bench-quick",
     queries=(10, 100, 1_000),
     limit=1,
     patience=5,

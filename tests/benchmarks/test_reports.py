@@ -8,11 +8,12 @@ import pytest
 from lxml import etree
 
 from benchmarks import reports
+from benchmarks.record import Record, read, write
 from benchmarks.report import Bars, Plot, Report, Statement, Table, markdown, statements_table
-from benchmarks.scale import QUICK, Scale
+from benchmarks.scale import Scale
 
 TINY = Scale(
-    name="tiny",
+    command="tiny",
     queries=(5, 10),
     limit=0.2,
     patience=1,
@@ -91,17 +92,22 @@ def test_a_row_has_a_cell_for_each_column() -> None:
         Table(("a", "b"), (("c",),))
 
 
+def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
+    written = Record(SOME, "make bench", "a machine", 0.5)
+    write(written, tmp_path)
+    assert read(["none", "some"], tmp_path) == [written]
+
+
 def test_the_page_and_its_plots(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     from benchmarks import page
 
-    page.write([SOME], QUICK, tmp_path)
+    page.write([Record(SOME, "make bench-quick", "a machine", 0.5)], tmp_path)
     text = (tmp_path / "benchmarks.md").read_text(encoding="utf-8")
-    assert "make bench-quick" in text
-    first = {}
-    for name in ("some", "some_2"):
-        file = tmp_path / "benchmarks" / f"{name}.svg"
+    assert "- `make bench-quick` on a machine, with a load of up to 0.5: all figures" in text
+    plots = [tmp_path / "benchmarks" / f"{name}.svg" for name in ("some", "some_2")]
+    for file in plots:
         assert etree.parse(file).getroot().tag == "{http://www.w3.org/2000/svg}svg"
-        first[file] = file.read_bytes()
-    page.write([SOME], QUICK, tmp_path)
-    assert all(file.read_bytes() == body for file, body in first.items())
+    first = [file.read_bytes() for file in plots]
+    page.write([Record(SOME, "make bench", "another", 1.5)], tmp_path)
+    assert [file.read_bytes() for file in plots] == first
