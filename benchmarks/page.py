@@ -19,10 +19,10 @@ The figures of section 6.6 of the thesis, and what goes beyond them. Measured by
 
 The *floor* is `lxml.etree.fromstring` alone over the same documents. Baselines share no code with
 the engine: *Sequential* evaluates one SQL query for each XSCL query, *MMQJP* one for each template
-(Algorithm 1), *with views* after materialising R_vj, R_L and R_R (section 6.6.2); all in DuckDB,
-over witness relations that are loaded beforehand and not timed. The results of all ways are
-compared in each run. A number after `~` is scaled up from a sample; — is what was not measured or
-took too long.
+(Algorithm 1), *with views* after materialising R_vj, R_L and R_R (section 6.6.2); in DuckDB where
+nothing else is said, over witness relations that are loaded beforehand and not timed. The results
+of all ways are compared in each run. A number after `~` is scaled up from a sample; — is what was
+not measured or took too long.
 """
 
 

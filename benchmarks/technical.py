@@ -18,7 +18,8 @@ from typing import Any
 
 from benchmarks.baselines.mmqjp import MMQJP
 from benchmarks.baselines.relations import Relations
-from benchmarks.baselines.sequential import Sequential
+from benchmarks.baselines.row_store import row_store
+from benchmarks.baselines.sequential import Database, Sequential
 from benchmarks.baselines.views import materialise_all
 from benchmarks.engine import found, loaded
 from benchmarks.measure import best, seconds, within
@@ -31,6 +32,7 @@ __all__ = ["COLUMNS", "WAYS", "Pair", "measure"]
 WAYS = (
     "Sequential",
     "Sequential, deduplicated",
+    "Sequential, SQLite",
     "MMQJP",
     "MMQJP with views",
     "XSCL, cold",
@@ -78,35 +80,35 @@ def measure(schema: Schema, joins: Sequence[LeafJoin], scale: Scale) -> Pair:
     relations.load([current])
     taken: dict[str, float | None] = {}
     sampled = []
-    for way, deduplicated in zip(WAYS[:2], (False, True), strict=True):
-        taken[way], whole = _sequential(relations, schema, joins, scale, deduplicated)
+    plain, distinct = (
+        Sequential(schema, joins, deduplicated=deduplicated) for deduplicated in (False, True)
+    )
+    for way, queries, database in (
+        (WAYS[0], plain, relations.database),
+        (WAYS[1], distinct, relations.database),
+        (WAYS[2], plain, row_store(relations)),
+    ):
+        taken[way], whole = _sequential(queries, database, scale.limit)
         if not whole:
             sampled.append(way)
     counts = []
     templates = 0
-    for way, views in zip(WAYS[2:4], (False, True), strict=True):
+    for way, views in zip(WAYS[3:5], (False, True), strict=True):
         taken[way], results, templates = _mmqjp(relations, joins, scale, views)
         counts.append(results)
-    taken[WAYS[4]], taken[WAYS[5]], matches, engine_templates = _engine(schema, joins, scale)
+    taken[WAYS[5]], taken[WAYS[6]], matches, engine_templates = _engine(schema, joins, scale)
     for results in counts:
         if results is not None and results.total() != matches:
             raise AssertionError(f"MMQJP finds {results.total()} matches, the engine {matches}")
     return Pair(templates, engine_templates, matches, taken, tuple(sampled))
 
 
-def _sequential(
-    relations: Relations,
-    schema: Schema,
-    joins: Sequence[LeafJoin],
-    scale: Scale,
-    deduplicated: bool,
-) -> tuple[float, bool]:
+def _sequential(queries: Sequential, database: Database, limit: float) -> tuple[float, bool]:
     """The time of all SQL queries, and whether all were evaluated."""
-    queries = Sequential(schema, joins, deduplicated=deduplicated)
     started = time.perf_counter()
     done = 0
-    while done < len(queries) and time.perf_counter() - started < scale.limit:
-        queries.evaluate(relations, done, SAMPLE)
+    while done < len(queries) and time.perf_counter() - started < limit:
+        queries.evaluate(database, done, SAMPLE)
         done = min(done + SAMPLE, len(queries))
     return (time.perf_counter() - started) / done * len(queries), done == len(queries)
 

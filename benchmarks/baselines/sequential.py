@@ -8,11 +8,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any, Protocol
 
 from benchmarks.baselines.conjunctive_query import FOREVER, of_query
-from benchmarks.baselines.relations import Relations
 from benchmarks.baselines.shapes import template_of
 from datasets import LeafJoin, Schema
+
+
+class Database(Protocol):
+    """DuckDB or SQLite."""
+
+    def execute(self, statement: str, /) -> Any: ...
 
 
 class Sequential:
@@ -33,15 +39,14 @@ class Sequential:
         return len(self._statements)
 
     def evaluate(
-        self, relations: Relations, first: int = 0, count: int | None = None
+        self, database: Database, first: int = 0, count: int | None = None
     ) -> Counter[str]:
-        """The results of each query over the relations; or of `count` of the SQL queries from the
-        `first` on: they are drawn at random, so these are a sample of all."""
+        """The results of each query over the relations in a database; or of `count` of the SQL
+        queries from the `first` on: they are drawn at random, so these are a sample of all."""
         some = slice(first, None if count is None else first + count)
-        execute = relations.database.execute
         counts: Counter[str] = Counter()
         for names, statement in zip(self._names[some], self._statements[some], strict=True):
-            ((results,),) = execute(statement).fetchall()
+            ((results,),) = database.execute(statement).fetchall()
             if results:
                 counts.update(dict.fromkeys(names, results))
         return counts

@@ -93,7 +93,7 @@ def sequential(joins: Sequence[LeafJoin], documents: Envelopes, scale: Scale) ->
     started = time.perf_counter()
     done = 0
     while done < len(queries) and time.perf_counter() - started < scale.limit:
-        queries.evaluate(relations, done, SAMPLE)
+        queries.evaluate(relations.database, done, SAMPLE)
         done = min(done + SAMPLE, len(queries))
     whole = (time.perf_counter() - started) / done * len(queries)
     return BATCH / whole
