@@ -46,7 +46,7 @@ class Plot:
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """A bar for each name."""
+    """A bar for each name; `y` is what they measure."""
 
     y: str
     heights: dict[str, float]
