@@ -9,6 +9,7 @@ shape becomes the other's by taking the pairs in another order; here that is fou
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from itertools import permutations
@@ -77,6 +78,11 @@ def template_of(schema: Schema, join: LeafJoin) -> tuple[Shape, tuple[int, ...]]
 def mirrored(shape: Shape) -> Shape:
     """The template of the query with its two sides exchanged."""
     return least_shape(shape.right, shape.left)[0]
+
+
+def up_to_mirroring(shapes: Iterable[Shape]) -> int:
+    """How many templates there are if one and its mirror image are one, as the thesis counts."""
+    return len({frozenset((shape, mirrored(shape))) for shape in shapes})
 
 
 def hanging_of(parents: tuple[tuple[str, ...], ...]) -> Hanging:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from itertools import combinations, product
 
-from benchmarks.baselines.shapes import Shape, hanging_of, least_shape, mirrored, template_of
+from benchmarks.baselines.shapes import Shape, hanging_of, least_shape, template_of, up_to_mirroring
 from benchmarks.report import Report, Statement, Table
 from benchmarks.scale import Scale
 from datasets import random_joins, three_level
@@ -129,4 +129,4 @@ def all_templates(most: int) -> set[Shape]:
 
 def both_ways(shapes: set[Shape]) -> tuple[int, int]:
     """How many there are, and how many if a template and its mirror image are one."""
-    return len(shapes), len({frozenset((shape, mirrored(shape))) for shape in shapes})
+    return len(shapes), up_to_mirroring(shapes)
