@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test fuzz bench clean
+.PHONY: demo test fuzz bench bench-quick clean
 
 demo: $(VENV)/.run
 	$(BIN)/xscl demo
@@ -33,10 +33,16 @@ fuzz: $(VENV)/.fuzz
 	done
 	XSCL_ROUNDS=1000 $(BIN)/python -m pytest tests/xscl/test_live_queries.py
 
-bench: $(VENV)/.dev
-	$(BIN)/python benchmarks/feed_stream.py
+# Every figure of docs/benchmarks.md, measured anew: at the thesis' sizes and beyond, or reduced to
+# some five minutes; and a guard against getting slower. One figure alone:
+# .venv/bin/python -m benchmarks figure_6_08
+bench: $(VENV)/.bench
+	$(BIN)/python -m benchmarks
 	$(BIN)/python benchmarks/sliding_window.py
 	$(BIN)/python benchmarks/ingestion_kills.py
+
+bench-quick: $(VENV)/.bench
+	$(BIN)/python -m benchmarks --quick
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
@@ -49,6 +55,10 @@ $(VENV)/.run: pyproject.toml
 
 $(VENV)/.dev: $(VENV)/.run
 	$(PIP) --editable '.[dev]'
+	touch $@
+
+$(VENV)/.bench: $(VENV)/.dev
+	$(PIP) --editable '.[bench]'
 	touch $@
 
 $(VENV)/.fuzz: $(VENV)/.dev

@@ -17,10 +17,15 @@ from itertools import accumulate
 from random import Random
 from typing import Any
 
-__all__ = ["LEAVES", "feed_stream", "random_queries"]
+from .technical_benchmark import Schema
+
+__all__ = ["ITEM", "LEAVES", "feed_stream", "random_queries"]
 
 LEAVES = ("item_url", "channel_url", "title", "timestamp", "description")
 """The leaves of an item, in document order."""
+
+ITEM = Schema("item", tuple((leaf,) for leaf in LEAVES))
+"""The schema of an item."""
 
 START = datetime(2006, 6, 1, tzinfo=UTC)
 

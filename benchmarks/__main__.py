@@ -1,0 +1,55 @@
+"""Runs the benchmarks, each in a process of its own, and writes docs/benchmarks.md.
+
+    python -m benchmarks [--quick] [--docs docs] [NAME …]
+
+With names, only these are measured; the page has them with what was measured before.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from os import getloadavg
+from pathlib import Path
+
+from benchmarks import guard, page, record, reports
+from benchmarks.machine import description
+from benchmarks.record import Record
+from benchmarks.report import Report, markdown, statements_table
+from benchmarks.scale import FULL, QUICK, Scale
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="benchmarks", description="Runs the benchmarks.")
+    parser.add_argument("--quick", action="store_true", help="reduced sizes, some five minutes")
+    parser.add_argument("--docs", type=Path, default=DOCS, help="where the page is written")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(reports.NAMES))
+    arguments = parser.parse_args()
+    if unknown := set(arguments.names) - set(reports.NAMES):
+        parser.error(f"no such benchmark: {', '.join(sorted(unknown))}")
+    scale = QUICK if arguments.quick else FULL
+    plots = arguments.docs / "benchmarks"
+    for name in arguments.names or reports.NAMES:
+        started = time.perf_counter()
+        report = apart(name, scale)
+        record.write(Record(report, scale.command, description(), getloadavg()[0]), plots)
+        page.write(record.read(reports.NAMES, plots), arguments.docs)
+        print(markdown(report))
+        print(statements_table(report.statements))
+        print(f"\n({name}: {time.perf_counter() - started:.0f} s)\n", flush=True)
+    return 0 if guard.check() else 1
+
+
+def apart(name: str, scale: Scale) -> Report:
+    """Runs one benchmark in a process of its own, so that none inherits another's memory."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+        return process.submit(reports.run, name, scale).result()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,46 @@
+"""The engine as the benchmarks use it: queries in, documents in, the number of matches out.
+
+Matches are asked for in groups (law 8): one for each tuple of documents, with all the queries that
+it satisfies, as whoever serves very many queries would.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import xscl
+from datasets import LeafJoin, Schema, query_text
+
+__all__ = ["ALL_PAIRS", "found", "loaded", "resident"]
+
+ALL_PAIRS: dict[str, Any] | None = (
+    {"strategies": xscl.Strategies(signatures=False)} if hasattr(xscl, "Strategies") else None
+)
+"""The options of an engine that evaluates every pair of documents; None where it has none."""
+
+GROUPED = "grouped" in inspect.signature(xscl.Engine.publish_many).parameters
+
+
+def loaded(schema: Schema, joins: Sequence[LeafJoin], **options: Any) -> xscl.Engine:
+    """An engine with these queries."""
+    engine = xscl.Engine(**options)
+    engine.load(query_text(schema, joins))
+    return engine
+
+
+def found(engine: xscl.Engine, documents: Sequence[Mapping[str, Any]]) -> int:
+    """Publishes documents as one batch; the number of matches that they complete."""
+    if GROUPED:
+        groups: Any = engine.publish_many(documents, grouped=True)  # type: ignore[call-arg]
+        return int(groups.total)
+    return engine.count(documents, batch=len(documents)).total()
+
+
+def resident() -> int:
+    """The memory that the process has, in bytes (of Linux)."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")

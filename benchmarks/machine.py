@@ -1,0 +1,33 @@
+"""What the figures were measured on."""
+
+from __future__ import annotations
+
+import os
+import platform
+from importlib.metadata import version
+from pathlib import Path
+
+__all__ = ["description"]
+
+LIBRARIES = ("lxml", "duckdb", "pyarrow")
+
+
+def description() -> str:
+    """Processor, cores, memory, system, Python and the libraries that matter."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    libraries = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
+    return (
+        f"{_processor()}, {os.cpu_count()} cores, {memory:.0f} GiB; {platform.system()} "
+        f"{platform.release()}; Python {platform.python_version()}, {libraries}"
+    )
+
+
+def _processor() -> str:
+    """Its name, as Linux tells it; elsewhere, what Python knows."""
+    file = Path("/proc/cpuinfo")
+    if file.exists():
+        for line in file.read_text(encoding="utf-8").splitlines():
+            name, _, value = line.partition(":")
+            if name.strip() == "model name":
+                return value.strip()
+    return platform.processor() or platform.machine()

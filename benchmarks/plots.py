@@ -1,0 +1,54 @@
+"""Plots into SVG files, by matplotlib; the same figures make the same file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+from benchmarks.report import Bars, Plot
+
+matplotlib.use("svg")
+
+from matplotlib import pyplot
+from matplotlib.axes import Axes
+
+__all__ = ["write"]
+
+MARKERS = "osD^vPX*"
+SETTINGS: Any = {
+    "svg.hashsalt": "xscl",
+    "svg.fonttype": "none",
+    "font.size": 9,
+    "axes.grid": True,
+    "grid.alpha": 0.3,
+}
+
+
+def write(plot: Plot | Bars, file: Path) -> None:
+    """Writes one plot."""
+    with pyplot.rc_context(SETTINGS):
+        figure, axes = pyplot.subplots(figsize=(6, 3.6), layout="constrained")
+        if isinstance(plot, Bars):
+            axes.barh(list(plot.heights), list(plot.heights.values()))
+            axes.invert_yaxis()
+            axes.set(xlabel=plot.y)
+        else:
+            _lines(plot, axes)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(file, metadata={"Date": None, "Creator": None})
+        pyplot.close(figure)
+
+
+def _lines(plot: Plot, axes: Axes) -> None:
+    for place, (name, points) in enumerate(plot.lines.items()):
+        if points:
+            xs, ys = zip(*points, strict=True)
+            axes.plot(xs, ys, marker=MARKERS[place % len(MARKERS)], markersize=4, label=name)
+    axes.set(xlabel=plot.x, ylabel=plot.y)
+    if plot.log_x:
+        axes.set_xscale("log")
+    if plot.log_y:
+        axes.set_yscale("log")
+    axes.legend(fontsize=7)

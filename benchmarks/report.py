@@ -1,0 +1,143 @@
+"""What was measured, as data and as Markdown: tables, plots, and whether what the thesis states of
+them holds here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+__all__ = [
+    "Bars",
+    "Cell",
+    "Plot",
+    "Report",
+    "Statement",
+    "Table",
+    "markdown",
+    "number",
+    "time_text",
+]
+
+Cell = str | int | float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns, and rows of as many cells; None was not measured."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+    def __post_init__(self) -> None:
+        if any(len(row) != len(self.columns) for row in self.rows):
+            raise ValueError("each row has a cell for each column")
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """Lines over a common axis: for each name, points (x, y)."""
+
+    x: str
+    y: str
+    lines: dict[str, list[tuple[float, float]]]
+    log_x: bool = False
+    log_y: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """A bar for each name; `y` is what they measure."""
+
+    y: str
+    heights: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What is stated, by whom and where; whether it holds here (None: this run cannot tell), and
+    the figures that say so."""
+
+    source: str
+    text: str
+    holds: bool | None
+    here: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One figure: `name` is its module's, `text` says what was measured and how."""
+
+    name: str
+    title: str
+    text: str
+    tables: tuple[Table, ...]
+    plots: tuple[Plot | Bars, ...] = ()
+    statements: tuple[Statement, ...] = field(default=())
+
+
+def markdown(report: Report) -> str:
+    """The report's section of the page, without its statements."""
+    parts = [f"## {report.title}", report.text]
+    parts += [_table(table) for table in report.tables]
+    parts += [
+        f"![{report.title}]({image_name(report, number)})" for number in range(len(report.plots))
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def image_name(report: Report, number: int) -> str:
+    """Where the page finds a plot, from its own place."""
+    suffix = f"_{number + 1}" if number else ""
+    return f"benchmarks/{report.name}{suffix}.svg"
+
+
+def statements_table(statements: Sequence[Statement]) -> str:
+    """Statements with their verdicts."""
+    verdicts = {True: "holds", False: "does **not** hold", None: "not measured"}
+    rows = tuple((s.source, s.text, verdicts[s.holds], s.here) for s in statements)
+    return _table(Table(("where", "statement", "here", "measured"), rows))
+
+
+def number(value: float) -> str:
+    """A number as people write it: three figures, thousands apart; NaN was not measured.
+
+    >>> number(12345.6), number(12.345), number(float("nan"))
+    ('12,346', '12.3', '—')
+    """
+    if value != value:
+        return "—"
+    if value == 0 or abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
+
+
+def time_text(value: float | None) -> str | None:
+    """Seconds with a fitting unit.
+
+    >>> time_text(0.00123), time_text(75)
+    ('1.23 ms', '75 s')
+    """
+    if value is None:
+        return None
+    for least, unit in ((1, "s"), (1e-3, "ms")):
+        if value >= least:
+            return f"{number(value / least)} {unit}"
+    return f"{number(value * 1e6)} µs"
+
+
+def _table(table: Table) -> str:
+    lines = [_row(table.columns), _row(["---"] * len(table.columns))]
+    lines += [_row([_cell(cell) for cell in row]) for row in table.rows]
+    return "\n".join(lines)
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def _cell(cell: Cell) -> str:
+    if cell is None:
+        return "—"
+    if isinstance(cell, str):
+        return cell
+    return f"{cell:,}" if isinstance(cell, int) else number(cell)

@@ -1,0 +1,99 @@
+"""The adversarial stream: hardly two pairs of documents are alike."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from benchmarks.baselines.mmqjp import MMQJP
+from benchmarks.baselines.relations import Relations
+from benchmarks.baselines.views import materialise_all
+from benchmarks.engine import ALL_PAIRS, found, loaded
+from benchmarks.measure import Envelopes, Rate, batches, check, rate, within
+from benchmarks.report import Cell, Report, Statement, Table, number
+from benchmarks.scale import Scale
+from datasets import LeafJoin, random_joins, shared_values, three_level
+
+QUERIES = 1_000
+DOCUMENTS = 2_000
+BATCH = 100
+WINDOW = 500
+"""Seconds, which is documents."""
+LONGER = 4
+"""The engine may take so many limits."""
+
+
+def run(scale: Scale) -> Report:
+    schema = three_level()
+    joins = random_joins(schema, QUERIES, window=WINDOW)
+    documents = list(shared_values(min(DOCUMENTS, scale.items)))
+    as_it_is = by_engine(joins, documents, scale, {})
+    rows: list[tuple[Cell, ...]] = [engine_row("XSCL", as_it_is)]
+    statements = []
+    if ALL_PAIRS is not None:
+        all_pairs = by_engine(joins, documents, scale, ALL_PAIRS)
+        check(as_it_is, all_pairs)
+        rows.append(engine_row("XSCL, all pairs", all_pairs))
+        ratio = as_it_is.speed_beside(all_pairs)
+        statements.append(
+            Statement(
+                "goal, adversarial",
+                "no worse than 0.7 of evaluating all pairs",
+                ratio >= 0.7,
+                f"{number(ratio)} of the documents/s",
+            )
+        )
+    for way, views in (("MMQJP", False), ("MMQJP with views", True)):
+        rows.append(first_batch(way, joins, documents, scale, views, as_it_is.found[0]))
+    return Report(
+        "adversarial",
+        "Adversarial: values shared across all leaves",
+        f"Three-level documents whose 16 leaves share 100 values, {QUERIES:,} queries with windows "
+        f"of {WINDOW} documents, in batches of {BATCH}, for at most {LONGER * scale.limit:g} s. "
+        "The baselines join the first batch with itself.",
+        (Table(("way", "documents", "documents/s", "matches"), tuple(rows)),),
+        (),
+        tuple(statements),
+    )
+
+
+def by_engine(
+    joins: Sequence[LeafJoin], documents: Envelopes, scale: Scale, options: dict[str, Any]
+) -> Rate:
+    with loaded(three_level(), joins, **options) as engine:
+        return rate(batches(documents, BATCH), partial(found, engine), LONGER * scale.limit)
+
+
+def engine_row(way: str, went: Rate) -> tuple[Cell, ...]:
+    return way, went.documents, number(went.per_second), went.matches
+
+
+def first_batch(
+    way: str,
+    joins: Sequence[LeafJoin],
+    documents: Envelopes,
+    scale: Scale,
+    views: bool,
+    expected: int,
+) -> tuple[Cell, ...]:
+    """The row of a baseline, given the matches that it should find."""
+    relations = Relations(three_level())
+    queries = MMQJP(relations, joins, views=views)
+    relations.load(documents[:BATCH])
+    relations.merge()
+
+    def join() -> int:
+        if views:
+            materialise_all(relations)
+        return queries.evaluate().total()
+
+    started = time.perf_counter()
+    matches = within(scale.patience, relations.database, join)
+    speed = number(BATCH / (time.perf_counter() - started))
+    if matches is None:
+        return way, BATCH, f"< {speed}", None
+    if matches != expected:
+        raise AssertionError(f"{way} finds {matches} matches, XSCL {expected}")
+    return way, BATCH, speed, matches

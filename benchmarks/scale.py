@@ -1,0 +1,58 @@
+"""How much is measured: all that the thesis has, or as much as five minutes allow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["FULL", "QUICK", "Scale"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """`queries` are the numbers of queries along an axis, the last one standing for "many".
+
+    What can be cut short is measured for `limit` seconds, on a sample or as far as it gets; what
+    cannot is given up after `patience` seconds.  A short run counts as the best of `rounds`.
+    `items` of a stream, and `subscriptions` of subscribers.
+    """
+
+    command: str
+    queries: tuple[int, ...]
+    limit: float
+    patience: float
+    rounds: int
+    items: int
+    patterns: int
+    subscriptions: int
+
+    @property
+    def many(self) -> int:
+        """The greatest number of queries."""
+        return self.queries[-1]
+
+    @property
+    def full(self) -> bool:
+        """Whether it says anything of 100,000 queries, as the thesis' "many" are."""
+        return self.many >= 100_000
+
+
+FULL = Scale(
+    command="make bench",
+    queries=(10, 100, 1_000, 10_000, 100_000),
+    limit=30,
+    patience=120,
+    rounds=10,
+    items=225_000,
+    patterns=100_000,
+    subscriptions=1_000_000,
+)
+QUICK = Scale(
+    command="make bench-quick",
+    queries=(10, 100, 1_000),
+    limit=1,
+    patience=5,
+    rounds=3,
+    items=4_000,
+    patterns=10_000,
+    subscriptions=5_000,
+)

@@ -1,0 +1,73 @@
+"""A sweep of the technical benchmark: one parameter varies, as in figures 6.8 to 6.13."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import inf
+
+from benchmarks.report import Plot, Statement, Table, number
+from benchmarks.technical import COLUMNS, WAYS, Pair
+
+__all__ = ["DEFAULTS", "GOALS", "Sweep", "between", "cost", "goals", "plot", "span", "table"]
+
+DEFAULTS = 1_000
+"""The number of queries where another parameter varies (table 6.5)."""
+
+GOALS = {"Sequential": 10_000, "Sequential, deduplicated": 100, "MMQJP": 5}
+"""How many times as long the baselines should take as the engine on a cold pair, at 100,000
+queries."""
+
+Sweep = Mapping[float, Pair]
+
+
+def table(parameter: str, pairs: Sweep) -> Table:
+    """A row for each value of the parameter."""
+    rows = tuple((_value(value), *pair.cells()) for value, pair in pairs.items())
+    return Table((parameter, *COLUMNS), rows)
+
+
+def plot(parameter: str, pairs: Sweep, *, log_x: bool = False) -> Plot:
+    """A line for each way."""
+    lines = {
+        way: [(x, y) for x, pair in pairs.items() if (y := pair.seconds[way]) is not None]
+        for way in WAYS
+    }
+    return Plot(parameter, "seconds a pair of documents", lines, log_x)
+
+
+def cost(pairs: Sweep, way: str, value: float) -> float:
+    """The time of a way at a value of the parameter; NaN if that took too long."""
+    taken = pairs[value].seconds[way]
+    return float("nan") if taken is None else taken
+
+
+def span(pairs: Sweep, way: str) -> float:
+    """How many times as long a way takes at its slowest as at its fastest."""
+    times = [taken for pair in pairs.values() if (taken := pair.seconds[way]) is not None]
+    return max(times) / min(times) if len(times) == len(pairs) else float("nan")
+
+
+def between(least: float, value: float, most: float = inf) -> bool | None:
+    """Whether a ratio lies in a range; None if it could not be measured."""
+    return None if value != value else least <= value <= most
+
+
+def goals(figure: str, pairs: Sweep, queries: int) -> list[Statement]:
+    """What the engine should reach at 100,000 queries; at other numbers it is only told."""
+    statements = []
+    pair = pairs[queries]
+    for way, times in GOALS.items():
+        ratio = pair.times(way, "XSCL, cold")
+        statements.append(
+            Statement(
+                f"goal, {figure}",
+                f"at 100,000 queries a cold pair is at least {times:,} times faster than {way}",
+                None if queries < 100_000 or ratio is None else ratio >= times,
+                f"{number(ratio) if ratio else '—'} times, at {queries:,} queries",
+            )
+        )
+    return statements
+
+
+def _value(value: float) -> int | str:
+    return int(value) if value == int(value) and value >= 1 else f"{value:g}"
