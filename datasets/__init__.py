@@ -3,29 +3,20 @@
 `feeds/` holds two weeks of June 2026 as seven small feeds tell them: a publisher, four
 blogs and two news sites, all invented for this project, and beside them `queries.xscl`,
 five standing queries that find something in them.  `feed_stream` makes a feed stream of
-<<<<<<< HEAD
-any length in the shape of the thesis' section 6.6.3, and random queries over it;
-`feed_archive` makes feed files, any number of them, in all formats.
-=======
-any length in the shape of the thesis' section 6.6.3, and random queries over it.
+any length in the shape of the thesis' section 6.6.3, and random queries over it; `feed_archive`
+makes feed files, any number of them, in all formats.
 
 The workloads of the benchmarks: `technical_benchmark` (section 6.6.1), `shared_values` (where
 hardly two pairs of documents are alike), `element_paths` (stage 1), `personalised` (one query
 text, constants for each subscriber).
->>>>>>> b45f3d98a556782c86749f3ef4abe1eb64990d91
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-<<<<<<< HEAD
-from .feed_archive import feed_archive
-from .feed_stream import LEAVES, feed_stream, random_queries
-
-__all__ = ["FEEDS", "LEAVES", "feed_archive", "feed_stream", "random_queries"]
-=======
 from .element_paths import Vocabulary, random_documents, random_patterns, vocabulary
+from .feed_archive import feed_archive
 from .feed_stream import ITEM, LEAVES, feed_stream, random_queries
 from .personalised import (
     FOLLOWED,
@@ -56,6 +47,7 @@ __all__ = [
     "Vocabulary",
     "document_pair",
     "document_pairs",
+    "feed_archive",
     "feed_stream",
     "linked_items",
     "links_between",
@@ -71,6 +63,5 @@ __all__ = [
     "two_level",
     "vocabulary",
 ]
->>>>>>> b45f3d98a556782c86749f3ef4abe1eb64990d91
 
 FEEDS = Path(__file__).parent / "feeds"
