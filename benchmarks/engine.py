@@ -6,7 +6,6 @@ it satisfies, as whoever serves very many queries would.
 
 from __future__ import annotations
 
-import inspect
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,12 +16,8 @@ from datasets import LeafJoin, Schema, query_text
 
 __all__ = ["ALL_PAIRS", "found", "loaded", "resident"]
 
-ALL_PAIRS: dict[str, Any] | None = (
-    {"strategies": xscl.Strategies(signatures=False)} if hasattr(xscl, "Strategies") else None
-)
-"""The options of an engine that evaluates every pair of documents; None where it has none."""
-
-GROUPED = "grouped" in inspect.signature(xscl.Engine.publish_many).parameters
+ALL_PAIRS: dict[str, Any] = {"strategies": xscl.Strategies(signatures=False)}
+"""The options of an engine that evaluates every pair of documents."""
 
 
 def loaded(schema: Schema, joins: Sequence[LeafJoin], **options: Any) -> xscl.Engine:
@@ -34,10 +29,7 @@ def loaded(schema: Schema, joins: Sequence[LeafJoin], **options: Any) -> xscl.En
 
 def found(engine: xscl.Engine, documents: Sequence[Mapping[str, Any]]) -> int:
     """Publishes documents as one batch; the number of matches that they complete."""
-    if GROUPED:
-        groups: Any = engine.publish_many(documents, grouped=True)  # type: ignore[call-arg]
-        return int(groups.total)
-    return engine.count(documents, batch=len(documents)).total()
+    return engine.publish_many(documents, grouped=True).total
 
 
 def resident() -> int:

@@ -30,21 +30,19 @@ def run(scale: Scale) -> Report:
     joins = random_joins(schema, QUERIES, window=WINDOW)
     documents = list(shared_values(min(DOCUMENTS, scale.items)))
     as_it_is = by_engine(joins, documents, scale, {})
-    rows: list[tuple[Cell, ...]] = [engine_row("XSCL", as_it_is)]
-    statements = []
-    if ALL_PAIRS is not None:
-        all_pairs = by_engine(joins, documents, scale, ALL_PAIRS)
-        check(as_it_is, all_pairs)
-        rows.append(engine_row("XSCL, all pairs", all_pairs))
-        ratio = as_it_is.speed_beside(all_pairs)
-        statements.append(
-            Statement(
-                "goal, adversarial",
-                "no worse than 0.7 of evaluating all pairs",
-                ratio >= 0.7,
-                f"{number(ratio)} of the documents/s",
-            )
-        )
+    all_pairs = by_engine(joins, documents, scale, ALL_PAIRS)
+    check(as_it_is, all_pairs)
+    rows: list[tuple[Cell, ...]] = [
+        engine_row("XSCL", as_it_is),
+        engine_row("XSCL, all pairs", all_pairs),
+    ]
+    ratio = as_it_is.speed_beside(all_pairs)
+    statement = Statement(
+        "goal, adversarial",
+        "no worse than 0.7 of evaluating all pairs",
+        ratio >= 0.7,
+        f"{number(ratio)} of the documents/s",
+    )
     for way, views in (("MMQJP", False), ("MMQJP with views", True)):
         rows.append(first_batch(way, joins, documents, scale, views, as_it_is.found[0]))
     return Report(
@@ -55,7 +53,7 @@ def run(scale: Scale) -> Report:
         "The baselines join the first batch with itself.",
         (Table(("way", "documents", "documents/s", "matches"), tuple(rows)),),
         (),
-        tuple(statements),
+        (statement,),
     )
 
 
