@@ -43,8 +43,8 @@ declare function local:equal($left as item(), $right as item()) as xs:boolean {
 declare function local:ordered($left as item(), $sign as xs:string, $right as item())
 as xs:boolean {
   let $numbers := string($left) castable as xs:double and string($right) castable as xs:double
-  let $a := if ($numbers) then xs:double($left) else string($left)
-  let $b := if ($numbers) then xs:double($right) else string($right)
+  let $a := if ($numbers) then xs:double($left) else local:shortest($left)
+  let $b := if ($numbers) then xs:double($right) else local:shortest($right)
   return
     if (($left, $right) ! (. instance of xs:double and . != .) = true()) then false()
     else if ($sign = '<') then $a < $b else if ($sign = '<=') then $a <= $b
