@@ -69,7 +69,7 @@ class Evaluation:
         self._on_error = on_error
         self._grouping = Grouping(queries)
         self._accepts: list[Accept] = []
-        self._version = join.registry.version
+        self._version = self._versions()
         # What constants of forms hold at the nodes of the documents held.
         self._held: dict[int, dict[tuple[int, int], Held]] = {}
 
@@ -224,13 +224,19 @@ class Evaluation:
         self._change()
         self._join.begin(self._batch(wave))
 
+    def _versions(self) -> tuple[int, int]:
+        """What tells whether queries have come or gone; of one that can have no match, the join
+        stage knows nothing."""
+        return self._join.registry.version, self._queries.graph.version
+
     def _change(self) -> None:
         """Tells the join stage and the retention what has become of queries and leaf paths."""
-        if self._join.registry.version == self._version:
+        version = self._versions()
+        if version == self._version:
             if self._xpath.changed:
                 self._accepts += self._xpath.take_changes().accepts
             return
-        self._version = self._join.registry.version
+        self._version = version
         changes = self._xpath.take_changes()
         gone = {*changes.gone, *self._queries.take_gone()}
         moved = {old for old, _ in changes.moved}

@@ -37,15 +37,17 @@ def edges_of(dissection: Dissection) -> Iterator[Edge]:
 class StreamGraph:
     """The edges of all subscribed queries.
 
-    `read` counts the blocks that read each stream.
+    `read` counts the blocks that read each stream; `version` grows whenever queries come or go.
     """
 
     def __init__(self) -> None:
+        self.version = 0
         self.read: Counter[str] = Counter()
         self._fed_by: dict[str, Counter[Edge]] = {}
 
     def add(self, dissection: Dissection) -> None:
         """Adds a query, which was checked."""
+        self.version += 1
         for one in dissection.everything():
             self.read.update(one.streams)
         for edge in edges_of(dissection):
@@ -53,6 +55,7 @@ class StreamGraph:
 
     def remove(self, dissection: Dissection) -> None:
         """Removes a query."""
+        self.version += 1
         for one in dissection.everything():
             self.read.subtract(one.streams)
         self.read = +self.read

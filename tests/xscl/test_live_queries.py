@@ -230,3 +230,11 @@ def test_what_nobody_reads_any_more_is_no_duplicate() -> None:
         engine.subscribe("S", name="third")
         assert book(engine, "d1", 1) == [("third", ("d1",))]
         assert engine.skipped.duplicate == 0
+
+
+def test_what_only_a_query_without_matches_reads_goes_with_it() -> None:
+    with xscl.Engine() as engine:
+        never = engine.subscribe("S//a->x JOIN {x = y AND 1 = 2} S//b->y")
+        engine.publish("S", "<a>1</a>", id="d", timestamp=0)
+        never.cancel()
+        assert engine.stats()["documents"] == 0
