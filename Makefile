@@ -19,7 +19,8 @@ test: $(VENV)/.dev
 	$(BIN)/python -m pytest
 
 # Random queries beside their XQuery, then hostile bytes for each reader of a stranger's input,
-# each for as long as asked: make fuzz SECONDS=600; and a thousand rounds of queries that come and go
+# each for as long as asked: make fuzz SECONDS=600; a thousand rounds of queries that come and go;
+# and all conformance cases, and as many drawn ones, with each strategy switched off
 SECONDS ?= 60
 FUZZED := queries envelopes feeds
 
@@ -32,6 +33,7 @@ fuzz: $(VENV)/.fuzz
 			-artifact_prefix=build/fuzz/$$name- || exit 1; \
 	done
 	XSCL_ROUNDS=1000 $(BIN)/python -m pytest tests/xscl/test_live_queries.py
+	XSCL_CASES=1000 $(BIN)/python -m pytest tests/xscl/test_strategies.py
 
 # Every figure of docs/benchmarks.md, measured anew: at the thesis' sizes and beyond, or reduced to
 # some five minutes; and a guard against getting slower. One figure alone:

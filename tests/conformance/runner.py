@@ -26,12 +26,13 @@ def read_cases(path: Path) -> list[Case]:
         return [json.loads(line) for line in lines if line.strip()]
 
 
-def matches_of(case: Case, feed: Feeding) -> list[dict[str, Any]]:
-    """What the engine says to a case that is fed in this way, in the members of the JSON form.
+def matches_of(case: Case, feed: Feeding, **options: Any) -> list[dict[str, Any]]:
+    """What an engine with these options says to a case that is fed in this way, in the members of
+    the JSON form.
 
     The id of a document that was published by a query is `*`.
     """
-    with xscl.Engine() as engine:
+    with xscl.Engine(**options) as engine:
         engine.load_good(case["queries"])
         found = [match.to_dict() for match in feed(engine, list(case["events"]))]
         assert engine.skipped.malformed == 0, case["case"]

@@ -1,4 +1,5 @@
-"""Drawn queries and documents as the nested loops take them, and matches as both tell them.
+"""Drawn queries and documents as the engine and the nested loops take them, and the matches of
+both as they tell them.
 
 A published document is told by the match that it comes from, so that the oracle, which does not
 know how matches are numbered, can say the same; a sub-query's result is `*`.
@@ -10,12 +11,21 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from hypothesis import event, note, reject
+from hypothesis import strategies as st
+
+import xscl
 from tests.oracle import patterns
 from tests.oracle.as_nested_loops import query_in_loops
+from tests.oracle.as_xscl import xscl_file
 from tests.oracle.nested_loops import Row
+from tests.oracle.stages import ExcessiveResults
+from tests.oracle.standing import evaluate
 from tests.oracle.terms import Document, Query
 
-__all__ = ["Teller", "Told", "in_loops", "told_by_oracle"]
+__all__ = ["TIMES", "Teller", "Told", "batches", "expected", "in_loops", "run", "told_by_oracle"]
+
+TIMES = range(7)
 
 Told = tuple[str, tuple[object, ...], tuple[int, ...], tuple[tuple[str, int], ...]]
 """A query's name, the documents, the numbers of the output nodes, those of the bindings."""
@@ -75,3 +85,47 @@ class Teller:
         if document in self._documents:
             return document
         return self._told_match(self._matches[document]) if document in self._matches else "*"
+
+
+@st.composite
+def batches(draw: st.DrawFn, documents: list[Document]) -> list[list[Document]]:
+    """The documents in some order, cut into batches."""
+    waiting = draw(st.permutations(documents))
+    cut: list[list[Document]] = []
+    while waiting:
+        size = draw(st.integers(1, len(waiting)))
+        cut.append(waiting[:size])
+        waiting = waiting[size:]
+    return cut
+
+
+def _named(queries: list[Query]) -> dict[str, Query]:
+    return {f"q{number}": query for number, query in enumerate(queries, start=1)}
+
+
+def expected(queries: list[Query], published: list[Document]) -> Counter[Told]:
+    """The matches by nested loops."""
+    try:
+        found = told_by_oracle(evaluate(*in_loops(_named(queries), published)))
+    except ExcessiveResults:
+        reject()
+    event("matches" if found else "no matches")
+    return found
+
+
+def run(queries: list[Query], fed: Iterable[list[Document]], **options: Any) -> Counter[Told]:
+    """The matches of an engine with these options, fed in batches."""
+    text = xscl_file(_named(queries), {})
+    note(text)
+    batches = list(fed)
+    with xscl.Engine(**options) as engine:
+        engine.load(text)
+        found = [
+            match
+            for batch in batches
+            for match in engine.publish_many(document.envelope() for document in batch)
+        ]
+        assert engine.skipped.total == 0
+        assert len({match.id for match in found}) == len(found)
+        assert all(match.result for match in found[:3])
+        return Teller({document.id for batch in batches for document in batch}).told(found)

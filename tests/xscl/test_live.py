@@ -6,6 +6,7 @@ late, come twice, out of order, with a time in the far future, or not be readabl
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +24,7 @@ from tests.oracle.live import LiveModel, Undecided
 from tests.oracle.nested_loops import Row
 from tests.oracle.terms import Query
 from tests.xscl.drawing import Teller, told_by_oracle
+from tests.xscl.ways import USUAL, WAYS, Way
 
 MOST_QUERIES = 5
 MOST_MATCHES = 200
@@ -58,6 +60,7 @@ class Live(RuleBasedStateMachine):
     """One engine and its model."""
 
     @initialize(
+        way=st.just(USUAL) | st.sampled_from(WAYS),
         lateness=st.sampled_from([None, None, 0, 2, 5]),
         texts=st.lists(plain_documents(), min_size=2, max_size=3),
         first=st.lists(any_query, min_size=1, max_size=3),
@@ -65,13 +68,17 @@ class Live(RuleBasedStateMachine):
     )
     def start(
         self,
+        way: Way,
         lateness: float | None,
         texts: list[str],
         first: list[Query],
         drawn: list[tuple[str, int, int]],
     ) -> None:
         self.model = LiveModel(lateness)
-        self.engine = xscl.Engine(lateness=lateness)
+        with ExitStack() as stack:
+            options = stack.enter_context(way.taken())
+            self.engine = stack.enter_context(xscl.Engine(lateness=lateness, **options))
+            self.open = stack.pop_all()
         self.texts = texts
         self.clock = 10.0
         self.ids: dict[str, str] = {}  # of documents → stream
@@ -87,8 +94,8 @@ class Live(RuleBasedStateMachine):
         self.publish_batch([self.document(*each) for each in drawn])
 
     def teardown(self) -> None:
-        if hasattr(self, "engine"):
-            self.engine.close()
+        if hasattr(self, "open"):
+            self.open.close()
 
     # Queries.
 

@@ -6,65 +6,13 @@ batch, and in another order in batches of random sizes.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
-
-from hypothesis import HealthCheck, event, given, note, reject, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import xscl
-from tests.oracle.as_xscl import xscl_file
 from tests.oracle.drawn_documents import documents
 from tests.oracle.drawn_queries import query_sets
-from tests.oracle.stages import ExcessiveResults
-from tests.oracle.standing import evaluate
 from tests.oracle.terms import Document, Query
-from tests.xscl.drawing import Teller, Told, in_loops, told_by_oracle
-
-TIMES = range(7)
-
-
-@st.composite
-def batches(draw: st.DrawFn, documents: list[Document]) -> list[list[Document]]:
-    """The documents in some order, cut into batches."""
-    waiting = draw(st.permutations(documents))
-    cut: list[list[Document]] = []
-    while waiting:
-        size = draw(st.integers(1, len(waiting)))
-        cut.append(waiting[:size])
-        waiting = waiting[size:]
-    return cut
-
-
-def named(queries: list[Query]) -> dict[str, Query]:
-    return {f"q{number}": query for number, query in enumerate(queries, start=1)}
-
-
-def expected(queries: list[Query], published: list[Document]) -> Counter[Told]:
-    try:
-        found = told_by_oracle(evaluate(*in_loops(named(queries), published)))
-    except ExcessiveResults:
-        reject()
-    event("matches" if found else "no matches")
-    return found
-
-
-def run(queries: list[Query], fed: Iterable[list[Document]], **options: float) -> Counter[Told]:
-    text = xscl_file(named(queries), {})
-    note(text)
-    batches = list(fed)
-    with xscl.Engine(**options) as engine:  # type: ignore[arg-type]
-        engine.load(text)
-        found = [
-            match
-            for batch in batches
-            for match in engine.publish_many(document.envelope() for document in batch)
-        ]
-        assert engine.skipped.total == 0
-        assert len({match.id for match in found}) == len(found)
-        assert all(match.result for match in found[:3])
-        return Teller({document.id for batch in batches for document in batch}).told(found)
-
+from tests.xscl.drawing import TIMES, batches, expected, run
 
 limits = settings(deadline=None, suppress_health_check=list(HealthCheck))
 

@@ -27,6 +27,7 @@ from tests.oracle.drawn_queries import query_sets
 from tests.oracle.saxon import matches_by_xquery
 from tests.oracle.stages import ExcessiveResults
 from tests.oracle.terms import Document, Query, blocks_of
+from tests.xscl.ways import USUAL, WAYS, Way
 
 Envelope = dict[str, object]
 SECONDS = float(os.environ.get("XSCL_FUZZ_SECONDS", "0"))
@@ -36,12 +37,13 @@ EXAMPLES = 500
 @dataclass(frozen=True)
 class Example:
     """Queries and documents; these may be split into batches, and the queries may have
-    parameters."""
+    parameters.  The engine goes one of its ways."""
 
     queries: list[Query]
     documents: list[Document]
     split: int | None
     parameters: bool
+    way: Way
 
 
 @st.composite
@@ -49,7 +51,9 @@ def examples(draw: st.DrawFn) -> Example:
     kinds = draw(st.sampled_from(["xml", "xml", "xml", "mixed", "json"]))
     drawn = draw(query_sets(kinds))
     split = draw(st.none() | st.integers(0, 100))
-    return Example(drawn, draw(documents(kinds)), split, draw(st.integers(0, 4)) == 0)
+    parameters = draw(st.integers(0, 4)) == 0
+    way = draw(st.just(USUAL) | st.sampled_from(WAYS))
+    return Example(drawn, draw(documents(kinds)), split, parameters, way)
 
 
 def shuffled_batches(events: list[Envelope], seed: int) -> list[list[Envelope]]:
@@ -101,7 +105,7 @@ def compare(example: Example) -> None:
     note(f"{text}\nAs a golden case:\n{json.dumps(case, ensure_ascii=False)}")
     batches = [events] if example.split is None else shuffled_batches(events, example.split)
     found: list[dict[str, Any]] = []
-    with xscl.Engine() as engine:
+    with example.way.taken() as options, xscl.Engine(**options) as engine:
         subscribe(engine, queries, parameters=example.parameters)
         for batch in batches:
             found += [match.to_dict() for match in engine.publish_many(batch)]
