@@ -110,7 +110,8 @@ class InProcessJoin:
 
     def settle(self) -> None:
         """Follows the queries, and lets go of what is too much."""
-        self.signatures.settle(changed=self._edges.settle())
+        if self.signatures.settle(changed=self._edges.settle()):
+            self.cache.clear()
         self._channels.settle()
         self.cache.shrink()
 

@@ -125,8 +125,9 @@ class Signatures:
     def __len__(self) -> int:
         return len(self._memo)
 
-    def settle(self, *, changed: bool) -> None:
-        """Between batches: follows the queries, and forgets what has become too much."""
+    def settle(self, *, changed: bool) -> bool:
+        """Between batches: follows the queries, and forgets what has become too much; returns
+        whether the places that were given are to be forgotten, too."""
         if changed:
             self._memo.clear()
             self._weight = 0
@@ -136,9 +137,11 @@ class Signatures:
             if 2 * (self.new - self._new_before) > self.pairs - self._pairs_before:
                 self._plainly = self.plain + _UNASKED
             self._pairs_before, self._new_before = self.pairs, self.new
-        if len(self._places) > _PLACES:
-            self._places.clear()
-            self._begin()
+        if len(self._places) <= _PLACES:
+            return False
+        self._places.clear()
+        self._begin()
+        return True
 
     @property
     def pay(self) -> bool:
