@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
+from collections import Counter
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
 
 import xscl
+from tests.xscl.ways import WAYS
 from xscl.forms import Form
 
 TEXTS = {
@@ -83,6 +87,43 @@ def told(matches: list[xscl.Match]) -> list[tuple[Any, ...]]:
     return sorted(
         (m.query, m.documents, m.nodes, sorted(m.bindings.items()), m.id) for m in matches
     )
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_groups_and_counts_are_of_the_same_matches(seed: int) -> None:
+    """Whatever the way, with members and other queries side by side."""
+    random_ = random.Random(seed)
+    alone = {"query_sharing": False, "strategies": xscl.Strategies(in_process=0)}
+    with ExitStack() as stack:
+        options = stack.enter_context(random_.choice(WAYS).taken())
+        usual, grouping, counting, apart = engines = [
+            stack.enter_context(xscl.Engine(lateness=5, **each))
+            for each in (options, options, options, alone)
+        ]
+        names = (f"n{number}" for number in itertools.count())
+        for step in range(15):
+            if step % 5 == 0:
+                for text in random_.sample([*TEXTS.values()], 3):
+                    some = [{**row(random_), "name": next(names)} for _ in range(6)]
+                    for engine in engines:
+                        engine.subscribe_many(text, some, history=step == 5)
+            for gone in random_.sample([sub.name for sub in usual.subscriptions], step % 4):
+                for engine in engines:
+                    engine.cancel(gone)
+            batch = [
+                {"id": f"{step} {i}", "xml": document(random_), "timestamp": step + i % 3}
+                for i in range(random_.choice([1, 1, 4]))
+            ]
+            found, expected = usual.publish_many(batch), apart.publish_many(batch)
+            assert told(found) == told(expected)
+            assert [match.query for match in found] == [match.query for match in expected]
+            groups = grouping.publish_many(batch, grouped=True)
+            in_groups = [match for group in groups for match in group.matches()]
+            assert told(in_groups) == told(expected)
+            assert groups.total == len(expected)
+            assert len({group.documents for group in groups}) == len(groups)
+            counts = +counting.count(batch, batch=len(batch))
+            assert counts == Counter(match.query for match in expected)
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
