@@ -75,7 +75,7 @@ def feed_archive(
 
     >>> name, body = next(feed_archive(1, 1))
     >>> name, body[:20]
-    ('feed00000.atom', b'<?xml version="1.0" ')
+    ('feed00000.json', b'{"version": "https:/')
     """
     random = Random(seed)
     sizes = Counter(random.randrange(feeds) for _ in range(items))
