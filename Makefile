@@ -33,7 +33,7 @@ fuzz: $(VENV)/.fuzz
 			-artifact_prefix=build/fuzz/$$name- || exit 1; \
 	done
 	XSCL_ROUNDS=1000 $(BIN)/python -m pytest tests/xscl/test_live_queries.py
-	XSCL_CASES=1000 $(BIN)/python -m pytest tests/xscl/test_strategies.py
+	XSCL_CASES=250 $(BIN)/python -m pytest tests/xscl/test_strategies.py
 
 # Every figure of docs/benchmarks.md, measured anew: at the thesis' sizes and beyond, or reduced to
 # some five minutes; and a guard against getting slower. One figure alone:
