@@ -36,6 +36,7 @@ fuzz: $(VENV)/.fuzz
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/feed_stream.py
 	$(BIN)/python benchmarks/sliding_window.py
+	$(BIN)/python benchmarks/ingestion.py
 	$(BIN)/python benchmarks/ingestion_kills.py
 
 clean:
