@@ -120,7 +120,7 @@ def test_validators_of_what_could_not_be_read_are_not_kept(server: Server, watch
     etag = (("ETag", b'"broken"'),)
     server.site["/f"] = Reply(200, etag, b"<html>in a moment</html>")
     assert watch.run("/f", seconds=HOUR) == []
-    assert "is no" in (watch.errors[0].error or "")
+    assert "is an HTML page" in (watch.errors[0].error or "")
     server.site["/f"] = Reply(200, etag, rss(("1", "one")))
     assert watch.run("/f", seconds=HOUR) == [["one"]]
     until_read = server.requests[: len(watch.errors) + 1]
