@@ -41,6 +41,7 @@ fuzz: $(VENV)/.fuzz
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
 	$(BIN)/python benchmarks/sliding_window.py
+	$(BIN)/python benchmarks/ingestion.py
 	$(BIN)/python benchmarks/ingestion_kills.py
 
 bench-quick: $(VENV)/.bench

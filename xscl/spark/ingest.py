@@ -146,10 +146,11 @@ def ingest(
     except (XSCLError, ValueError) as error:
         raise click.UsageError(str(error)) from error
     with contextlib.ExitStack() as stack:
-        stopped = stack.enter_context(ended_by_signals([]))
         report = stack.enter_context(IngestReport(Console(stderr=True), Spool(layout.local)))
         spark = session("xscl ingest", master=master, settings=dict(settings))
         stack.callback(spark.stop)
+        # Not before: Spark sets a handler of its own, which ends nothing in order.
+        stopped = stack.enter_context(ended_by_signals([]))
         from xscl.spark import jobs, landing  # they need PySpark, which `session` has found
 
         start_items = partial(

@@ -45,8 +45,11 @@ DDL = (
 `version` is the hash of the content."""
 
 
-def row(item: Item, stream: str, arrival: float, *, updates: bool) -> tuple[object, ...]:
-    """An item that arrived then (seconds), in the order of the columns; moments in microseconds."""
+def row(
+    item: Item, stream: str, arrival: float, *, version: str, updates: bool
+) -> tuple[object, ...]:
+    """An item that arrived then (seconds), in the order of the columns; moments in microseconds.
+    `version` is its hash, which costs too much to be made twice."""
     envelope = item.envelope(stream, arrival, updates=updates)
     feed = item.feed
     return (
@@ -67,5 +70,5 @@ def row(item: Item, stream: str, arrival: float, *, updates: bool) -> tuple[obje
         None if item.updated is None else from_timestamp(item.updated),
         item.summary or None,
         item.linked,
-        item.content_hash,
+        version,
     )

@@ -8,22 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
-from xscl.sources.polling.news import SeenItem
+from xscl.sources.polling.news import FeedItem, SeenItem
 
-if TYPE_CHECKING:
-    from xscl.sources.feeds import Item
-
-__all__ = ["packed", "packed_keys", "unpacked"]
+__all__ = ["count_of", "packed", "packed_keys", "unpacked"]
 
 _SIZE = 40
 _NOTHING = "\0" * 16
 
 
-def packed_keys(items: Iterable[Item]) -> bytes:
+def packed_keys(items: Iterable[FeedItem]) -> bytes:
     """The keys of items."""
     return b"".join(_key(item) for item in items)
+
+
+def count_of(keys: bytes) -> int:
+    """How many items packed keys are of."""
+    return len(keys) // _SIZE
 
 
 def unpacked(keys: bytes) -> Iterator[SeenItem]:
@@ -48,7 +49,7 @@ def packed(items: Iterable[SeenItem]) -> bytes:
     return "".join(texts).encode("latin-1")
 
 
-def _key(item: Item) -> bytes:
+def _key(item: FeedItem) -> bytes:
     likeness = item.likeness
     identity = blake2b(item.identity.encode("utf-8", "surrogatepass"), digest_size=16).digest()
     alike = bytes(16) if likeness is None else bytes.fromhex(likeness)

@@ -9,10 +9,12 @@ sink, and a batch of items is a folder of its number, which a repetition replace
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
@@ -21,14 +23,14 @@ from xscl.sources.feeds import CANONICAL, Rules
 from xscl.spark import (
     bodies,
     dead_letters,
-    feed_news,
     hadoop_files,
     item_columns,
     parsed_bodies,
 )
-from xscl.spark.feed_news import FeedNews
 from xscl.spark.feed_source import FeedSource
 from xscl.spark.ingest_report import Batch, Problem
+from xscl.spark.item_keys import count_of
+from xscl.spark.known_items import KnownItems
 from xscl.spark.layout import Layout
 from xscl.spark.parsed_bodies import Parsing, Unpacking
 
@@ -50,7 +52,7 @@ def items_of(
     that two bodies show comes twice, with one id.
     """
     parsed = fetched.mapInArrow(Parsing(stream, links, updates), parsed_bodies.DDL)
-    readable = parsed.where("keys IS NOT NULL").withColumn("published", F.lit(None).cast("binary"))
+    readable = parsed.where("keys IS NOT NULL")
     return readable.mapInArrow(Unpacking(item_columns.ARROW), item_columns.DDL)
 
 
@@ -106,21 +108,16 @@ def start_items(
         .option("maxFileAge", _ALL)
         .parquet(layout.landing)
     )
-    marked = (
-        landed.mapInArrow(Parsing(stream, links, updates), parsed_bodies.DDL)
-        .groupBy("feed")
-        .applyInPandasWithState(
-            FeedNews(updates), feed_news.DDL, feed_news.STATE, "append", "NoTimeout"
-        )
-    )
+    known = KnownItems(layout.known)
 
-    def write(batch: DataFrame, number: int) -> None:
-        counts = _write(batch, number, layout)
+    def write(parsed: DataFrame, number: int) -> None:
+        counts = _write(parsed, number, layout, partial(known.news, number, updates=updates))
         if counts.bodies:
             on_batch(counts)
 
     query = (
-        marked.writeStream.queryName("items")
+        landed.mapInArrow(Parsing(stream, links, updates), parsed_bodies.DDL)
+        .writeStream.queryName("items")
         .foreachBatch(write)
         .option("checkpointLocation", layout.checkpoint("items"))
     )
@@ -133,38 +130,38 @@ def _start(query: DataStreamWriter, trigger: float | None) -> StreamingQuery:
     return query.trigger(processingTime=f"{round(trigger * 1000)} milliseconds").start()
 
 
-def _write(marked: DataFrame, number: int, layout: Layout) -> Batch:
-    """Writes a batch of parsed bodies that are marked."""
-    marked = marked.persist()
+def _write(
+    parsed: DataFrame, number: int, layout: Layout, news: Callable[[pa.Table], dict[int, list[int]]]
+) -> Batch:
+    """Writes a batch of parsed bodies: the items that are new, and the dead letters."""
+    parsed = parsed.persist()
     try:
-        told = marked.agg(
-            F.count("*"),
-            F.count("published"),
-            F.coalesce(F.sum(F.length("published")), F.lit(0)),
-            F.coalesce(F.sum("known"), F.lit(0)),
-        ).first()
-        assert told is not None
-        every, readable, places, known = told
-        published, dead = places // 4, every - readable
-        if published:
-            _rows(marked.where("published IS NOT NULL"), item_columns, published).write.mode(
-                "overwrite"
-            ).parquet(f"{layout.items}/batch={number}")
+        bodies = parsed.select("sequence", "feed", "keys").toArrow()
+        feeds = bodies.filter(pc.is_valid(bodies["keys"]))
+        published = news(feeds)
+        new = sum(map(len, published.values()))
+        shown = sum(map(count_of, feeds["keys"].to_pylist()))
+        if new:
+            items = _rows(parsed.where("keys IS NOT NULL"), item_columns, new, published)
+            items.write.mode("overwrite").parquet(f"{layout.items}/batch={number}")
+        dead = bodies.num_rows - feeds.num_rows
         problems: tuple[Problem, ...] = ()
         if dead:
-            letters = _rows(marked.where("published IS NULL"), dead_letters, dead)
+            letters = _rows(parsed.where("keys IS NULL"), dead_letters, dead)
             letters.write.mode("overwrite").parquet(f"{layout.dead}/batch={number}")
-            shown = letters.select("feed", "problem").limit(_SHOWN).collect()
-            problems = tuple(Problem(row.feed, row.problem) for row in shown)
-        return Batch(number, every, published, known, dead, problems)
+            first = letters.select("feed", "problem").limit(_SHOWN).collect()
+            problems = tuple(Problem(row.feed, row.problem) for row in first)
+        return Batch(number, bodies.num_rows, new, shown - new, dead, problems)
     finally:
-        marked.unpersist()
+        parsed.unpersist()
 
 
-def _rows(marked: DataFrame, table: Any, count: int) -> DataFrame:
+def _rows(
+    parsed: DataFrame, table: Any, count: int, published: dict[int, list[int]] | None = None
+) -> DataFrame:
     """The rows of a table (its columns are a module's), in no more files than they need."""
-    rows = marked.coalesce(1 + count // _ITEMS_A_FILE)
-    return rows.mapInArrow(Unpacking(table.ARROW), table.DDL)
+    rows = parsed.coalesce(1 + count // _ITEMS_A_FILE)
+    return rows.mapInArrow(Unpacking(table.ARROW, published), table.DDL)
 
 
 def _check_numbers(spark: SparkSession, layout: Layout) -> None:

@@ -5,7 +5,7 @@ spool/        bodies that were fetched and have not landed; `feeds.duckdb`, what
 landing/      raw bodies, Parquet, as Spark's own sink commits them
 items/        item documents, Parquet, a folder for each batch
 dead/         dead letters likewise
-checkpoints/  how far the two queries are, and which items are known
+checkpoints/  how far the two queries are
 """
 
 from __future__ import annotations
@@ -47,6 +47,11 @@ class Layout:
     def store(self) -> Path:
         """The file of what is known of each feed."""
         return self.local / "feeds.duckdb"
+
+    @property
+    def known(self) -> Path:
+        """The file of the items that are known."""
+        return self.local / "known.duckdb"
 
     @property
     def landing(self) -> str:

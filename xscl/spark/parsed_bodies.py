@@ -2,15 +2,14 @@
 tell what is new of them; or one dead letter, packed likewise, where no item could be read.
 
 Parsing is `mapInArrow`: each partition for itself, by the same reader as everywhere.  What is read
-stays packed until it is known what of it is new, so that all between (the shuffle by feed, the
-state, the cache of a batch) moves one row a body; `Unpacking` makes rows of it at the end.
+stays packed until it is known what of it is new, so that Spark's cache of a batch has one row a
+body; `Unpacking` makes rows of it at the end.
 """
 
 from __future__ import annotations
 
 import pickle
-from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,10 +17,11 @@ import pyarrow as pa
 
 from xscl.sources.feeds import Item, NotAFeed, Rules, parse_feed
 from xscl.sources.feeds.dates import timestamp
+from xscl.sources.polling.news import SeenItem
 from xscl.spark import dead_letters, item_columns
 from xscl.spark.item_keys import packed_keys
 
-__all__ = ["DDL", "Parsing", "Unpacking", "places"]
+__all__ = ["DDL", "Parsing", "Unpacking"]
 
 DDL = "feed STRING, sequence BIGINT, keys BINARY, parsed BINARY"
 """A parsed body: `keys` of its items, one after the other, and the rows of these in the same order
@@ -82,27 +82,35 @@ class Parsing:
             return None, [dead_letters.row(body, f"what is there {error}")]
         arrival = body["arrival"].timestamp()
         items = _earliest_of_each(feed.items, arrival)
-        return packed_keys(items), [
-            item_columns.row(item, self.stream, arrival, updates=self.updates) for item in items
+        known = [SeenItem.of(item) for item in items]
+        return packed_keys(known), [
+            item_columns.row(
+                item, self.stream, arrival, version=one.content_hash, updates=self.updates
+            )
+            for item, one in zip(items, known, strict=True)
         ]
 
 
 @dataclass(frozen=True, slots=True)
 class Unpacking:
-    """Makes rows of parsed bodies (columns `parsed` and `published`), those at the published
-    places; all where `published` is null.  A function for `mapInArrow`."""
+    """Makes rows of parsed bodies (columns `sequence` and `parsed`); a function for `mapInArrow`.
+
+    Of a body whose number is in `published` those at the places that stand there; without
+    `published` all rows of all bodies.
+    """
 
     schema: pa.Schema
+    published: Mapping[int, Sequence[int]] | None = None
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The rows, in the order of the bodies."""
         for batch in batches:
             bodies = zip(
+                batch.column("sequence").to_pylist(),
                 batch.column("parsed").to_pylist(),
-                batch.column("published").to_pylist(),
                 strict=True,
             )
-            rows = [row for body in bodies for row in _published(*body)]
+            rows = [row for sequence, parsed in bodies for row in self._rows(sequence, parsed)]
             columns = zip(*rows, strict=True) if rows else [()] * len(self.schema)
             yield pa.RecordBatch.from_arrays(
                 [
@@ -112,17 +120,15 @@ class Unpacking:
                 schema=self.schema,
             )
 
-
-def places(numbers: Iterable[int]) -> bytes:
-    """Places in a body's rows, packed: four bytes each."""
-    return array("i", numbers).tobytes()
-
-
-def _published(parsed: bytes, published: bytes | None) -> Iterable[Row]:
-    if published == b"":
-        return ()
-    rows: list[Row] = pickle.loads(parsed)
-    return rows if published is None else (rows[place] for place in array("i", published))
+    def _rows(self, sequence: int, parsed: bytes) -> Iterable[Row]:
+        if self.published is None:
+            rows: list[Row] = pickle.loads(parsed)
+            return rows
+        places = self.published.get(sequence)
+        if not places:
+            return ()
+        rows = pickle.loads(parsed)
+        return (rows[place] for place in places)
 
 
 def _earliest_of_each(items: Iterable[Item], arrival: float) -> list[Item]:

@@ -1,0 +1,179 @@
+"""`xscl ingest` as users run it: once and again, for ever until interrupted, by spark-submit."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import xscl.spark.ingest
+from datasets import FEEDS
+from xscl.cli import cli
+from xscl.sources.ingested import read_items
+
+XSCL = (sys.executable, "-c", "from xscl.cli import main; main()")
+SUBMIT = (str(Path(sys.executable).with_name("spark-submit")), "--master", "local[1]")
+PROGRAM = str(Path(xscl.spark.ingest.__file__))
+NEWS = "feeds/news-brightwire.xml"
+LATE = "<rss><channel><item><guid>one</guid><title>late</title></item></channel></rss>"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder with feeds in it, where commands are run."""
+
+    folder: Path
+
+    def run(self, *command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command, **self.how, capture_output=True, text=True, timeout=300, check=False
+        )
+
+    @property
+    def how(self) -> dict[str, Any]:
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith(("PYSPARK", "SPARK"))}
+        own = {"PYTHONPATH": str(Path(__file__).parents[3]), "PYSPARK_PYTHON": sys.executable}
+        return {"cwd": self.folder, "env": {**inherited, **own}}
+
+    def status(self, *options: str) -> str:
+        done = self.run(*XSCL, "ingest", "status", "to", *options)
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout
+
+    def matches(self, *source: str) -> list[str]:
+        done = self.run(*XSCL, "run", "feeds/queries.xscl", *source)
+        assert done.returncode == 0, done.stderr
+        return sorted(done.stdout.splitlines())
+
+    @property
+    def batches(self) -> int:
+        """The number of batches of items that are whole."""
+        return len(list((self.folder / "to" / "items").glob("batch=*/_SUCCESS")))
+
+    def items(self) -> dict[str, dict[str, Any]]:
+        """What was ingested, by id."""
+        items = list(read_items(str(self.folder / "to"), print))
+        found = {str(item["id"]): item for item in items}
+        assert len(found) == len(items)
+        return found
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    shutil.copytree(FEEDS, tmp_path / "feeds")
+    return Place(tmp_path)
+
+
+def test_once_and_again(place: Place) -> None:
+    once = (*XSCL, "ingest", "--sources", "feeds", "--to", "to", "--once", "--master", "local[1]")
+    first = place.run(*once)
+    assert (first.returncode, first.stdout) == (0, ""), first.stderr
+    batch, summary = first.stderr.splitlines()
+    assert batch == "batch 0: 7 bodies, 152 new items, 0 known, 0 dead letters"
+    assert summary.startswith("7 bodies, 152 new items, 0 known, 0 dead letters, ")
+    ingested = place.items()
+    assert len(ingested) == 152
+    found = place.matches("--items", "to")
+    assert found == place.matches("--feed", "S=feeds")
+    assert len(found) > 20
+    told = place.status()
+    assert "7 feeds, 0 in trouble" in told
+    assert "7 bodies fetched, 0 of them wait to land; 0 files wait to be read" in told
+    assert "152 items and 0 dead letters in 1 batches" in told
+
+    (place.folder / "feeds" / "page.html").write_text("<html><body>no feed</body></html>")
+    new = "<entry><id>new</id><title>New</title></entry>"
+    news = place.folder / NEWS
+    news.write_text(news.read_text("utf-8").replace("<entry>", f"{new}<entry>", 1), "utf-8")
+    again = place.run(*once)
+    assert again.returncode == 0, again.stderr
+    problem, batch, summary = again.stderr.splitlines()
+    assert problem.startswith("feed feeds/page.html: what is there is ")
+    assert batch.startswith("batch 1: 2 bodies, 1 new items, ")
+    assert batch.endswith(" 1 dead letters")
+    assert place.items().keys() == {*ingested, f"{NEWS}#new"}
+    status = json.loads(place.status("--format", "json"))
+    assert (status["feeds"], status["fetched"], status["landed"], status["unread"]) == (8, 9, 9, 0)
+    assert (status["items"], status["dead"], status["batches"]) == (153, 1, 2)
+    assert status["troubles"] == []
+
+
+def test_for_ever_until_interrupted_then_by_spark_submit(place: Place) -> None:
+    options = (
+        "--sources", "feeds", "--to", "to", "--stream", "T", "--updates", "--every", "1s",
+        "--links", "raw",
+    )  # fmt: skip
+    command = (*XSCL, "ingest", *options, "--trigger", "1s", "--master", "local[1]")
+    with subprocess.Popen(command, **place.how, stderr=subprocess.PIPE, text=True) as running:
+        try:
+            until(lambda: place.batches == 1, running)
+            (place.folder / "feeds" / "late.xml").write_text(LATE)
+            until(lambda: place.batches == 2, running)
+            running.send_signal(signal.SIGINT)
+            _, told = running.communicate(timeout=120)
+        finally:
+            running.kill()
+    assert running.returncode == 130, told
+    assert "Traceback" not in told
+    assert told.splitlines()[-1].startswith("8 bodies, 153 new items, 0 known, 0 dead letters, ")
+    before = place.items()
+    assert {item["stream"] for item in before.values()} == {"T"}
+
+    (place.folder / "feeds" / "late.xml").write_text(LATE.replace("late", "edited"))
+    done = place.run(*SUBMIT, PROGRAM, *options, "--once")
+    assert done.returncode == 0, done.stderr
+    after = place.items()
+    assert before.items() <= after.items()
+    (id,) = after.keys() - before.keys()
+    assert id.startswith("feeds/late.xml#one#")
+    assert "edited" in after[id]["xml"]
+
+
+def until(what: Callable[[], bool], running: subprocess.Popen[str]) -> None:
+    """Waits for something that a process must bring about."""
+    for _ in range(2400):
+        if what():
+            return
+        assert running.poll() is None, running.communicate()[1]
+        time.sleep(0.1)
+    pytest.fail("it did not come about")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ((), "give --sources, what to read, and --to, where to keep it"),
+        (("--sources", "none", "--to", "to"), "feed source 'none': no such file or folder"),
+        (("--sources", "http://", "--to", "to"), "feed source 'http://'"),
+        (("--sources", ".", "--to", "s3a://b/c"), "name a folder for them, too (--spool)"),
+        (("--sources", ".", "--to", "to", "--contact", "é\n"), "is no address of mail or web"),
+        (("--sources", ".", "--to", "to", "--max-document", "1GiB"), "at most 104,857,600"),
+        (("--sources", ".", "--to", "to", "--every", "INF"), "--every"),
+        (("--sources", ".", "--to", "to", "--conf", "spark.x"), "NAME=VALUE"),
+        (("status", "none"), "'none' does not exist"),
+    ],
+)
+def test_wrong_usage(
+    options: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(cli, ["ingest", *options])
+    assert (done.exit_code, message in done.output) == (2, True), done.output
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_status_of_what_is_no_ingestion(tmp_path: Path) -> None:
+    done = Place(tmp_path).run(*XSCL, "ingest", "status", ".")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "is not what `xscl ingest --to` fills" in done.stderr
