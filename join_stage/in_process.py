@@ -130,7 +130,9 @@ class InProcessJoin:
         placed = [(place(path, chain), string) for path, chain, string in leaves]
         joins = self._edges.joins
         joining = [
-            (leaf, string) for leaf, string in placed if string is not None and joins(leaf.path)
+            (leaf, string)
+            for leaf, string in placed
+            if string is not None and string >= 0 and joins(leaf.path)
         ]
         lefts, rights = self._ranges(time, joining)
         if lefts:

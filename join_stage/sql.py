@@ -155,9 +155,9 @@ def _join(
 _OPERATORS = {"=": exp.EQ, "!=": exp.NEQ, "<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE}
 
 
-def _condition(comparison: Comparison, columns: dict[str, exp.Column]) -> exp.Binary | exp.Case:
+def _condition(comparison: Comparison, columns: dict[str, exp.Column]) -> exp.Condition:
     """Section 3 of the language: by number where both are doubles, NaN never in order, else by
-    codepoint (the order of UTF-8 bytes)."""
+    codepoint (the order of UTF-8 bytes).  What equals nothing has a number below 0."""
     operator = _OPERATORS[comparison.operator]
 
     def compared(index: int) -> exp.Binary:
@@ -166,7 +166,10 @@ def _condition(comparison: Comparison, columns: dict[str, exp.Column]) -> exp.Bi
         return operator(this=left, expression=right)
 
     if len(comparison.left) == 1:
-        return compared(0)
+        zero, left = exp.Literal.number(0), columns[comparison.left[0]].copy()
+        if comparison.operator == "=":
+            return exp.and_(compared(0), exp.GTE(this=left, expression=zero))
+        return exp.paren(exp.or_(compared(0), exp.LT(this=left, expression=zero)))
     doubles = [columns[v] for v in (comparison.left[1], comparison.right[1])]
     castable = (exp.not_(exp.Is(this=double.copy(), expression=exp.null())) for double in doubles)
     numbers = (exp.not_(exp.IsNan(this=double.copy())) for double in doubles)

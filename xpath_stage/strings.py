@@ -18,6 +18,7 @@ class Strings:
         self.numbers: dict[str, int] = {}
         self.added: list[tuple[int, str]] = []
         self._next = 1
+        self._next_unequal = -1
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -32,9 +33,9 @@ class Strings:
         return number
 
     def unequal(self) -> int:
-        """A number that no string has: of a value that equals nothing."""
-        self._next += 1
-        return self._next - 1
+        """A number below 0, that no string has: of a value that equals nothing, not itself."""
+        self._next_unequal -= 1
+        return self._next_unequal + 1
 
     def take(self) -> list[tuple[int, str]]:
         """The strings added since the last call, with their numbers."""

@@ -332,3 +332,25 @@ def test_a_join_without_an_equality_says_what_it_costs() -> None:
         assert "no equality between the blocks: a cross product within 5 s" in engine.explain(
             "dear"
         )
+
+
+@pytest.mark.parametrize("in_process", [0, 1000])
+@pytest.mark.parametrize(
+    ("predicate", "matches"),
+    [
+        ("number(x) = number(x)", 2),
+        ("number(normalize-space(x)) = number(normalize-space(x))", 2),
+        ("normalize-space(number(x)) = normalize-space(number(x))", 4),
+        ("number(x) != number(x)", 2),
+        ("number(x) != number(y)", 3),
+        ("lower-case(x) = y AND number(x) = number(x)", 1),
+        ("lower-case(x) = y AND number(x) != number(x)", 1),
+    ],
+)
+def test_no_number_equals_nothing_not_even_itself(
+    predicate: str, matches: int, in_process: int
+) -> None:
+    texts = "<a>q</a>", "<b>q</b>", "<a>7</a>", "<b>7</b>"
+    with xscl.Engine(strategies=xscl.Strategies(in_process=in_process)) as engine:
+        engine.subscribe(f"S//a->x JOIN {{{predicate}}} S//b->y")
+        assert len(engine.publish_many([{"xml": text} for text in texts])) == matches
