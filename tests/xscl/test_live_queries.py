@@ -158,7 +158,7 @@ def drawn_document(dice: random.Random) -> str:
 
 
 KEPT = ("automaton_states", "paths", "templates", "rows", "value_joins", "strings", "witnesses")
-ROUNDS = int(os.environ.get("XSCL_ROUNDS", "200"))
+ROUNDS = int(os.environ.get("XSCL_ROUNDS", "60"))
 
 
 def test_adding_and_cancelling_leaves_nothing_behind() -> None:
