@@ -33,7 +33,7 @@ OURS = Path(__file__).parents[1] / "conformance" / "cases"
 
 CASES = int(os.environ.get("XSCL_CASES", "0"))
 """So many cases of each kind are asked for, in every way and by every question."""
-SAMPLE = CASES or 12
+SAMPLE = CASES or 6
 """If none are: so many, drawn at random, each way by one question that is drawn, too."""
 
 
