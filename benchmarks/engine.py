@@ -24,6 +24,8 @@ def loaded(schema: Schema, joins: Sequence[LeafJoin], **options: Any) -> xscl.En
     """An engine with these queries."""
     engine = xscl.Engine(**options)
     engine.load(query_text(schema, joins))
+    # As the command line does, and a program should that has much in an engine.
+    xscl.collect_rarely()
     return engine
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from xpath_stage import Definition, Spine, Step, Strings, Witnesses, XPathEvaluator, parse
@@ -13,15 +13,15 @@ STREAM = "S"
 
 
 class PatternSet:
-    """Patterns, registered together.  `values` tells whether the string value of each witness is
-    asked for, too."""
+    """Patterns, registered together.  `valued` are those of whose witnesses the string value is
+    asked for, too, as it is of the leaves that join."""
 
-    def __init__(self, patterns: Sequence[str], *, values: bool = False) -> None:
+    def __init__(self, patterns: Sequence[str], *, valued: Collection[str] = ()) -> None:
         self._evaluator = XPathEvaluator(Strings())
         self._patterns: dict[int, list[int]] = {}
         for number, pattern in enumerate(patterns):
             steps = steps_of(pattern)
-            spine = Spine(STREAM, steps, (len(steps) - 1,), () if values else None)
+            spine = Spine(STREAM, steps, (len(steps) - 1,), () if pattern in valued else None)
             self._patterns.setdefault(self._evaluator.register(spine), []).append(number)
 
     def evaluate(self, document: str, to: Witnesses) -> None:
@@ -34,7 +34,7 @@ class PatternSet:
         self.evaluate(document, rows)
         return [
             (pattern, node)
-            for node, path in zip(rows.nodes, rows.paths, strict=True)
+            for _, node, path, _, _ in rows.rows()
             for spine in self._evaluator.spines_of(path)
             for pattern in self._patterns[spine]
         ]

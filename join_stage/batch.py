@@ -6,10 +6,10 @@ It is turned into columns when it is written to the relations, with many others 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
-from typing import Protocol, TypeVar
+from itertools import accumulate, chain
+from typing import Protocol
 
 import pyarrow as pa
 
@@ -18,44 +18,54 @@ from join_stage.relations import Columns
 __all__ = [
     "Accepted",
     "Batch",
-    "Leaf",
-    "WitnessColumns",
+    "BatchWitnesses",
+    "Layout",
     "accept_columns",
     "composite_columns",
     "document_columns",
     "string_columns",
+    "strings_of_rows",
     "witness_columns",
 ]
-
-T = TypeVar("T")
 
 Accepted = tuple[int, int, tuple[int, ...]]
 """A leaf path, a spine, and the depths of its marked nodes."""
 
-Leaf = tuple[int, tuple[int, ...], int | None]
-"""A witness: its leaf path, the codes of the nodes from the root to its own, its string."""
+
+class Layout(Protocol):
+    """The rows of documents that are built alike, in columns of equal length: leaf paths, nodes,
+    the codes of the nodes from the root to each row's own, and which of a document's strings is
+    the row's."""
+
+    @property
+    def paths(self) -> tuple[int, ...]: ...
+    @property
+    def nodes(self) -> tuple[int, ...]: ...
+    @property
+    def chains(self) -> tuple[tuple[int, ...], ...]: ...
+    @property
+    def strings(self) -> tuple[int | None, ...]: ...
 
 
-class WitnessColumns(Protocol):
-    """The witnesses of a batch, as stage 1 leaves them: one entry in each list, but in `chains`
-    the codes of the nodes from the root to each row's own; row i's end at `ends[i]`."""
+class BatchWitnesses(Protocol):
+    """The witnesses of a batch, as stage 1 leaves them: documents with their layouts and
+    strings."""
 
-    documents: list[int]
-    nodes: list[int]
-    paths: list[int]
-    strings: list[int | None]
-    chains: list[int]
-    ends: list[int]
+    @property
+    def documents(self) -> Sequence[int]: ...
+    @property
+    def layouts(self) -> Sequence[Layout]: ...
+    @property
+    def strings(self) -> Sequence[tuple[int | None, ...]]: ...
 
 
 @dataclass(slots=True)
-class _NoWitnesses:
+class Kept:
+    """Witnesses of several batches together."""
+
     documents: list[int] = field(default_factory=list)
-    nodes: list[int] = field(default_factory=list)
-    paths: list[int] = field(default_factory=list)
-    strings: list[int | None] = field(default_factory=list)
-    chains: list[int] = field(default_factory=list)
-    ends: list[int] = field(default_factory=list)
+    layouts: list[Layout] = field(default_factory=list)
+    strings: list[tuple[int | None, ...]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -65,18 +75,51 @@ class Batch:
     `documents` are (number, time, stream, id), `composites` (number, end, start, the smallest of
     its documents, its documents), `accepts` what leaf paths accept that were not known before,
     `strings` (number, value, double) of the new ones.  The numbers of documents and composites
-    ascend together and begin after those of all batches before; a document's witnesses stand
-    together.
+    ascend together and begin after those of all batches before.
     """
 
     documents: list[tuple[int, int, str, str]] = field(default_factory=list)
     composites: list[tuple[int, int, int, int, tuple[int, ...]]] = field(default_factory=list)
-    witnesses: WitnessColumns = field(default_factory=_NoWitnesses)
+    witnesses: BatchWitnesses = field(default_factory=Kept)
     accepts: list[Accepted] = field(default_factory=list)
     strings: list[tuple[int, str, float | None]] = field(default_factory=list)
+    times: dict[int, int] = field(init=False)
+    """The times at which its documents and its composites end."""
+    rows: int = field(init=False)
+    """How many witnesses it has."""
+
+    def __post_init__(self) -> None:
+        self.times = {number: time for number, time, _, _ in self.documents}
+        if self.composites:
+            self.times.update((number, end) for number, end, *_ in self.composites)
+        self.rows = sum([len(layout.paths) for layout in self.witnesses.layouts])
 
     def __len__(self) -> int:
         return len(self.documents) + len(self.composites)
+
+    def extend(self, other: Batch) -> None:
+        """Takes in another batch, but not what it accepts.  Its own witnesses must be `Kept`."""
+        assert isinstance(self.witnesses, Kept)
+        self.documents += other.documents
+        self.composites += other.composites
+        self.strings += other.strings
+        self.witnesses.documents += other.witnesses.documents
+        self.witnesses.layouts += other.witnesses.layouts
+        self.witnesses.strings += other.witnesses.strings
+        self.times.update(other.times)
+        self.rows += other.rows
+
+    def without(self, documents: Collection[int]) -> Batch:
+        """The batch without some documents and composites; it has all of its strings."""
+        some = self.witnesses
+        columns = zip(some.documents, some.layouts, some.strings, strict=True)
+        left = [row for row in columns if row[0] not in documents]
+        return Batch(
+            [one for one in self.documents if one[0] not in documents],
+            [one for one in self.composites if one[0] not in documents],
+            Kept(*(list(column) for column in zip(*left, strict=True))) if left else Kept(),
+            strings=self.strings,
+        )
 
     @property
     def numbers(self) -> list[int]:
@@ -84,56 +127,48 @@ class Batch:
         return [*(one[0] for one in self.documents), *(one[0] for one in self.composites)]
 
     @property
-    def times(self) -> dict[int, int]:
-        """The times at which its documents and its composites end."""
-        times = {number: time for number, time, *_ in self.documents}
-        times.update((number, end) for number, end, *_ in self.composites)
-        return times
-
-    def leaves(self) -> Iterator[tuple[int, list[Leaf]]]:
-        """Its documents and composites that have witnesses, with these."""
-        columns = self.witnesses
-        chains, ends = columns.chains, columns.ends
-        leaves: list[Leaf] = []
-        current: int | None = None
-        begin = 0
-        rows = zip(columns.documents, columns.paths, columns.strings, ends, strict=True)
-        for document, path, string, end in rows:
-            if document != current:
-                if current is not None:
-                    yield current, leaves
-                current, leaves = document, []
-            leaves.append((path, tuple(chains[begin:end]), string))
-            begin = end
-        if current is not None:
-            yield current, leaves
+    def string_numbers(self) -> Iterator[int | None]:
+        """The strings of its witnesses."""
+        return chain.from_iterable(self.witnesses.strings)
 
 
-def witness_columns(batches: Sequence[Batch]) -> Columns:
-    """The witnesses of some batches as rows of `node`."""
-    times: dict[int, int] = {}
-    ends: list[int] = [0]
-    for batch in batches:
-        times.update(batch.times)
-        begin = ends[-1]
-        ends += (begin + end for end in batch.witnesses.ends)
-    some = [batch.witnesses for batch in batches]
-    documents = _all(one.documents for one in some)
+def witness_columns(batch: Batch) -> Columns:
+    """The witnesses of a batch as rows of `node`."""
+    times, some = batch.times, batch.witnesses
+    documents: list[int] = []
+    stamps: list[int] = []
+    strings: list[int | None] = []
+    columns = zip(some.documents, some.layouts, some.strings, strict=True)
+    for document, layout, of_document in columns:
+        rows = len(layout.paths)
+        documents += [document] * rows
+        stamps += [times[document]] * rows
+        strings += strings_of_rows(layout, of_document)
+    chains = list(chain.from_iterable([layout.chains for layout in some.layouts]))
+    ends = list(accumulate(map(len, chains), initial=0))
     return {
         "doc": pa.array(documents, pa.int32()),
-        "node": pa.array(_all(one.nodes for one in some), pa.int64()),
-        "path": pa.array(_all(one.paths for one in some), pa.int32()),
-        "s": pa.array(_all(one.strings for one in some), pa.int64()),
-        "ts": pa.array([times[document] for document in documents], pa.int64()),
+        "node": pa.array(_all(layout.nodes for layout in some.layouts), pa.int64()),
+        "path": pa.array(_all(layout.paths for layout in some.layouts), pa.int32()),
+        "s": pa.array(strings, pa.int64()),
+        "ts": pa.array(stamps, pa.int64()),
         "chain": pa.ListArray.from_arrays(
-            pa.array(ends, pa.int32()), pa.array(_all(one.chains for one in some), pa.int64())
+            pa.array(ends, pa.int32()), pa.array(_all(chains), pa.int64())
         ),
     }
 
 
-def document_columns(batches: Sequence[Batch]) -> Columns:
-    """The documents of some batches as rows of `document`."""
-    documents = [document for batch in batches for document in batch.documents]
+def strings_of_rows(layout: Layout, strings: tuple[int | None, ...]) -> tuple[int | None, ...]:
+    """A document's strings by the rows of its layout."""
+    if len(strings) == len(layout.strings):
+        # They are in order of the rows.
+        return strings
+    return tuple([None if place is None else strings[place] for place in layout.strings])
+
+
+def document_columns(batch: Batch) -> Columns:
+    """The documents of a batch as rows of `document`."""
+    documents = batch.documents
     return {
         "doc": pa.array([number for number, *_ in documents], pa.int32()),
         "ts": pa.array([time for _, time, *_ in documents], pa.int64()),
@@ -142,9 +177,9 @@ def document_columns(batches: Sequence[Batch]) -> Columns:
     }
 
 
-def composite_columns(batches: Sequence[Batch]) -> Columns:
-    """The composites of some batches as rows of `composite`."""
-    composites = [composite for batch in batches for composite in batch.composites]
+def composite_columns(batch: Batch) -> Columns:
+    """The composites of a batch as rows of `composite`."""
+    composites = batch.composites
     return {
         "doc": pa.array([number for number, *_ in composites], pa.int32()),
         "ts": pa.array([end for _, end, *_ in composites], pa.int64()),
@@ -154,9 +189,9 @@ def composite_columns(batches: Sequence[Batch]) -> Columns:
     }
 
 
-def string_columns(batches: Sequence[Batch]) -> Columns:
-    """The new strings of some batches as rows of `strings`."""
-    strings = [string for batch in batches for string in batch.strings]
+def string_columns(batch: Batch) -> Columns:
+    """The new strings of a batch as rows of `strings`."""
+    strings = batch.strings
     return {
         "id": pa.array([number for number, _, _ in strings], pa.int64()),
         "value": pa.array([value for _, value, _ in strings], pa.string()),
@@ -173,5 +208,5 @@ def accept_columns(accepts: Sequence[Accepted]) -> Columns:
     }
 
 
-def _all(lists: Iterable[list[T]]) -> list[T]:
-    return list(chain.from_iterable(lists))
+def _all(tuples: Iterable[tuple[int, ...]]) -> list[int]:
+    return list(chain.from_iterable(tuples))

@@ -80,6 +80,18 @@ class _Limits:
     epochs: list[int]
     channels: dict[tuple[int, bool, int], Channel]
 
+    def alone(self, document: int, time: int, others: list[int], times: list[int]) -> int | None:
+        """How much later than the first of some others, in order of time, a document is, if they
+        and it all lie within the same windows and the same epochs; None if they may not."""
+        first, last = time - times[0], time - times[-1]
+        apart = first > 0 < last or first < 0 > last
+        if not apart or max(first, -last) > self.windows[0]:
+            return None
+        epoch = self.epochs[-1]
+        if epoch > 0 and (document < epoch or min(others) < epoch):
+            return None
+        return first
+
 
 class Channels:
     """The channels of outcomes, as queries are now."""
@@ -110,6 +122,12 @@ class Channels:
         """The channel tuples of a document, on the right side or on the left, and of others in
         order of time, which have one outcome."""
         limits = self._limits_of(outcome)
+        alone = limits.alone(document, time, others, times)
+        if alone is not None:
+            channel = self._channel(outcome, limits, alone if right else -alone, document)
+            if channel.parts:
+                yield ChannelTuple(channel, document, others, right)
+            return
         cuts = {0, len(times), bisect_left(times, time), bisect_right(times, time)}
         for window in limits.windows:
             cuts.add(bisect_left(times, time - window))

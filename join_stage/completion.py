@@ -83,7 +83,7 @@ class Completion:
         self.times: dict[int, int] = {}
         self._composites: dict[int, _Composite] = {}
         self._values: dict[int, StringValue | None] = {}
-        self._filters: list[Plan] = []
+        self.filters: list[Plan] = []
         self._version = -1
 
     def note(self, batch: Batch) -> None:
@@ -96,7 +96,7 @@ class Completion:
         """Before a batch is joined in process."""
         if self._version != self._registry.structure:
             self._version = self._registry.structure
-            self._filters = [plan for plan in self._registry.plans.values() if plan.sides == 1]
+            self.filters = [plan for plan in self._registry.plans.values() if plan.sides == 1]
         if len(self._values) > _VALUES:
             self._values.clear()
         if self._registry.orders:
@@ -111,10 +111,10 @@ class Completion:
 
     def filtered(self, document: int, leaves: Leaves) -> Iterator[Completed]:
         """What the queries of one document find in it."""
-        if not self._filters:
+        if not self.filters:
             return
         relations = Relations(left=self._bound(leaves), string=self._string)
-        for plan in self._filters:
+        for plan in self.filters:
             root = self._registry.tries[plan.id].root
             for rows, heads in program_of(plan).complete(root, [()], relations):
                 yield Completed(plan, (document,), rows, heads, (FOREVER, 0, document))

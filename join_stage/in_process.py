@@ -9,25 +9,26 @@ looked at one by one, but for those that have more in common.
 
 from __future__ import annotations
 
-from collections import Counter
+from bisect import bisect_right
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
 import duckdb
 
-from join_stage.batch import Batch, Leaf
+from join_stage.batch import Batch, Layout, strings_of_rows
 from join_stage.channels import Channel, Channels, ChannelTuple
 from join_stage.completion import Completed, Completion, Leaves, OpenPair
 from join_stage.edges import Accepts, Edges
 from join_stage.plain import hits_of_all
 from join_stage.plan import Plan
 from join_stage.registry import Registry
-from join_stage.signatures import EMPTY, Place, Signatures
+from join_stage.signatures import EMPTY, Place, Signatures, Transitions
 from join_stage.slices import Posting
 from join_stage.state import JoinState
 from join_stage.strategies import Strategies
-from join_stage.view_cache import ViewCache
+from join_stage.view_cache import Seats, ViewCache
 
 __all__ = ["ExcessivePairs", "InProcessJoin"]
 
@@ -37,6 +38,9 @@ _LONG = 32
 _WIDE = 64
 """Of a document with more ranges than that, pairs may have too much in common to give it a name."""
 
+_SEATS = 100_000
+"""So many layouts are remembered."""
+
 _EXCESSIVE = 300_000
 """So many equal leaves of one document are for DuckDB."""
 
@@ -45,21 +49,55 @@ class ExcessivePairs(Exception):
     """A document has more in common with others than is joined in process."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Range:
-    """Documents with an equal leaf: part of a posting; the places of the leaves on either side."""
+    """Documents with an equal leaf: part of a posting, and where the pair of leaves leads to."""
 
     posting: Posting
-    where: slice
-    left: Place
-    right: Place
+    begin: int
+    end: int
+    following: Transitions
 
     def __len__(self) -> int:
-        return int(self.where.stop - self.where.start)
+        return self.end - self.begin
 
     @property
     def documents(self) -> list[int]:
-        return self.posting.documents[self.where]
+        return self.posting.documents[self.begin : self.end]
+
+    @property
+    def times(self) -> list[int]:
+        return self.posting.times[self.begin : self.end]
+
+
+@dataclass(frozen=True, slots=True)
+class _Meeting:
+    """What an equal leaf at another place is to a leaf, on one side: when it must stand there,
+    beside its own time (`after` < dt <= `until`), and where the pair of them leads to."""
+
+    after: int
+    until: int
+    following: Transitions
+
+    def add(self, posting: Posting, time: int, to: list[_Range]) -> None:
+        """Adds the documents of a posting that a leaf of this time meets."""
+        times = posting.times
+        if not times:
+            return
+        after, until = time + self.after, time + self.until
+        end = len(times)
+        # Documents mostly come in order.
+        if times[-1] > until:
+            end = bisect_right(times, until)
+        elif times[-1] <= after:
+            return
+        begin = 0 if times[0] > after else bisect_right(times, after, 0, end)
+        if begin < end:
+            to.append(_Range(posting, begin, end, self.following))
+
+
+_Meetings = tuple[_Meeting | None, _Meeting | None]
+"""As the right one of a pair, and as the left one."""
 
 
 class InProcessJoin:
@@ -87,6 +125,10 @@ class InProcessJoin:
         self.tuples: list[ChannelTuple] = []
         self._open: list[OpenPair] = []
         self._new: dict[int, Leaves] = {}
+        # By layout and by place, as queries are now.
+        self._seats: dict[Layout, Seats] = {}
+        self._meetings: dict[Place, dict[Place, _Meetings]] = defaultdict(dict)
+        self._version = (-1, -1)
 
     # What comes.
 
@@ -100,12 +142,15 @@ class InProcessJoin:
         self._completion.begin(batch)
         self.tuples, self._open, self._new = [], [], {}
         try:
-            for document, leaves in batch.leaves():
-                self._join(document, leaves)
+            some = batch.witnesses
+            for one in zip(some.documents, some.layouts, some.strings, strict=True):
+                self._join(*one)
         except ExcessivePairs:
-            self.cache.came(batch.witnesses.strings)
+            self.cache.came(batch.string_numbers)
             self.cache.clear()
             raise
+        if batch.strings:
+            self.cache.reached(batch.strings[-1][0])
         self.documents += len(batch.documents)
 
     def settle(self) -> None:
@@ -114,6 +159,11 @@ class InProcessJoin:
             self.cache.clear()
         self._channels.settle()
         self.cache.shrink()
+        version = (self.signatures.version, self.cache.version)
+        if version != self._version or len(self._seats) > _SEATS:
+            self._version = version
+            self._seats.clear()
+            self._meetings.clear()
 
     def note(self, batch: Batch) -> None:
         """Notes the documents and composites of a batch, whoever joins it."""
@@ -124,72 +174,69 @@ class InProcessJoin:
         self.cache.drop(documents)
         self._completion.drop(documents)
 
-    def _join(self, document: int, leaves: Sequence[Leaf]) -> None:
+    def _join(self, document: int, layout: Layout, strings: tuple[int | None, ...]) -> None:
         time = self._completion.times[document]
-        place = self.signatures.place
-        placed = [(place(path, chain), string) for path, chain, string in leaves]
-        joins = self._edges.joins
-        joining = [
-            (leaf, string)
-            for leaf, string in placed
-            if string is not None and string >= 0 and joins(leaf.path)
-        ]
-        lefts, rights = self._ranges(time, joining)
+        seats = self._seats.get(layout)
+        if seats is None:
+            seats = self._seats[layout] = self.cache.seats(layout, self._edges.joins)
+        lefts: list[_Range] = []
+        rights: list[_Range] = []
+        for leaf, of_string in self.cache.standing(seats, strings):
+            meetings = self._meetings[leaf]
+            for other, posting in of_string.items():
+                met = meetings.get(other)
+                if met is None:
+                    met = meetings[other] = self._meet(leaf, other)
+                as_right, as_left = met
+                if as_right is not None:
+                    as_right.add(posting, time, lefts)
+                if as_left is not None:
+                    as_left.add(posting, time, rights)
         if lefts:
             self._pair(document, time, lefts, right=True)
         if rights:
             self._pair(document, time, rights, right=False)
-        self.cache.add(document, time, joining)
-        self.cache.hold(document, time, placed)
-        self._new[document] = placed
+        self.cache.add(document, time, seats, strings)
+        if self._completion.filters:
+            of_rows = strings_of_rows(layout, strings)
+            self._new[document] = list(zip(seats.places, of_rows, strict=True))
 
-    def _ranges(
-        self, time: int, leaves: Sequence[tuple[Place, int]]
-    ) -> tuple[list[_Range], list[_Range]]:
-        """The documents with equal leaves, to the left and to the right of one at a time."""
-        lefts: list[_Range] = []
-        rights: list[_Range] = []
-        between = self._edges.between
-        slices = self.cache.slices({string for _, string in leaves})
-        for leaf, string in leaves:
-            if string not in slices:
-                continue
-            for other, posting in slices[string].items():
-                edge = between(other.path, leaf.path)
-                if edge is not None:
-                    # lo < time - t and |time - t| <= wl, lo being 0 or nothing.
-                    until = time - 1 if edge.lo >= 0 else time + edge.wl
-                    where = posting.between(time - edge.wl - 1, until)
-                    if where.start < where.stop:
-                        lefts.append(_Range(posting, where, other, leaf))
-                edge = between(leaf.path, other.path)
-                if edge is not None:
-                    after = time if edge.lo >= 0 else time - edge.wl - 1
-                    where = posting.between(after, time + edge.wl)
-                    if where.start < where.stop:
-                        rights.append(_Range(posting, where, leaf, other))
-        return lefts, rights
+    def _meet(self, leaf: Place, other: Place) -> _Meetings:
+        """What equal leaves at two places mean: lo < dt and |dt| <= wl, lo being 0 or nothing."""
+        as_right: _Meeting | None = None
+        as_left: _Meeting | None = None
+        edge = self._edges.between(other.path, leaf.path)
+        if edge is not None:
+            until = -1 if edge.lo >= 0 else edge.wl
+            as_right = _Meeting(-edge.wl - 1, until, self.signatures.transitions(other, leaf))
+        edge = self._edges.between(leaf.path, other.path)
+        if edge is not None:
+            after = 0 if edge.lo >= 0 else -edge.wl - 1
+            as_left = _Meeting(after, edge.wl, self.signatures.transitions(leaf, other))
+        return as_right, as_left
 
     def _pair(self, document: int, time: int, ranges: list[_Range], *, right: bool) -> None:
         """Finds what a document has in common with those of some ranges."""
-        longest: _Range | None = max(ranges, key=len)
-        assert longest is not None
-        if not self._strategies.ranges or len(longest) <= _LONG:
-            longest = None
-        if sum(map(len, ranges)) - (0 if longest is None else len(longest)) > _EXCESSIVE:
+        hot: _Range | None = max(ranges, key=len) if len(ranges) > 1 else ranges[0]
+        assert hot is not None
+        if not self._strategies.ranges or (len(ranges) > 1 and len(hot) <= _LONG):
+            hot = None
+        if sum(map(len, ranges)) - (0 if hot is None else len(hot)) > _EXCESSIVE:
             raise ExcessivePairs
         if len(ranges) > _WIDE or not self._strategies.signatures or not self.signatures.pay:
             self._pair_plainly(document, ranges, right=right)
             return
         states: dict[int, int] = {}
         for one in ranges:
-            if one is not longest:
-                following = self.signatures.transitions(one.left, one.right)
+            if one is not hot:
+                following = one.following
                 for other in one.documents:
                     states[other] = following[states.get(other, EMPTY)]
+        if hot is not None:
+            self._pair_range(document, time, hot, states, right=right)
+        if not states:
+            return
         times = self._completion.times
-        if longest is not None:
-            self._pair_range(document, time, longest, states, right=right)
         by_state: dict[int, list[int]] = {}
         for other, state in states.items():
             by_state.setdefault(state, []).append(other)
@@ -203,12 +250,11 @@ class InProcessJoin:
     ) -> None:
         """Documents that have only a hot string in common with one; those that have more come to
         their next states."""
-        times = self._completion.times
-        following = self.signatures.transitions(hot.left, hot.right)
-        others, ends = hot.documents, hot.posting.times[hot.where]
+        times, following = self._completion.times, hot.following
+        others, ends = hot.documents, hot.times
         more: list[int] = []
         for other in states:
-            index = hot.posting.find(other, times[other], hot.where)
+            index = hot.posting.find(other, times[other], hot.begin, hot.end)
             if index is not None:
                 states[other] = following[states[other]]
                 more.append(index)
@@ -217,7 +263,7 @@ class InProcessJoin:
         self._tell(document, time, others, ends, following[EMPTY], right=right)
 
     def _pair_plainly(self, document: int, ranges: list[_Range], *, right: bool) -> None:
-        equals = ((one.documents, one.left, one.right) for one in ranges)
+        equals = ((one.documents, *one.following.places) for one in ranges)
         for other, hits in hits_of_all(self._registry, self._edges, equals):
             left, opposite = (other, document) if right else (document, other)
             self._open.append(OpenPair(left, opposite, hits))
@@ -235,6 +281,8 @@ class InProcessJoin:
     ) -> None:
         """Notes what a document and others, in order of time, satisfy whose pairs are in a
         state."""
+        if not others:
+            return
         outcome = self.signatures.outcome(state, len(others))
         if outcome.final:
             split = self._channels.split(outcome, document, time, others, times, right=right)

@@ -87,14 +87,14 @@ class JoinProcessor:
             self.prepare()
             self._state.begin(batch)
             self._in_process.note(batch)
-            self._in_process.cache.came(batch.witnesses.strings)
+            self._in_process.cache.came(batch.string_numbers)
             self._join_values()
 
     def _begin_in_process(self, batch: Batch) -> bool:
         """Joins a batch in process, if that is the place for it."""
         if len(batch) > self.strategies.in_process:
             return False
-        if len(batch.witnesses.documents) > _LEAVES * max(len(batch), _FEW):
+        if batch.rows > _LEAVES * max(len(batch), _FEW):
             return False
         try:
             # Before the state takes it: a slice that is filled must not hold what comes.
@@ -116,7 +116,7 @@ class JoinProcessor:
         self._joined, self._in_relations = None, True
         self.prepare()
         self._state.begin_again(batch)
-        self._in_process.cache.came(batch.witnesses.strings)
+        self._in_process.cache.came(batch.string_numbers)
         self._in_process.cache.clear()
         self._delta = Delta(None, in_order=False)
         self._asked, bounds = self.registry.ask(queries)

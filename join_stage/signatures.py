@@ -87,15 +87,15 @@ Key = tuple[tuple[int, int, tuple[int, ...], tuple[int, ...]], ...]
 class Transitions(dict[int, int]):
     """From states to states, for one pair of joined places."""
 
-    __slots__ = ("_places", "_signatures")
+    __slots__ = ("_signatures", "places")
 
     def __init__(self, signatures: Signatures, places: tuple[Place, Place]) -> None:
         super().__init__()
         self._signatures = signatures
-        self._places = places
+        self.places = places
 
     def __missing__(self, state: int) -> int:
-        following = self[state] = self._signatures.following(state, self._places)
+        following = self[state] = self._signatures.following(state, self.places)
         return following
 
 
@@ -104,7 +104,8 @@ class Signatures:
 
     `pairs` counts the pairs of documents whose outcome was asked for, `new` the signatures that
     were evaluated for them.  Where fewer than half of the pairs are like others, signatures do
-    not pay: for a while `plain` pairs are asked of nobody, only counted.
+    not pay: for a while `plain` pairs are asked of nobody, only counted.  `version` grows when
+    states and transitions begin anew.
     """
 
     def __init__(self, registry: Registry, edges: Edges) -> None:
@@ -120,6 +121,7 @@ class Signatures:
         self._weight = 0
         self._outcome_weight = 0
         self._memo: OrderedDict[Key, Hits] = OrderedDict()
+        self.version = 0
         self._begin()
 
     def __len__(self) -> int:
@@ -189,6 +191,7 @@ class Signatures:
     # Inside.
 
     def _begin(self) -> None:
+        self.version += 1
         self._commons: list[Common] = [frozenset()]
         self._numbers: dict[Common, int] = {frozenset(): EMPTY}
         self._transitions: dict[tuple[Place, Place], Transitions] = {}

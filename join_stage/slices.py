@@ -42,19 +42,14 @@ class Posting:
                 return
             index += 1
 
-    def find(self, document: int, time: int, where: slice) -> int | None:
+    def find(self, document: int, time: int, begin: int, end: int) -> int | None:
         """Where in a part of it a document of a time stands, None if it does not."""
-        begin, end = int(where.start), int(where.stop)
         index = bisect_left(self.times, time, begin, end)
         while index < end and self.times[index] == time:
             if self.documents[index] == document:
                 return index - begin
             index += 1
         return None
-
-    def between(self, after: int, until: int) -> slice:
-        """Where the documents stand whose time is `after` < time <= `until`."""
-        return slice(bisect_right(self.times, after), bisect_right(self.times, until))
 
 
 Slice = dict[Place, Posting]

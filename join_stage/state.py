@@ -24,7 +24,7 @@ from join_stage.relations import delete, insert, numbers, recreate
 
 __all__ = ["JoinState"]
 
-_WAITING = 1_000
+_WAITING = 50_000
 """So many documents and composites may wait to be written, and so many to be deleted."""
 
 
@@ -48,8 +48,7 @@ class JoinState:
         self.unsettled: set[int] = set()
         self._composites = 0
         self._documents = 0
-        self._waiting: list[Batch] = []
-        self._documents_waiting = 0
+        self._waiting = Batch()
         self._accepts_waiting: list[Accepted] = []
         self._dropped: list[int] = []
 
@@ -57,17 +56,16 @@ class JoinState:
         """Makes a batch the current one and adds it to the state."""
         self.write()
         self._note(batch)
-        self._add([batch])
-        recreate(self._connection, "node_w", witness_columns([batch]))
+        self._add(batch)
+        recreate(self._connection, "node_w", witness_columns(batch))
         if batch.witnesses.documents:
             self._connection.execute("INSERT INTO node BY NAME FROM node_w")
 
     def take(self, batch: Batch) -> None:
         """Adds a batch to the state; it is written later."""
         self._note(batch)
-        self._waiting.append(batch)
-        self._documents_waiting += len(batch)
-        if self._documents_waiting > _WAITING:
+        self._waiting.extend(batch)
+        if len(self._waiting) > _WAITING:
             self.write()
 
     def write(self) -> None:
@@ -76,14 +74,19 @@ class JoinState:
             insert(self._connection, "accept", accept_columns(self._accepts_waiting))
             self._accepts_waiting = []
             self.paths_changed = True
-        if self._waiting:
-            batches, self._waiting, self._documents_waiting = self._waiting, [], 0
-            self._add(batches)
-            if any(batch.witnesses.documents for batch in batches):
-                insert(self._connection, "node", witness_columns(batches))
-        if self._dropped:
-            dropped, self._dropped = self._dropped, []
-            self._documents -= len(dropped)
+        dropped, self._dropped = self._dropped, []
+        self._documents -= len(dropped)
+        waiting, self._waiting = self._waiting, Batch()
+        if dropped and waiting:
+            never_written = set(waiting.numbers).intersection(dropped)
+            before, waiting = waiting, waiting.without(never_written)
+            self._composites -= len(before.composites) - len(waiting.composites)
+            self._count_dropped(before.rows - waiting.rows)
+            dropped = [number for number in dropped if number not in never_written]
+        self._add(waiting)
+        if waiting.rows:
+            insert(self._connection, "node", witness_columns(waiting))
+        if dropped:
             self._delete_rows("doc", dropped)
             delete(self._connection, "document", "doc", dropped)
             if self._composites:
@@ -92,22 +95,21 @@ class JoinState:
     def make_current(self, batch: Batch) -> None:
         """Makes a batch that was taken the current one."""
         self.write()
-        recreate(self._connection, "node_w", witness_columns([batch]))
+        recreate(self._connection, "node_w", witness_columns(batch))
 
     def begin_again(self, batch: Batch) -> None:
         """Makes documents and composites that are in the state the current batch: its witnesses
         take the place of the documents' rows, the composites keep theirs."""
         self.write()
         if batch.strings:
-            insert(self._connection, "strings", string_columns([batch]))
-        recreate(self._connection, "node_w", witness_columns([batch]))
+            insert(self._connection, "strings", string_columns(batch))
+        recreate(self._connection, "node_w", witness_columns(batch))
         if batch.documents:
             self._delete_rows("doc", [number for number, *_ in batch.documents])
-        witnesses = len(batch.witnesses.documents)
-        if witnesses:
+        if batch.rows:
             self._connection.execute("INSERT INTO node BY NAME FROM node_w")
-            self.rows += witnesses
-            self.came += witnesses
+            self.rows += batch.rows
+            self.came += batch.rows
         if batch.composites:
             composites = numbers([number for number, *_ in batch.composites])
             recreate(self._connection, "reviewed", {"doc": composites})
@@ -187,17 +189,17 @@ class JoinState:
     def _note(self, batch: Batch) -> None:
         self._composites += len(batch.composites)
         self._documents += len(batch)
-        self.rows += len(batch.witnesses.documents)
-        self.came += len(batch.witnesses.documents)
+        self.rows += batch.rows
+        self.came += batch.rows
 
-    def _add(self, batches: Sequence[Batch]) -> None:
-        """Adds all of some batches but their witnesses."""
-        if any(batch.strings for batch in batches):
-            insert(self._connection, "strings", string_columns(batches))
-        if any(batch.documents for batch in batches):
-            insert(self._connection, "document", document_columns(batches))
-        if any(batch.composites for batch in batches):
-            insert(self._connection, "composite", composite_columns(batches))
+    def _add(self, batch: Batch) -> None:
+        """Adds all of a batch but its witnesses."""
+        if batch.strings:
+            insert(self._connection, "strings", string_columns(batch))
+        if batch.documents:
+            insert(self._connection, "document", document_columns(batch))
+        if batch.composites:
+            insert(self._connection, "composite", composite_columns(batch))
 
     def _delete_rows(self, column: str, values: Sequence[int]) -> None:
         self._count_dropped(delete(self._connection, "node", column, values))

@@ -16,11 +16,12 @@ from dataclasses import dataclass
 
 import duckdb
 
+from join_stage.batch import Layout, strings_of_rows
 from join_stage.signatures import Place
 from join_stage.slices import ENTRY, POSTING, Posting, Slice, size_of
 from join_stage.state import JoinState
 
-__all__ = ["DocumentLeaves", "ViewCache"]
+__all__ = ["DocumentLeaves", "Seats", "ViewCache"]
 
 _LONE = 220
 _DOCUMENT = 350
@@ -57,11 +58,23 @@ class DocumentLeaves:
     strings: tuple[int | None, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Seats:
+    """The places of a layout's rows, the number of their tuple, and of the leaves that may join:
+    which of a document's strings, the place, and its number."""
+
+    layout: Layout
+    places: tuple[Place, ...]
+    shape: int
+    joining: tuple[tuple[int, Place, int], ...]
+
+
 class ViewCache:
     """Slices by string and leaves by document, within some bytes.
 
     `place` gives the place of a leaf path and nodes.  `hits` and `misses` count the slices asked
-    for, `evicted` those that went for want of memory.
+    for, `evicted` those that went for want of memory.  What `seats` gives holds as long as
+    `version` is the same.
     """
 
     def __init__(
@@ -78,6 +91,7 @@ class ViewCache:
         self.hits = 0
         self.misses = 0
         self.evicted = 0
+        self.version = 0
         self._slices: OrderedDict[int, Slice | _Lone] = OrderedDict()
         self._documents: dict[int, _Leaves] = {}
         self._places: list[Place] = []
@@ -100,21 +114,25 @@ class ViewCache:
 
     # Slices.
 
-    def slices(self, strings: Collection[int]) -> dict[int, Slice]:
-        """The slices of some strings; a string that stands nowhere has none."""
-        found: dict[int, Slice] = {}
-        missing: list[int] = []
+    def standing(self, seats: Seats, strings: Sequence[int | None]) -> list[tuple[Place, Slice]]:
+        """The slices of a document's strings, each with the place where the document has it; a
+        string that stands nowhere has none."""
+        found: list[tuple[Place, Slice]] = []
+        missing: list[tuple[Place, int]] = []
         slices = self._slices
-        for string in strings:
-            entry = slices.get(string)
+        for index, place, _ in seats.joining:
+            string = strings[index]
+            entry = slices.get(string)  # type: ignore[arg-type]
             if entry is not None:
-                found[string] = self._spread(string, entry)
-            elif string <= self._highest:
-                missing.append(string)
+                assert string is not None
+                found.append((place, self._spread(string, entry)))
+            elif string is not None and 0 <= string <= self._highest:
+                missing.append((place, string))
         self.hits += len(found)
         if missing:
             self.misses += len(missing)
-            found.update(self._fill(missing))
+            filled = self._fill({string for _, string in missing})
+            found += ((place, filled[string]) for place, string in missing)
         return found
 
     def _spread(self, string: int, entry: Slice | _Lone) -> Slice:
@@ -130,7 +148,7 @@ class ViewCache:
         self._slice_bytes += size_of(spread) - _LONE
         return spread
 
-    def _fill(self, strings: Sequence[int]) -> dict[int, Slice]:
+    def _fill(self, strings: Collection[int]) -> dict[int, Slice]:
         self._write()
         filled: dict[int, Slice] = {string: {} for string in strings}
         rows = self._connection.execute(
@@ -154,19 +172,26 @@ class ViewCache:
 
     # Documents.
 
-    def add(self, document: int, time: int, leaves: Sequence[tuple[Place, int | None]]) -> None:
-        """Adds a document; the slices of its strings that stand somewhere must have been asked
-        for."""
+    def seats(self, layout: Layout, joins: Callable[[int], bool]) -> Seats:
+        """The places of a layout, those of paths that join apart."""
+        rows = zip(layout.paths, layout.chains, strict=True)
+        places = tuple([self._place(path, chain) for path, chain in rows])
+        joining = [
+            (string, place, self._number(place))
+            for place, string in zip(places, layout.strings, strict=True)
+            if string is not None and joins(place.path)
+        ]
+        return Seats(layout, places, self._shape(places), tuple(joining))
+
+    def add(self, document: int, time: int, seats: Seats, strings: tuple[int | None, ...]) -> None:
+        """Adds a document; its strings that stand somewhere must have been asked for."""
         slices = self._slices
-        for place, string in leaves:
-            if string is None:
+        for index, place, number in seats.joining:
+            string = strings[index]
+            if string is None or string < 0:
                 continue
             entry = slices.get(string)
             if entry is None:
-                number = self._place_numbers.get(place)
-                if number is None:
-                    number = self._place_numbers[place] = len(self._places)
-                    self._places.append(place)
                 slices[string] = (number, document, time)
                 self._slice_bytes += _LONE
                 continue
@@ -177,14 +202,11 @@ class ViewCache:
                 self._slice_bytes += POSTING
             posting.add(document, time)
             self._slice_bytes += ENTRY
+        self._put(document, (time, seats.shape, strings_of_rows(seats.layout, strings)))
 
-    def hold(self, document: int, time: int, leaves: Sequence[tuple[Place, int | None]]) -> None:
-        """Holds the leaves of a document that is joined in process."""
-        places, strings = zip(*leaves, strict=True)
-        self._put(document, (time, self._shape(places), strings))
-        for string in strings:
-            if string is not None and string > self._highest:
-                self._highest = string
+    def reached(self, string: int) -> None:
+        """All strings up to a number have come."""
+        self._highest = max(self._highest, string)
 
     def leaves(self, documents: Iterable[int]) -> dict[int, DocumentLeaves]:
         """The leaves of some documents."""
@@ -250,6 +272,7 @@ class ViewCache:
         self._places, self._shapes = [], []
         self._slice_bytes = self._document_bytes = 0
         self._unwritten = True
+        self.version += 1
 
     def shrink(self) -> None:
         """Lets go of what is beyond the memory."""
@@ -284,6 +307,13 @@ class ViewCache:
         leaves = self._documents.pop(document)
         self._document_bytes -= _DOCUMENT + _LEAF * len(leaves[2])
         return leaves
+
+    def _number(self, place: Place) -> int:
+        number = self._place_numbers.get(place)
+        if number is None:
+            number = self._place_numbers[place] = len(self._places)
+            self._places.append(place)
+        return number
 
     def _shape(self, places: tuple[Place, ...]) -> int:
         number = self._shape_numbers.get(places)

@@ -3,14 +3,15 @@
 `patterns` says what can be asked for, `automaton` shares it, `paths` runs the automaton once
 per path (`transitions` lead there, `leaf_paths` are what rows are left for), `filters` tests
 nodes (`functions` has what XPath 1.0 has not, `constants` finds those that hold), `evaluator`
-walks a document within the bounds of `work`.  Spines come and go while documents flow:
+walks a document within the bounds of `work`; the trace of that stands for the rows of a layout
+(`layouts`, `equal_leaves`).  Spines come and go while documents flow:
 `registered` counts them, `upkeep` lets the paths follow.  `values` are functions on strings,
 `documents` and `json_documents` parse.
 """
 
 from xpath_stage.constants import Constant, Constants, Held
 from xpath_stage.documents import ATTRIBUTE, MalformedDocument, parse, string_value
-from xpath_stage.evaluator import Witnesses, XPathEvaluator
+from xpath_stage.evaluator import XPathEvaluator
 from xpath_stage.functions import EXTENSIONS, compared
 from xpath_stage.json_documents import (
     decode_name,
@@ -19,6 +20,7 @@ from xpath_stage.json_documents import (
     json_values,
     number_text,
 )
+from xpath_stage.layouts import Layout, Row, Witnesses
 from xpath_stage.leaf_paths import Accept, Changes
 from xpath_stage.patterns import Definition, Family, Filter, Spine, Step, Test
 from xpath_stage.strings import Strings
@@ -37,7 +39,9 @@ __all__ = [
     "Family",
     "Filter",
     "Held",
+    "Layout",
     "MalformedDocument",
+    "Row",
     "Spine",
     "Step",
     "Strings",

@@ -11,6 +11,7 @@ element's number plus, for an attribute, `ATTRIBUTE` times the number of its int
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Mapping
 from typing import cast
 
@@ -27,6 +28,9 @@ _string = etree.XPath("string()", smart_strings=False)
 # libxml2's own bounds hold (256 levels, texts of 10,000,000 bytes).
 _OPTIONS = {"resolve_entities": False, "no_network": True, "huge_tree": False}
 
+_PARSED = 1_000_000
+"""So many bytes, about, are read by one parser."""
+
 _MOST_ATTRIBUTES = 10_000
 _LONGEST_ATTRIBUTE = 1_000_000
 _SHORTEST_ATTRIBUTES = _MOST_ATTRIBUTES * len(' k=""')
@@ -34,7 +38,26 @@ _SHORTEST_ATTRIBUTES = _MOST_ATTRIBUTES * len(' k=""')
 _many_attributes = etree.XPath(f"boolean(/descendant::*[@*[{_MOST_ATTRIBUTES + 1}]])")
 _long_attribute = etree.XPath(f"boolean(//@*[string-length() > {_LONGEST_ATTRIBUTE}])")
 
+_EXCLAMATION = ord("!")
+_begins_with_a_tag = re.compile(rb"<[A-Za-z]").match
+"""Of what does there is no other encoding declared, nor marked, than UTF-8."""
+
 _FOREIGN = re.compile(r"&(?!#|(?:amp|lt|gt|quot|apos);)([^;]*);")
+
+
+class _Parsers(threading.local):
+    """Parsers for some bytes, then others: libxml2 keeps the names of all documents of a parser
+    for good.  Each thread has its own, whose errors are those of its own last document."""
+
+    left = -1
+
+    def renew(self) -> None:
+        self.left = _PARSED
+        self.of_text = etree.XMLParser(encoding="utf-8", **_OPTIONS)  # type: ignore[arg-type]
+        self.as_declared = etree.XMLParser(**_OPTIONS)  # type: ignore[arg-type]
+
+
+_parsers = _Parsers()
 
 
 def string_value(element: etree._Element) -> str:
@@ -70,16 +93,21 @@ def parse(document: str | bytes) -> etree._Element:
     >>> parse("<a>x</a>").tag
     'a'
     """
-    encoding, raw = None, document
+    parsers, raw = _parsers, document
+    parsers.left -= len(document)
+    if parsers.left < 0:
+        parsers.renew()
     if isinstance(document, str):
-        encoding = "utf-8"
+        parser = parsers.of_text
         try:
             document = document.removeprefix("\ufeff").encode()
         except UnicodeEncodeError as error:
             problem = f"character {error.start} is a lone surrogate"
             raise MalformedDocument(problem, raw=raw) from error
-    # One parser a document: libxml2 keeps the names of all documents of a parser for good.
-    parser = etree.XMLParser(encoding=encoding, **_OPTIONS)  # type: ignore[arg-type]
+        is_utf8 = True
+    else:
+        parser = parsers.as_declared
+        is_utf8 = _begins_with_a_tag(document) is not None
     try:
         root = etree.fromstring(document, parser)
     except etree.XMLSyntaxError as error:
@@ -87,6 +115,11 @@ def parse(document: str | bytes) -> etree._Element:
         problem = _reason(document, error)
         position = {"line": line, "column": column}
         raise MalformedDocument(problem, raw=raw, position=position) from error
+    # Without these bytes there is no document type, wherever one can tell; one is found sooner.
+    typed = not is_utf8 or (_EXCLAMATION in document and b"<!D" in document)
+    if not typed and len(document) < _SHORTEST_ATTRIBUTES:
+        return root
+    encoding = "utf-8" if isinstance(raw, str) else None
     problem = _foreign_entity(root, document, parser, encoding) or _excess(root, len(document))
     if problem:
         raise MalformedDocument(problem, raw=raw)

@@ -1,14 +1,13 @@
 """Stage 1, the XPath Evaluator: a parsed document into the witnesses of all tree patterns.
 
-One walk over the elements, with one lookup in the path table for each; only a node whose path
-accepts a spine leaves a row (law 2: rows are of paths, never of variables).  These rows are the
-thesis' R_docW and R_binW in one: (document, node, path, string value, nodes from the root).
+One walk over the elements, with one lookup in the path table for each, leaves a trace (`layouts`);
+what rows it stands for, and how many patterns they witness, is no matter of the walk (law 1, law
+2: rows are of paths, never of variables).  These rows are the thesis' R_docW and R_binW in one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import cast
 
@@ -17,44 +16,31 @@ from lxml import etree
 from xpath_stage.automaton import Automaton
 from xpath_stage.constants import Constants, Held
 from xpath_stage.documents import ATTRIBUTE, string_value
+from xpath_stage.equal_leaves import MANY_ROWS, bounded
 from xpath_stage.filters import FilterTests
-from xpath_stage.leaf_paths import Changes, LeafPath
-from xpath_stage.paths import PathTable
+from xpath_stage.layouts import Layout, Witnesses
+from xpath_stage.leaf_paths import Changes
+from xpath_stage.paths import TEXT, PathTable
 from xpath_stage.patterns import Family, Spine
 from xpath_stage.registered import RegisteredSpines
 from xpath_stage.strings import Strings
-from xpath_stage.transitions import DEAD, SKIP
+from xpath_stage.traces import lay_out
+from xpath_stage.transitions import DEAD, SKIP, Transitions
 from xpath_stage.values import apply
-from xpath_stage.work import ExcessiveDocument, Work
+from xpath_stage.work import Work
 
-__all__ = ["Witnesses", "XPathEvaluator"]
+__all__ = ["XPathEvaluator"]
 
 
-@dataclass(slots=True)
-class Witnesses:
-    """The witnesses of a batch of documents, one row for each node of an accepting path.
+class _Filtering:
+    """The filters of one document: their tests, and what of families holds at its nodes."""
 
-    Columns of equal length: `documents` (numbers), `nodes` (codes), `paths` (numbers of leaf
-    paths), `strings` (number of the string value, None where no spine asks for it) and `chains`,
-    the codes of the nodes from the root to the row's own, one after the other: row i's end at
-    `ends[i]`.  Beside these rows, `held` says what of filter families holds where a definition
-    asks for it: (document, node, number of the family, what holds).
-    """
+    __slots__ = ("held", "tests", "work")
 
-    documents: list[int] = field(default_factory=list)
-    nodes: list[int] = field(default_factory=list)
-    paths: list[int] = field(default_factory=list)
-    strings: list[int | None] = field(default_factory=list)
-    chains: list[int] = field(default_factory=list)
-    ends: list[int] = field(default_factory=list)
-    held: list[tuple[int, int, int, Held]] = field(default_factory=list)
-
-    def cut(self, rows: int, chains: int, held: int) -> None:
-        """Drops all rows but the first ones, whose chains have so many nodes, and all but the
-        first entries of `held`."""
-        for column in (self.documents, self.nodes, self.paths, self.strings, self.ends):
-            del column[rows:]
-        del self.chains[chains:], self.held[held:]
+    def __init__(self) -> None:
+        self.work = Work()
+        self.tests = FilterTests(self.work)
+        self.held: list[tuple[int, int, Held]] = []
 
 
 class XPathEvaluator:
@@ -107,113 +93,112 @@ class XPathEvaluator:
         """The Clark name of an attribute's node code, None for an element's."""
         return self.attribute_names[node // ATTRIBUTE] or None
 
-    def evaluate(self, stream: str, root: etree._Element, document: int, to: Witnesses) -> None:
-        """Appends the witnesses of one document, whose number is `document`, to a batch's.
+    def evaluate(self, stream: str, root: etree._Element, document: int, to: Witnesses) -> Layout:
+        """Appends the witnesses of one document, whose number is `document`, to a batch's;
+        returns their layout.
 
         Raises ExcessiveDocument for one that causes too much work; nothing is appended then.
         """
         if self._spines.stale:
             self._spines.show()
-        before = len(to.documents), len(to.chains), len(to.held)
-        try:
-            self._walk(stream, root, document, to)
-        except ExcessiveDocument:
-            to.cut(*before)
-            raise
-
-    def _walk(self, stream: str, root: etree._Element, document: int, to: Witnesses) -> None:
-        table = self._table
-        transitions, leaves, attributes = table.transitions, table.leaves, table.attributes
-        work = Work()
-        tests = FilterTests(work)
-        # The open elements: their paths, their numbers, and how many nodes each has to come.
-        open_paths = [table.root(stream)]
-        open_nodes: list[int] = []
-        to_come = [1]
-        node = 0
+        table, known = self._table, self.strings.numbers
+        transitions, reads = table.transitions, table.reads
+        filtering: _Filtering | None = None
+        trace: list[int] = []
+        strings: list[int] = []
+        of_attributes = 0
+        # The open elements: what their children's names lead to, and how many of these are to come.
+        opened: list[tuple[Transitions, int]] = []
+        below: Transitions = transitions[table.root(stream)]
+        to_come = 1
         for element in root.iter():
-            while not to_come[-1]:
-                to_come.pop()
-                open_paths.pop()
-                open_nodes.pop()
-            to_come[-1] -= 1
-            path = transitions[open_paths[-1]][element.tag]
+            while not to_come:
+                below, to_come = opened.pop()
+            to_come -= 1
+            path = below[element.tag]
             if path < 0:
                 if path == SKIP:
                     continue
-                path = self._choose(open_paths[-1], path, tests, element, None, document, node, to)
+                if filtering is None:
+                    filtering = _Filtering()
+                node = len(trace) - of_attributes
+                path = self._choose(below, path, filtering, element, None, node)
+            trace.append(path)
             children = len(element)
-            for leaf in leaves[path]:
-                self._leave(leaf, element, None, document, [*open_nodes, node], work, to)
-            if attributes[path]:
-                self._attributes(element, path, open_nodes, node, document, tests, work, to)
+            if reads[path]:
+                if reads[path] == TEXT and not children:
+                    value = element.text or ""
+                    number = known.get(value)
+                    strings.append(self.strings.intern(value) if number is None else number)
+                else:
+                    if filtering is None:
+                        filtering = _Filtering()
+                    node = len(trace) - of_attributes - 1
+                    of_attributes -= len(trace)
+                    self._read(element, path, node, filtering, trace, strings)
+                    of_attributes += len(trace)
             if children:
-                open_paths.append(path)
-                open_nodes.append(node)
-                to_come.append(children)
-            node += 1
+                opened.append((below, to_come))
+                below, to_come = transitions[path], children
+        key = tuple(trace)
+        layout = table.layouts.get(key)
+        if layout is None:
+            layout = lay_out(table, key)
+        if len(layout.paths) > MANY_ROWS:
+            layout, strings = bounded(layout, strings)
+        if layout.paths:
+            to.documents.append(document)
+            to.layouts.append(layout)
+            to.strings.append(tuple(strings))
+        if filtering is not None:
+            to.held += ((document, *held) for held in filtering.held)
+        return layout
 
-    def _leave(
-        self,
-        leaf: LeafPath,
-        element: etree._Element,
-        attribute: str | None,
-        document: int,
-        chain: list[int],
-        work: Work,
-        to: Witnesses,
-    ) -> None:
-        """Leaves a row for a node: an element, or its attribute of a value."""
-        string = None
-        if leaf.functions is not None:
-            value: str | None = string_value(element) if attribute is None else attribute
-            assert value is not None
-            work.take_string(value)
-            if leaf.functions:
-                value = apply(leaf.functions, value)
-            strings = self.strings
-            string = strings.unequal() if value is None else strings.intern(value)
-        if work.counts() and not work.keeps(leaf.number, string, [chain[d] for d in leaf.depths]):
-            return
-        to.documents.append(document)
-        to.nodes.append(chain[-1])
-        to.paths.append(leaf.number)
-        to.strings.append(string)
-        to.chains += chain
-        to.ends.append(len(to.chains))
-
-    def _attributes(
+    def _read(
         self,
         element: etree._Element,
-        parent: int,
-        open_nodes: list[int],
+        path: int,
         node: int,
-        document: int,
-        tests: FilterTests,
-        work: Work,
-        to: Witnesses,
+        filtering: _Filtering,
+        trace: list[int],
+        strings: list[int],
     ) -> None:
+        """Reads what is asked of an element beside its name: values, and attributes."""
         table = self._table
+        asked = [leaf.functions for leaf in table.leaves[path] if leaf.functions is not None]
+        if asked:
+            self._take(string_value(element), asked, filtering.work, strings)
+        if not table.attributes[path]:
+            return
         for name, text in cast(Iterable[tuple[str, str]], element.items()):
-            path = table.transitions[parent]["@" + name]
-            if path < 0:
+            below = table.transitions[path]
+            reached = below["@" + name]
+            if reached < 0:
                 code = node + ATTRIBUTE * self._attribute_number(name)
-                path = self._choose(parent, path, tests, element, name, document, code, to)
-            if table.leaves[path]:
-                chain = [*open_nodes, node, node + ATTRIBUTE * self._attribute_number(name)]
-                for leaf in table.leaves[path]:
-                    self._leave(leaf, element, text, document, chain, work, to)
+                reached = self._choose(below, reached, filtering, element, name, code)
+            if leaves := table.leaves[reached]:
+                trace += (~self._attribute_number(name), reached)
+                asked = [leaf.functions for leaf in leaves if leaf.functions is not None]
+                self._take(text, asked, filtering.work, strings)
+
+    def _take(
+        self, value: str, asked: Sequence[tuple[str, ...]], work: Work, to: list[int]
+    ) -> None:
+        """Takes a string value under some functions."""
+        strings = self.strings
+        for functions in asked:
+            work.take_string(value)
+            of = apply(functions, value) if functions else value
+            to.append(strings.unequal() if of is None else strings.intern(of))
 
     def _choose(
         self,
-        parent: int,
+        below: Transitions,
         target: int,
-        tests: FilterTests,
+        filtering: _Filtering,
         element: etree._Element,
         attribute: str | None,
-        document: int,
         code: int,
-        to: Witnesses,
     ) -> int:
         """The path of a node that reaches states with filters."""
         choice = self._table.choices[target]
@@ -226,12 +211,12 @@ class XPathEvaluator:
                 if holds is None:
                     test = choice.tests[place]
                     if isinstance(test, Family):
-                        found = self._held(test, tests, element, attribute)
+                        found = self._held(test, filtering.tests, element, attribute)
                         holds = found is not None
                         if found is not None:
-                            to.held.append((document, code, *found))
+                            filtering.held.append((code, *found))
                     else:
-                        holds = tests.holds(test, element, attribute)
+                        holds = filtering.tests.holds(test, element, attribute)
                     held[place] = holds
                 if not holds:
                     break
@@ -239,7 +224,7 @@ class XPathEvaluator:
                 active.add(state)
         if attribute is not None and not active:
             return DEAD
-        return self._table.intern(parent, frozenset(active))
+        return self._table.intern(below.path, frozenset(active))
 
     def _held(
         self, family: Family, tests: FilterTests, element: etree._Element, attribute: str | None

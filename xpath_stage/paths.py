@@ -15,17 +15,22 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from xpath_stage.automaton import Automaton
+from xpath_stage.layouts import Layout, Trace
 from xpath_stage.leaf_paths import Ending, Functions, Leaf, LeafPath, LeafPaths
 from xpath_stage.transitions import DEAD, SKIP, Choice, Choices, Transitions
 from xpath_stage.work import ExcessiveDocument
 
-__all__ = ["NOTHING", "Path", "PathTable"]
+__all__ = ["MORE", "NOTHING", "TEXT", "UNREAD", "Path", "PathTable"]
 
 _DERIVATIONS = 10_000
 _NAMES = 100_000
 
 NOTHING: frozenset[int] = frozenset()
 """No state active, or none waiting."""
+
+UNREAD, TEXT, MORE = 0, 1, 2
+"""What is read of the nodes of a path: nothing but their names; for one leaf path, their plain
+string value; attributes, or several values, or such to which functions are applied."""
 
 
 @dataclass(slots=True)
@@ -49,10 +54,12 @@ class PathTable:
     """The paths of all documents seen, as far as the registered spines tell them apart.
 
     Attributes, each a list indexed by path: `transitions`, `attributes` (whether any attribute
-    matters here), `leaves` (what a node leaves rows for).  Numbers of paths are used again; they
-    never leave the table, as those of leaf paths do.  `at` says where a state is active; `ends`
-    which spines end at a state, by number; `excessive`, which spines a path matches in too many
-    ways: documents that show such a path are refused.
+    matters here), `leaves` (what a node leaves rows for), `reads` (`UNREAD`, `TEXT` or `MORE`: what
+    the walk has to read of a node).  Numbers of paths are used again; they never leave the table,
+    as those of leaf paths do; `layouts` are those of traces, as long as no path comes to mean
+    something else.  `at` says where a state is active; `ends` which spines end at a state, by
+    number; `excessive`, which spines a path matches in too many ways: documents that show such a
+    path are refused.
     """
 
     def __init__(self, automaton: Automaton) -> None:
@@ -60,6 +67,8 @@ class PathTable:
         self.transitions: list[Transitions] = []
         self.attributes: list[bool] = []
         self.leaves: list[tuple[LeafPath, ...]] = []
+        self.reads: list[int] = []
+        self.layouts: dict[Trace, Layout] = {}
         self.choices = Choices()
         self.leaf_paths = LeafPaths()
         self.paths: dict[int, Path] = {}
@@ -146,6 +155,21 @@ class PathTable:
         """Tells the walk what leaf paths a path has come to have."""
         leaves = self.paths[number].leaves.items()
         self.leaves[number] = tuple(leaf.row(functions) for functions, leaf in leaves)
+        self._show_reads(number)
+
+    def show_attributes(self, number: int) -> None:
+        """Tells the walk whether attributes matter at a path."""
+        path = self.paths[number]
+        reads = self.automaton.reads_attributes(path.active, path.waiting)
+        self.attributes[number] = reads
+        self._show_reads(number)
+
+    def _show_reads(self, number: int) -> None:
+        valued = [leaf for leaf in self.leaves[number] if leaf.functions is not None]
+        if self.attributes[number] or len(valued) > 1 or (valued and valued[0].functions):
+            self.reads[number] = MORE
+        else:
+            self.reads[number] = TEXT if valued else UNREAD
 
     def rename(self, number: int, active: frozenset[int]) -> None:
         """Other states are active at a path from now on; below its parent there must be no path
@@ -202,6 +226,7 @@ class PathTable:
         self.excessive.pop(number, None)
         self.transitions[number].keep({})
         self.leaves[number] = ()
+        self.layouts.clear()
         self._unused.append(number)
 
     def _new(self, parent: int, depth: int, active: frozenset[int], waiting: frozenset[int]) -> int:
@@ -212,9 +237,10 @@ class PathTable:
             self.transitions.append(Transitions(number, self._transition, self.choices))
             self.attributes.append(False)
             self.leaves.append(())
+            self.reads.append(UNREAD)
         attribute = bool(active) and self.automaton.is_attribute(next(iter(active)))
         self.paths[number] = Path(parent, depth, active, waiting, attribute)
-        self.attributes[number] = self.automaton.reads_attributes(active, waiting)
+        self.show_attributes(number)
         for state in active:
             self.at.setdefault(state, set()).add(number)
         return number

@@ -79,10 +79,10 @@ def _shed(table: PathTable, dead: set[int]) -> dict[int, bool]:
 def _refresh(table: PathTable, number: int, turnover: Turnover) -> list[int]:
     """Brings up to date what a path has from its states and from its parent; returns the paths
     below it that have grown."""
-    path, automaton = table.paths[number], table.automaton
+    path = table.paths[number]
     above = table.paths[path.parent].waiting if path.parent >= 0 else NOTHING
     path.waiting = table.waiting(path.active, above)
-    table.attributes[number] = automaton.reads_attributes(path.active, path.waiting)
+    table.show_attributes(number)
     if not path.waiting and NOTHING in path.below:
         table.discard(path.below[NOTHING])
     if len(table.transitions[number]) > _NAMES_ASKED:

@@ -22,12 +22,18 @@ _DOUBLE = re.compile(
 )
 
 
+_BEGINNINGS = frozenset("0123456789.+-IN \t\r\n")
+
+
 def double_of(value: str) -> float | None:
     """A string cast as `xs:double`, None where it is not castable.
 
     >>> double_of(" 7.50 "), double_of("-INF"), double_of("7 days")
     (7.5, -inf, None)
     """
+    # Most strings are none, and tell it at once.
+    if value[:1] not in _BEGINNINGS:
+        return None
     found = _DOUBLE.fullmatch(value.strip(" \t\r\n"))
     if found is None:
         return None

@@ -2,15 +2,13 @@
 
 Structure costs one lookup an element whatever the queries; filters and string values do not:
 a search below each of many nested elements, a comparison of all pairs of two long lists, the
-text of a large document once for each of its ancestors, one value at thousands of nodes.  What
-a filter may cost is estimated before it runs; a document beyond the bound is refused, whatever
-its queries would have said.
+text of a large document once for each of its ancestors.  What a filter may cost is estimated
+before it runs; a document beyond the bound is refused, whatever its queries would have said.
+One value at thousands of nodes is for `equal_leaves`.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
 from typing import cast
 
 from lxml import etree
@@ -22,9 +20,6 @@ __all__ = ["ExcessiveDocument", "Work"]
 _STEPS = 100_000_000
 _CHARACTERS = 100_000_000
 _LITTLE_TEXT = 50_000
-_ROWS_COUNTED_FROM = 1_000
-_ALIKE = 16
-_EQUAL = 3_000
 
 _text = etree.XPath("string-length(/)")
 _elements_below = etree.XPath("count(descendant::*)")
@@ -36,16 +31,13 @@ class ExcessiveDocument(ValueError):
 
 
 class Work:
-    """What is left for one document: filter steps, characters of string values, equal leaves."""
+    """What is left for one document: filter steps and characters of string values."""
 
-    __slots__ = ("_alike", "_characters", "_depth", "_equal", "_little_text", "_rows", "_steps")
+    __slots__ = ("_characters", "_depth", "_little_text", "_steps")
 
     def __init__(self) -> None:
         self._steps: float = _STEPS
         self._characters = _CHARACTERS
-        self._rows = 0
-        self._alike: Counter[object] = Counter()
-        self._equal: Counter[object] = Counter()
         self._depth: int | None = None
         self._little_text: bool | None = None
 
@@ -95,29 +87,3 @@ class Work:
                 f"the string values that queries compare have more than {_CHARACTERS:,} "
                 "characters in all; bind leaves instead of whole subtrees"
             )
-
-    def counts(self) -> bool:
-        """Whether the document has left so many rows that `keeps` must be asked."""
-        self._rows += 1
-        return self._rows > _ROWS_COUNTED_FROM
-
-    def keeps(self, leaf: int, string: int | None, marked: Iterable[int]) -> bool:
-        """Whether a leaf must leave a row: False where many alike, of the same string below the
-        same marked nodes, have left one already.  Raises ExcessiveDocument.
-
-        Equal values are joined all with all: a value that stands a thousand times in two
-        documents makes a million pairs.
-        """
-        if string is None:
-            return True
-        alike = (leaf, string, *marked)
-        self._alike[alike] += 1
-        if self._alike[alike] > _ALIKE:
-            return False
-        self._equal[leaf, string] += 1
-        if self._equal[leaf, string] > _EQUAL:
-            raise ExcessiveDocument(
-                f"a value that queries join stands at more than {_EQUAL:,} nodes that they tell "
-                "apart; filter them or split the document"
-            )
-        return True

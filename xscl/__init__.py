@@ -11,6 +11,7 @@ from xscl._shadow import refuse_shadowing_packages
 refuse_shadowing_packages()
 
 from join_stage import Strategies
+from xscl.collecting import collect_rarely
 from xscl.engine import Engine
 from xscl.errors import DocumentError, QueryError, QuerySyntaxError, StateError, XSCLError
 from xscl.groups import MatchGroup, MatchGroups
@@ -34,5 +35,6 @@ __all__ = [
     "Strategies",
     "Subscription",
     "XSCLError",
+    "collect_rarely",
     "to_arrow",
 ]

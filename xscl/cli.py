@@ -21,6 +21,7 @@ from rich.console import Console
 
 import xscl
 from xscl.batches import in_batches
+from xscl.collecting import collect_rarely
 from xscl.engine import Engine
 from xscl.errors import XSCLError
 from xscl.explain import as_json, as_mermaid, as_sql, as_text, explain_file
@@ -147,6 +148,7 @@ def run(
         if not engine.subscriptions:
             return 2
         check_stream(engine, stream)
+        collect_rarely()
         sources = read_sources(
             events, docs, feed, items, report, max_document=max_document, links=links
         )

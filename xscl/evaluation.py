@@ -8,6 +8,7 @@ acyclic, so that it ends.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +16,15 @@ from dataclasses import dataclass, field
 from lxml import etree
 
 from join_stage import Batch, JoinProcessor, Wanted
-from xpath_stage import Accept, ExcessiveDocument, Held, Strings, Witnesses, XPathEvaluator
+from xpath_stage import (
+    Accept,
+    ExcessiveDocument,
+    Held,
+    Layout,
+    Strings,
+    Witnesses,
+    XPathEvaluator,
+)
 from xscl.batches import accepted, joining_batch
 from xscl.catalogue import Catalogue
 from xscl.derived import Composite, Derived, Found
@@ -72,6 +81,8 @@ class Evaluation:
         self._version = self._versions()
         # What constants of forms hold at the nodes of the documents held.
         self._held: dict[int, dict[tuple[int, int], Held]] = {}
+        # The layouts of composites, by derived stream and codes.
+        self._composed: dict[tuple[int, tuple[int, ...]], Layout] = {}
 
     def publish(
         self, envelopes: Iterable[Mapping[str, object]], *, raising: bool = False
@@ -201,16 +212,17 @@ class Evaluation:
         self, document: Document, root: etree._Element, witnesses: Witnesses
     ) -> DocumentShape:
         """Stage 1; a document that causes too much work is as if it had never come."""
-        before = len(witnesses.paths)
         try:
-            self._xpath.evaluate(document.stream, root, document.number, witnesses)
+            layout = self._xpath.evaluate(document.stream, root, document.number, witnesses)
         except ExcessiveDocument as error:
             raise DocumentError(str(error), stream=document.source, document=document.id) from error
-        self._held.pop(document.number, None)
-        for number, code, family, constants in witnesses.held:
-            self._held.setdefault(number, {})[code, family] = constants
-        witnesses.held.clear()
-        return document.stream, frozenset(witnesses.paths[before:])
+        if self._held:
+            self._held.pop(document.number, None)
+        if witnesses.held:
+            for number, code, family, constants in witnesses.held:
+                self._held.setdefault(number, {})[code, family] = constants
+            witnesses.held.clear()
+        return document.stream, layout.kinds
 
     def _cascade(self, wave: Wave) -> list[Delivery]:
         deliveries: list[Delivery] = []
@@ -255,6 +267,7 @@ class Evaluation:
             self._accepts = []
         self._intake.queries_changed(changes.moved)
         self._grouping.queries_changed()
+        self._composed.clear()
 
     def _batch(self, wave: Wave) -> Batch:
         accepts, self._accepts = self._accepts, []
@@ -300,7 +313,7 @@ class Evaluation:
             if isinstance(owner, Derived):
                 composite = self._intake.compose(owner, found)
                 wave.composites.append(composite)
-                _leave_composite(owner, composite, wave.witnesses)
+                self._leave(owner, composite, wave.witnesses)
                 continue
             fed = [stream for stream in owner.feeds if self._queries.graph.read[stream]]
             told = all_of_them or owner.on_match is not None or owner.standing.stream is not None
@@ -314,6 +327,26 @@ class Evaluation:
             for stream in fed:
                 self._publish_result(match, stream, time, wave)
         return wave
+
+    def _leave(self, derived: Derived, composite: Composite, to: Witnesses) -> None:
+        """A composite's witnesses: a row for each column that later stages ask for."""
+        key = (derived.number, composite.codes)
+        layout = self._composed.get(key)
+        if layout is None:
+            places = itertools.count()
+            layout = self._composed[key] = Layout.of(
+                (
+                    spine,
+                    (composite.codes[column],),
+                    next(places) if column in derived.valued else None,
+                    (),
+                )
+                for column, spine in derived.spines.items()
+            )
+        valued = dict(zip(derived.valued, composite.strings, strict=True))
+        to.documents.append(composite.number)
+        to.layouts.append(layout)
+        to.strings.append(tuple([valued[column] for column in derived.spines if column in valued]))
 
     def _publish_result(self, match: Match, stream: str, time: int, wave: Wave) -> None:
         """A match's result as a document of a stream."""
@@ -329,16 +362,3 @@ class Evaluation:
             return
         self._intake.admit_result(document, shape)
         wave.documents.append(document)
-
-
-def _leave_composite(derived: Derived, composite: Composite, to: Witnesses) -> None:
-    """A composite's witnesses: a row for each column that later stages ask for."""
-    strings = dict(zip(derived.valued, composite.strings, strict=True))
-    for column, spine in derived.spines.items():
-        code = composite.codes[column]
-        to.documents.append(composite.number)
-        to.nodes.append(code)
-        to.paths.append(spine)
-        to.strings.append(strings.get(column))
-        to.chains.append(code)
-        to.ends.append(len(to.chains))

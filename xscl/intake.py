@@ -81,7 +81,7 @@ class Intake:
             problem = "`id` must be a string"
             raise DocumentError(problem, stream=stream, document=str(name))
         for member, text in (("stream", stream), ("id", name)):
-            if _LONE_SURROGATE.search(text):
+            if not text.isascii() and _LONE_SURROGATE.search(text):
                 problem = f"`{member}` holds half a surrogate pair, which is no character"
                 raise DocumentError(problem, stream=ascii(stream), document=ascii(name))
         body, json = envelope.get("xml"), False

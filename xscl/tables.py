@@ -125,6 +125,8 @@ def read_parameters(path: str | Path) -> Iterator[dict[str, object]]:
 
 def _reader(table: object) -> pa.RecordBatchReader | None:
     """What reads a table by record batches; None for what is no table."""
+    if isinstance(table, list):
+        return None
     # Never imported here: a table of pandas is there only if its user has imported it.
     pandas = sys.modules.get("pandas")
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from datetime import UTC, datetime
 
 from xscl.language.windows import is_unit, microseconds
@@ -40,6 +41,8 @@ def from_timestamp(value: object) -> int:
     >>> from_timestamp(1.5), from_timestamp("1970-01-01T00:00:02Z")
     (1500000, 2000000)
     """
+    if type(value) is int and abs(value) < _FARTHEST // 1_000_000:
+        return value * 1_000_000
     if isinstance(value, str):
         try:
             return _since_1970(datetime.fromisoformat(value.strip()))
@@ -63,7 +66,7 @@ def to_seconds(microseconds: int) -> float:
 
 def now() -> int:
     """The current time."""
-    return from_timestamp(datetime.now(UTC).timestamp())
+    return time.time_ns() // 1_000
 
 
 def _since_1970(moment: datetime) -> int:

@@ -20,6 +20,7 @@ from click.core import ParameterSource
 from rich.console import Console
 
 import xscl
+from xscl.collecting import collect_rarely
 from xscl.endings import ended_by_signals
 from xscl.engine import Engine
 from xscl.errors import XSCLError
@@ -145,6 +146,7 @@ def watch(
         if not engine.subscriptions:
             return 2
         check_stream(engine, stream)
+        collect_rarely()
         with _usage():
             agent = _agent(contact)
             surroundings = Surroundings.of_environment()

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from join_stage import Batch, Chain, JoinProcessor, Plan, Strategies, TimeConstraint, plan_of
 from templates import JoinGraph, minor
+from tests.join_stage.witnessing import leave
 from tests.templates.graphs import graph
 from xpath_stage import Witnesses
 
@@ -325,13 +326,19 @@ class Feeder:
         ordinary = [entity for entity in entities if not entity.composite]
         composed = [entity for entity in entities if entity.composite]
         witnesses = Witnesses()
-        for entity, item in rows:
-            witnesses.documents.append(entity.number)
-            witnesses.nodes.append(item.code)
-            witnesses.paths.append(self.paths[item.label])
-            witnesses.strings.append(item.string)
-            witnesses.chains += [item.code] if item.parent is None else [item.parent, item.code]
-            witnesses.ends.append(len(witnesses.chains))
+        for entity in entities:
+            leave(
+                witnesses,
+                entity.number,
+                (
+                    (
+                        self.paths[item.label],
+                        (item.code,) if item.parent is None else (item.parent, item.code),
+                        item.string,
+                    )
+                    for item in entity.items
+                ),
+            )
         return Batch(
             documents=[(one.number, one.time, "S", f"d{one.number}") for one in ordinary],
             composites=[

@@ -15,6 +15,7 @@ from join_stage.constraints import FOREVER
 from join_stage.relations import create, insert
 from join_stage.state import JoinState
 from join_stage.value_join import Delta, join_values, note_joining_paths
+from tests.join_stage.witnessing import leave
 from xpath_stage import Witnesses
 
 DEPTH = 2
@@ -111,14 +112,10 @@ def expected(case: Case) -> Counter[Pair]:
 
 def begin(state: JoinState, case: Case, numbers: range) -> None:
     witnesses = Witnesses()
-    for leaf in case.leaves:
-        if leaf.document in numbers:
-            witnesses.documents.append(leaf.document)
-            witnesses.nodes.append(leaf.node)
-            witnesses.paths.append(leaf.path)
-            witnesses.strings.append(leaf.string)
-            witnesses.chains += leaf.chain
-            witnesses.ends.append(len(witnesses.chains))
+    for number in numbers:
+        leaves = (leaf for leaf in case.leaves if leaf.document == number)
+        rows = ((leaf.path, tuple(leaf.chain), leaf.string) for leaf in leaves)
+        leave(witnesses, number, rows)
     documents = [(number, case.times[number], "S", f"d{number}") for number in numbers]
     state.begin(Batch(documents, witnesses=witnesses))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from itertools import pairwise
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
@@ -14,6 +13,7 @@ from xpath_stage import (
     ATTRIBUTE,
     Changes,
     Filter,
+    Row,
     Spine,
     Step,
     Strings,
@@ -181,10 +181,6 @@ class Oracle:
         return self.numbers[element], attribute
 
 
-_DROPPED = -1
-"""The leaf path of a row that is of no use any more."""
-
-
 class Stage:
     """An evaluator, and a receiver of its witnesses that keeps them as its changes tell."""
 
@@ -192,7 +188,7 @@ class Stage:
         self.strings = Strings()
         self.evaluator = XPathEvaluator(self.strings)
         self.accepts: dict[tuple[int, int], set[tuple[int, ...]]] = {}
-        self.witnesses = Witnesses()
+        self.rows: list[Row] = []
         self._documents = 0
         self._since: dict[int, int] = {}
 
@@ -204,7 +200,9 @@ class Stage:
 
     def evaluate(self, text: str) -> int:
         """Evaluates a document; returns its number."""
-        self.evaluator.evaluate("S", parse(text), self._documents, self.witnesses)
+        witnesses = Witnesses()
+        self.evaluator.evaluate("S", parse(text), self._documents, witnesses)
+        self.rows += witnesses.rows()
         self._documents += 1
         return self._documents - 1
 
@@ -227,19 +225,18 @@ class Stage:
             ways = self.accepts.setdefault((accept.path, accept.spine), set())
             assert accept.depths not in ways
             ways.add(accept.depths)
-        kept = self.witnesses
-        targets = [moved.get(path, path) for path in kept.paths]
-        kept.paths = [_DROPPED if path is None else path for path in targets]
         unvalued = set(changes.unvalued)
-        for row, path in enumerate(kept.paths):
-            if path in unvalued:
-                kept.strings[row] = None
+        kept, self.rows = self.rows, []
+        for document, node, path, string, chain in kept:
+            target = moved.get(path, path)
+            if target is not None:
+                string = None if target in unvalued else string
+                self.rows.append((document, node, target, string, chain))
         return changes
 
     def strings_kept(self) -> set[int]:
         """The leaf paths that have a row with a string."""
-        rows = zip(self.witnesses.paths, self.witnesses.strings, strict=True)
-        return {path for path, string in rows if string is not None} - {_DROPPED}
+        return {path for _, _, path, string, _ in self.rows if string is not None}
 
     def found(self, number: int, document: int) -> list[tuple[tuple[Node, ...], Any]] | None:
         """The marked nodes of a spine and the leaf's string value, as often as found; None if the
@@ -247,18 +244,8 @@ class Stage:
         if document < self._since[number]:
             return None
         values = {number: value for value, number in self.strings.numbers.items()}
-        kept = self.witnesses
-        rows = zip(
-            kept.documents,
-            kept.paths,
-            kept.strings,
-            pairwise([0, *kept.ends]),
-            kept.nodes,
-            strict=True,
-        )
         found = []
-        for of, path, string, (start, end), node in rows:
-            chain = kept.chains[start:end]
+        for of, node, path, string, chain in self.rows:
             assert chain[-1] == node
             for depths in self.accepts.get((path, number), ()) if of == document else ():
                 marked = tuple(self._node(chain[depth]) for depth in depths)

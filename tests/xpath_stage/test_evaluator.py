@@ -139,7 +139,7 @@ def test_a_row_holds_for_all_spines_of_its_path() -> None:
         stage.evaluator.register(asked)
     batch = Witnesses()
     stage.evaluator.evaluate("S", parse("<a/>"), 1, batch)
-    assert len(batch.nodes) == 1
+    assert len(batch) == 1
     assert {accept.spine for accept in stage.evaluator.take_changes().accepts} == {0, 1, 2, 3}
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from tests.xpath_stage.drawing import Oracle, Stage
-from xpath_stage import Accept, Changes, ExcessiveDocument, Filter, Spine, Step
+from xpath_stage import Accept, Changes, ExcessiveDocument, Filter, Spine, Step, Witnesses
 
 NOTHING = Changes((), (), (), ())
 EMPTY = (0, 1, 0, 0)
@@ -308,7 +308,7 @@ def test_streams_go_with_their_last_spine() -> None:
     kept = stage.register(spine("//a"))
     other = stage.register(spine("//a", stream="R"))
     stage.evaluate("<a/>")
-    stage.evaluator.evaluate("R", etree.fromstring("<a/>"), 9, stage.witnesses)
+    stage.evaluator.evaluate("R", etree.fromstring("<a/>"), 9, Witnesses())
     stage.catch_up()
     stage.evaluator.release(kept)
     assert stage.evaluator.automaton.root("S") is None

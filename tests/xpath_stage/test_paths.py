@@ -35,7 +35,7 @@ def test_documents_of_one_shape_add_no_paths() -> None:
     assert stage.evaluator.take_changes().accepts != ()
     size = len(stage.evaluator.paths)
     for number in range(1, 200):
-        assert len(evaluate(stage, item(number)).nodes) == 3 * (number % 3 + 1)
+        assert len(evaluate(stage, item(number))) == 3 * (number % 3 + 1)
     assert len(stage.evaluator.paths) == size
     assert stage.evaluator.take_changes() == Changes((), (), (), ())
 
@@ -63,7 +63,7 @@ def test_labels_that_no_pattern_tells_apart_are_one_path() -> None:
         batch = evaluate(
             stage, f"<x{number}><y{number}/><item><z{number}/><title/></item></x{number}>"
         )
-        assert len(batch.nodes) == 1
+        assert len(batch) == 1
     assert len(stage.evaluator.paths) == size
 
 
@@ -75,7 +75,7 @@ def test_more_patterns_are_no_more_rows() -> None:
         stage.evaluator.register(Spine("S", steps, (0, 2), ()))
         stage.evaluator.register(leaf("title"))
     batch = evaluate(stage, "<item><title><n7/><n7/></title></item>")
-    assert len(batch.nodes) == 3
+    assert len(batch) == 3
 
 
 def test_deep_documents_of_one_name_stay_exact() -> None:

@@ -1,0 +1,27 @@
+"""Witnesses as stage 1 leaves them, from plain rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import count
+
+from xpath_stage import Layout, Witnesses
+
+Leaf = tuple[int, tuple[int, ...], int | None]
+"""A leaf path, the codes of the nodes from the root to the row's own, the string."""
+
+
+def leave(to: Witnesses, document: int, leaves: Iterable[Leaf]) -> None:
+    """Adds the rows of a document."""
+    rows = list(leaves)
+    if not rows:
+        return
+    places = count()
+    to.documents.append(document)
+    to.layouts.append(
+        Layout.of(
+            (path, chain, None if string is None else next(places), ())
+            for path, chain, string in rows
+        )
+    )
+    to.strings.append(tuple(string for *_, string in rows if string is not None))

@@ -1,0 +1,57 @@
+"""From the trace that the walk over a document leaves to the layout of its rows.
+
+A path tells its depth, so that a trace says where each row stands and which nodes are above it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xpath_stage.documents import ATTRIBUTE
+from xpath_stage.layouts import Layout, LayoutRow, Trace
+from xpath_stage.paths import PathTable
+from xpath_stage.transitions import DEAD
+
+__all__ = ["lay_out"]
+
+_LONG = 500
+_REMEMBERED = 20_000
+"""Traces of so many entries are not remembered; so many others are."""
+
+
+def lay_out(table: PathTable, trace: Trace) -> Layout:
+    """The layout of a document's trace, remembered as long as the paths mean what they do now."""
+    layout = Layout.of(_rows(table, trace))
+    if len(trace) < _LONG:
+        if len(table.layouts) >= _REMEMBERED:
+            table.layouts.clear()
+        table.layouts[trace] = layout
+    return layout
+
+
+def _rows(table: PathTable, trace: Trace) -> Iterator[LayoutRow]:
+    leaves, paths = table.leaves, table.paths
+    taken = 0
+    above: list[int] = []
+    node = -1
+    name = 0
+    for path in trace:
+        if path < 0:
+            name = ~path
+            continue
+        if name:
+            chain: tuple[int, ...] = (*above, node + ATTRIBUTE * name)
+            name = 0
+        else:
+            node += 1
+            if path == DEAD:
+                continue
+            del above[paths[path].depth :]
+            above.append(node)
+            if not leaves[path]:
+                continue
+            chain = tuple(above)
+        for leaf in leaves[path]:
+            valued = leaf.functions is not None
+            yield leaf.number, chain, taken if valued else None, leaf.depths
+            taken += valued
