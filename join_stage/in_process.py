@@ -32,8 +32,9 @@ from join_stage.view_cache import Seats, ViewCache
 
 __all__ = ["ExcessivePairs", "InProcessJoin"]
 
-_LONG = 32
-"""A range of more documents than that is not looked at one by one."""
+_LONG = 8
+"""A range of more than so many times as many documents as all others together is not looked at
+one by one."""
 
 _WIDE = 64
 """Of a document with more ranges than that, pairs may have too much in common to give it a name."""
@@ -141,6 +142,8 @@ class InProcessJoin:
         self.settle()
         self._completion.begin(batch)
         self.tuples, self._open, self._new = [], [], {}
+        if len(batch) > 1:
+            self.cache.fetch(batch.string_numbers)
         try:
             some = batch.witnesses
             for one in zip(some.documents, some.layouts, some.strings, strict=True):
@@ -217,11 +220,14 @@ class InProcessJoin:
 
     def _pair(self, document: int, time: int, ranges: list[_Range], *, right: bool) -> None:
         """Finds what a document has in common with those of some ranges."""
-        hot: _Range | None = max(ranges, key=len) if len(ranges) > 1 else ranges[0]
-        assert hot is not None
-        if not self._strategies.ranges or (len(ranges) > 1 and len(hot) <= _LONG):
-            hot = None
-        if sum(map(len, ranges)) - (0 if hot is None else len(hot)) > _EXCESSIVE:
+        hot: _Range | None = None
+        one_by_one = sum(map(len, ranges)) if len(ranges) > 1 else len(ranges[0])
+        if self._strategies.ranges:
+            longest = max(ranges, key=len) if len(ranges) > 1 else ranges[0]
+            rest = one_by_one - len(longest)
+            if len(longest) > _LONG * rest:
+                hot, one_by_one = longest, rest
+        if one_by_one > _EXCESSIVE:
             raise ExcessivePairs
         if len(ranges) > _WIDE or not self._strategies.signatures or not self.signatures.pay:
             self._pair_plainly(document, ranges, right=right)

@@ -103,6 +103,8 @@ class ViewCache:
         self._highest = 0
         # Whether something went that the relations may not have yet, or may have still.
         self._unwritten = False
+        # Whether a string may stand somewhere that has no slice.
+        self._holes = False
 
     def __len__(self) -> int:
         return len(self._slices)
@@ -134,6 +136,21 @@ class ViewCache:
             filled = self._fill({string for _, string in missing})
             found += ((place, filled[string]) for place, string in missing)
         return found
+
+    def fetch(self, strings: Iterable[int | None]) -> None:
+        """Fills the slices that are missing of a batch's strings, all at once, where some may be
+        missing."""
+        if not self._holes:
+            return
+        slices, highest = self._slices, self._highest
+        missing = {
+            string
+            for string in strings
+            if string is not None and 0 <= string <= highest and string not in slices
+        }
+        if missing:
+            self.misses += len(missing)
+            self._fill(missing)
 
     def _spread(self, string: int, entry: Slice | _Lone) -> Slice:
         self._slices.move_to_end(string)
@@ -243,6 +260,7 @@ class ViewCache:
 
     def came(self, strings: Iterable[int | None]) -> None:
         """Strings came that were not joined in process: their slices are to be filled anew."""
+        self._holes = True
         for string in strings:
             if string is not None:
                 self._let_go(string)
@@ -271,7 +289,7 @@ class ViewCache:
             held.clear()
         self._places, self._shapes = [], []
         self._slice_bytes = self._document_bytes = 0
-        self._unwritten = True
+        self._unwritten = self._holes = True
         self.version += 1
 
     def shrink(self) -> None:
@@ -288,7 +306,8 @@ class ViewCache:
                     self.evicted += self._let_go(string)
         while self._slice_bytes > half and self._slices:
             self.evicted += self._let_go(next(iter(self._slices)))
-        self._unwritten |= self.evicted > before
+        if self.evicted > before:
+            self._unwritten = self._holes = True
 
     def _write(self) -> None:
         """What comes in process is in the slices from the beginning: before it is looked for in

@@ -3,10 +3,10 @@
 `patterns` says what can be asked for, `automaton` shares it, `paths` runs the automaton once
 per path (`transitions` lead there, `leaf_paths` are what rows are left for), `filters` tests
 nodes (`functions` has what XPath 1.0 has not, `constants` finds those that hold), `evaluator`
-walks a document within the bounds of `work`; the trace of that stands for the rows of a layout
-(`layouts`, `equal_leaves`).  Spines come and go while documents flow:
-`registered` counts them, `upkeep` lets the paths follow.  `values` are functions on strings,
-`documents` and `json_documents` parse.
+walks a document within the bounds of `work`.  What it leaves is a trace (`traces`), which stands
+for the rows of a layout (`layouts`, `equal_leaves`); documents of one structure share it
+(`structures`).  Spines come and go while documents flow: `registered` counts them, `upkeep` lets
+the paths follow.  `values` are functions on strings, `documents` and `json_documents` parse.
 """
 
 from xpath_stage.constants import Constant, Constants, Held

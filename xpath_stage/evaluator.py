@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
+from itertools import chain, islice
 from typing import cast
 
 from lxml import etree
@@ -24,6 +25,7 @@ from xpath_stage.paths import TEXT, PathTable
 from xpath_stage.patterns import Family, Spine
 from xpath_stage.registered import RegisteredSpines
 from xpath_stage.strings import Strings
+from xpath_stage.structures import FEW, Structure, structure_of
 from xpath_stage.traces import lay_out
 from xpath_stage.transitions import DEAD, SKIP, Transitions
 from xpath_stage.values import apply
@@ -101,17 +103,55 @@ class XPathEvaluator:
         """
         if self._spines.stale:
             self._spines.show()
+        table = self._table
+        elements = root.iter()
+        first = list(islice(elements, FEW))
+        structure: Structure | None = None
+        if len(first) < FEW and table.structures.pay:
+            structure = structure_of(stream, first)
+            alike = table.structures.find(structure)
+            if alike is not None:
+                known = self.strings.numbers
+                strings: list[int] = []
+                for place in alike.texts:
+                    value = first[place].text or ""
+                    number = known.get(value)
+                    strings.append(self.strings.intern(value) if number is None else number)
+                if alike.layout.paths:
+                    to.leave(document, alike.layout, strings)
+                return alike.layout
+        trace: list[int] = []
+        strings = []
+        filtering = self._walk(stream, chain(first, elements), trace, strings)
+        layout = lay_out(table, tuple(trace))
+        if len(layout.paths) > MANY_ROWS:
+            layout, strings = bounded(layout, strings)
+        elif structure is not None and filtering is None:
+            table.structures.remember(structure, tuple(trace), table.reads, layout)
+        if layout.paths:
+            to.leave(document, layout, strings)
+        if filtering is not None:
+            to.held += ((document, *held) for held in filtering.held)
+        return layout
+
+    def _walk(
+        self,
+        stream: str,
+        elements: Iterable[etree._Element],
+        trace: list[int],
+        strings: list[int],
+    ) -> _Filtering | None:
+        """Leaves the trace of a document and the strings that are asked for; returns what its
+        filters have said, None if nothing but names and the texts of leaves has been read."""
         table, known = self._table, self.strings.numbers
         transitions, reads = table.transitions, table.reads
         filtering: _Filtering | None = None
-        trace: list[int] = []
-        strings: list[int] = []
         of_attributes = 0
         # The open elements: what their children's names lead to, and how many of these are to come.
         opened: list[tuple[Transitions, int]] = []
         below: Transitions = transitions[table.root(stream)]
         to_come = 1
-        for element in root.iter():
+        for element in elements:
             while not to_come:
                 below, to_come = opened.pop()
             to_come -= 1
@@ -140,19 +180,7 @@ class XPathEvaluator:
             if children:
                 opened.append((below, to_come))
                 below, to_come = transitions[path], children
-        key = tuple(trace)
-        layout = table.layouts.get(key)
-        if layout is None:
-            layout = lay_out(table, key)
-        if len(layout.paths) > MANY_ROWS:
-            layout, strings = bounded(layout, strings)
-        if layout.paths:
-            to.documents.append(document)
-            to.layouts.append(layout)
-            to.strings.append(tuple(strings))
-        if filtering is not None:
-            to.held += ((document, *held) for held in filtering.held)
-        return layout
+        return filtering
 
     def _read(
         self,

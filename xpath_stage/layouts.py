@@ -8,7 +8,7 @@ and a document is no more than its layout and its strings, whatever the number o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from xpath_stage.constants import Held
@@ -73,6 +73,12 @@ class Witnesses:
 
     def __len__(self) -> int:
         return sum([len(layout.paths) for layout in self.layouts])
+
+    def leave(self, document: int, layout: Layout, strings: Sequence[int | None]) -> None:
+        """Adds what a document leaves."""
+        self.documents.append(document)
+        self.layouts.append(layout)
+        self.strings.append(tuple(strings))
 
     def rows(self) -> Iterator[Row]:
         """All rows: one for each node of an accepting path."""

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from xpath_stage.automaton import Automaton
 from xpath_stage.layouts import Layout, Trace
 from xpath_stage.leaf_paths import Ending, Functions, Leaf, LeafPath, LeafPaths
+from xpath_stage.structures import Structures
 from xpath_stage.transitions import DEAD, SKIP, Choice, Choices, Transitions
 from xpath_stage.work import ExcessiveDocument
 
@@ -56,10 +57,10 @@ class PathTable:
     Attributes, each a list indexed by path: `transitions`, `attributes` (whether any attribute
     matters here), `leaves` (what a node leaves rows for), `reads` (`UNREAD`, `TEXT` or `MORE`: what
     the walk has to read of a node).  Numbers of paths are used again; they never leave the table,
-    as those of leaf paths do; `layouts` are those of traces, as long as no path comes to mean
-    something else.  `at` says where a state is active; `ends` which spines end at a state, by
-    number; `excessive`, which spines a path matches in too many ways: documents that show such a
-    path are refused.
+    as those of leaf paths do.  `layouts` are those of traces and `structures` tells those of
+    documents, as long as no path comes to mean something else.  `at` says where a state is active;
+    `ends` which spines end at a state, by number; `excessive`, which spines a path matches in too
+    many ways: documents that show such a path are refused.
     """
 
     def __init__(self, automaton: Automaton) -> None:
@@ -69,6 +70,7 @@ class PathTable:
         self.leaves: list[tuple[LeafPath, ...]] = []
         self.reads: list[int] = []
         self.layouts: dict[Trace, Layout] = {}
+        self.structures = Structures()
         self.choices = Choices()
         self.leaf_paths = LeafPaths()
         self.paths: dict[int, Path] = {}
@@ -92,6 +94,11 @@ class PathTable:
             active = frozenset((state,))
             path = self._roots[state] = self._new(-1, -1, active, self.waiting(active, NOTHING))
         return path
+
+    def forget_layouts(self) -> None:
+        """To be called when a path may have come to mean something else."""
+        self.layouts.clear()
+        self.structures.clear()
 
     def downwards(self, numbers: Iterable[int]) -> list[int]:
         """Those of these paths that are still there, each before the paths below it."""
@@ -226,7 +233,7 @@ class PathTable:
         self.excessive.pop(number, None)
         self.transitions[number].keep({})
         self.leaves[number] = ()
-        self.layouts.clear()
+        self.forget_layouts()
         self._unused.append(number)
 
     def _new(self, parent: int, depth: int, active: frozenset[int], waiting: frozenset[int]) -> int:

@@ -87,7 +87,7 @@ class RegisteredSpines:
         self._came, self._went = {}, []
         for path in changed & table.paths.keys():
             table.show_leaves(path)
-        table.layouts.clear()
+        table.forget_layouts()
         return table
 
     def show(self) -> None:

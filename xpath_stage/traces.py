@@ -21,6 +21,9 @@ _REMEMBERED = 20_000
 
 def lay_out(table: PathTable, trace: Trace) -> Layout:
     """The layout of a document's trace, remembered as long as the paths mean what they do now."""
+    layout = table.layouts.get(trace)
+    if layout is not None:
+        return layout
     layout = Layout.of(_rows(table, trace))
     if len(trace) < _LONG:
         if len(table.layouts) >= _REMEMBERED:

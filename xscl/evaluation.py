@@ -344,9 +344,8 @@ class Evaluation:
                 for column, spine in derived.spines.items()
             )
         valued = dict(zip(derived.valued, composite.strings, strict=True))
-        to.documents.append(composite.number)
-        to.layouts.append(layout)
-        to.strings.append(tuple([valued[column] for column in derived.spines if column in valued]))
+        strings = [valued[column] for column in derived.spines if column in valued]
+        to.leave(composite.number, layout, strings)
 
     def _publish_result(self, match: Match, stream: str, time: int, wave: Wave) -> None:
         """A match's result as a document of a stream."""

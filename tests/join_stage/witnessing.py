@@ -17,11 +17,7 @@ def leave(to: Witnesses, document: int, leaves: Iterable[Leaf]) -> None:
     if not rows:
         return
     places = count()
-    to.documents.append(document)
-    to.layouts.append(
-        Layout.of(
-            (path, chain, None if string is None else next(places), ())
-            for path, chain, string in rows
-        )
+    layout = Layout.of(
+        (path, chain, None if string is None else next(places), ()) for path, chain, string in rows
     )
-    to.strings.append(tuple(string for *_, string in rows if string is not None))
+    to.leave(document, layout, [string for *_, string in rows if string is not None])
