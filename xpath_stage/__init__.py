@@ -3,14 +3,15 @@
 `patterns` says what can be asked for, `automaton` shares it, `paths` runs the automaton once
 per path (`transitions` lead there, `leaf_paths` are what rows are left for), `filters` tests
 nodes (`functions` has what XPath 1.0 has not, `constants` finds those that hold), `evaluator`
-walks a document within the bounds of `work`.  Spines come and go while documents flow:
-`registered` counts them, `upkeep` lets the paths follow.  `values` are functions on strings,
-`documents` and `json_documents` parse.
+walks a document within the bounds of `work`; of a large one `events` are walked, of a tree that is
+`pruned` as it grows.  Spines come and go while documents flow: `registered` counts them, `upkeep`
+lets the paths follow.  `values` are functions on strings, `documents` and `json_documents` parse.
 """
 
 from xpath_stage.constants import Constant, Constants, Held
 from xpath_stage.documents import ATTRIBUTE, MalformedDocument, parse, string_value
 from xpath_stage.evaluator import Witnesses, XPathEvaluator
+from xpath_stage.events import evaluate_events
 from xpath_stage.functions import EXTENSIONS, compared
 from xpath_stage.json_documents import (
     decode_name,
@@ -21,6 +22,7 @@ from xpath_stage.json_documents import (
 )
 from xpath_stage.leaf_paths import Accept, Changes
 from xpath_stage.patterns import Definition, Family, Filter, Spine, Step, Test
+from xpath_stage.pruned import PIECE, PrunedDocument
 from xpath_stage.strings import Strings
 from xpath_stage.values import apply, double_of
 from xpath_stage.work import ExcessiveDocument
@@ -28,6 +30,7 @@ from xpath_stage.work import ExcessiveDocument
 __all__ = [
     "ATTRIBUTE",
     "EXTENSIONS",
+    "PIECE",
     "Accept",
     "Changes",
     "Constant",
@@ -38,6 +41,7 @@ __all__ = [
     "Filter",
     "Held",
     "MalformedDocument",
+    "PrunedDocument",
     "Spine",
     "Step",
     "Strings",
@@ -49,6 +53,7 @@ __all__ = [
     "decode_name",
     "double_of",
     "encode_name",
+    "evaluate_events",
     "json_tree",
     "json_values",
     "number_text",
