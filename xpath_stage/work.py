@@ -118,12 +118,15 @@ class Work:
         """
         if string is None:
             return True
-        alike = (leaf, string, *marked)
-        self._alike[alike] += 1
-        if self._alike[alike] > _ALIKE:
-            return False
-        self._equal[leaf, string] += 1
-        if self._equal[leaf, string] > _EQUAL:
+        equal = (leaf, string)
+        # Most values stand at few nodes, and of these no more is counted.
+        if self._equal[equal] >= _ALIKE:
+            alike = (leaf, string, *marked)
+            self._alike[alike] += 1
+            if self._alike[alike] > _ALIKE:
+                return False
+        self._equal[equal] += 1
+        if self._equal[equal] > _EQUAL:
             raise ExcessiveDocument(
                 f"a value that queries join stands at more than {_EQUAL:,} nodes that they tell "
                 "apart; filter them or split the document"
