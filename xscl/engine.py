@@ -10,6 +10,7 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Literal, overload
 
@@ -247,14 +248,15 @@ class Engine:
         timestamp: float | str | None = None,
         grouped: bool = False,
     ) -> list[Match] | MatchGroups:
-        """Publishes one document, XML as text or bytes or JSON as a dict or list; returns the
-        matches that it completes, and those of queries that read what these publish; `grouped`, a
-        sequence of groups, each of all the queries that the same documents satisfy.
+        """Publishes one document, XML as text, bytes or the Path of its file, or JSON as a dict or
+        list; returns the matches that it completes, and those of queries that read what these
+        publish; `grouped`, a sequence of groups, each of all the queries that the same documents
+        satisfy.
 
         Raises DocumentError if it cannot be read.  A late or duplicate document is counted and
         has no matches.
         """
-        kind = "xml" if isinstance(document, str | bytes) else "json"
+        kind = "xml" if isinstance(document, str | bytes | Path) else "json"
         envelope = {"stream": stream, kind: document, "id": id, "timestamp": timestamp}
         return self._publish([envelope], raising=True, grouped=grouped)
 

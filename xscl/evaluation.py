@@ -15,11 +15,20 @@ from dataclasses import dataclass, field
 from lxml import etree
 
 from join_stage import Batch, JoinProcessor, Wanted
-from xpath_stage import Accept, ExcessiveDocument, Held, Strings, Witnesses, XPathEvaluator
+from xpath_stage import (
+    Accept,
+    ExcessiveDocument,
+    Held,
+    MalformedDocument,
+    Strings,
+    Witnesses,
+    XPathEvaluator,
+    evaluate_events,
+)
 from xscl.batches import accepted, joining_batch
 from xscl.catalogue import Catalogue
 from xscl.derived import Composite, Derived, Found
-from xscl.document import Document, kept, parsed
+from xscl.document import Document, in_pieces, kept, large, parsed
 from xscl.errors import DocumentError
 from xscl.forms import FormPart
 from xscl.grouping import Grouping
@@ -127,7 +136,7 @@ class Evaluation:
             key=lambda one: one.number,
         ):
             try:
-                shape = self._evaluate(document, parsed(document), wave.witnesses)
+                shape = self._evaluate(document, _tree(document), wave.witnesses)
             except DocumentError as error:
                 self._on_error(error)
                 continue
@@ -177,14 +186,16 @@ class Evaluation:
         for envelope in list(envelopes):
             try:
                 document = intake.read(envelope)
-                root = parsed(document)
+                root = _tree(document)
                 if intake.refuses(document):
                     continue
                 shape = None
                 if self._queries.graph.read[document.stream]:
-                    document = kept(document)
+                    document = kept(document, intake.bodies)
                     shape = self._evaluate(document, root, wave.witnesses)
                     wave.documents.append(document)
+                elif root is None:
+                    self._evaluate(document, root, wave.witnesses)
                 intake.admit(document, shape)
             except DocumentError as error:
                 if raising:
@@ -198,13 +209,19 @@ class Evaluation:
         self._on_error(error)
 
     def _evaluate(
-        self, document: Document, root: etree._Element, witnesses: Witnesses
+        self, document: Document, root: etree._Element | None, witnesses: Witnesses
     ) -> DocumentShape:
         """Stage 1; a document that causes too much work is as if it had never come."""
         before = len(witnesses.paths)
         try:
-            self._xpath.evaluate(document.stream, root, document.number, witnesses)
-        except ExcessiveDocument as error:
+            if root is None:
+                source, times = in_pieces(document)
+                evaluate_events(
+                    self._xpath, document.stream, source, document.number, witnesses, times=times
+                )
+            else:
+                self._xpath.evaluate(document.stream, root, document.number, witnesses)
+        except (ExcessiveDocument, MalformedDocument) as error:
             raise DocumentError(str(error), stream=document.source, document=document.id) from error
         self._held.pop(document.number, None)
         for number, code, family, constants in witnesses.held:
@@ -318,9 +335,10 @@ class Evaluation:
     def _publish_result(self, match: Match, stream: str, time: int, wave: Wave) -> None:
         """A match's result as a document of a stream."""
         number = self._intake.next_number
-        document = kept(Document(number, stream, match.id, time, match.result, match.json))
+        result = Document(number, stream, match.id, time, match.result, match.json)
+        document = kept(result, self._intake.bodies)
         try:
-            root = parsed(document)
+            root = _tree(document)
             if self._intake.knows(document):
                 return
             shape = self._evaluate(document, root, wave.witnesses)
@@ -329,6 +347,11 @@ class Evaluation:
             return
         self._intake.admit_result(document, shape)
         wave.documents.append(document)
+
+
+def _tree(document: Document) -> etree._Element | None:
+    """A document's root element; None of a large one, which is read as it is evaluated."""
+    return None if large(document) else parsed(document)
 
 
 def _leave_composite(derived: Derived, composite: Composite, to: Witnesses) -> None:

@@ -6,6 +6,7 @@ from collections import Counter
 
 from join_stage import JoinProcessor
 from xpath_stage import Strings, XPathEvaluator
+from xscl.bodies import Body, size_of
 from xscl.catalogue import Catalogue
 from xscl.dissect import public_name
 from xscl.document import Document
@@ -88,4 +89,4 @@ def stats(
 
 def _size(document: Document) -> int:
     body = document.body
-    return len(body if isinstance(body, bytes) else str(body).encode("utf-8", "surrogatepass"))
+    return size_of(body if isinstance(body, str | bytes | Body) else str(body))
