@@ -78,7 +78,7 @@ class InProcessJoin:
     ) -> None:
         self._registry = registry
         self._edges = Edges(registry, accepts)
-        self.signatures = Signatures(registry, self._edges)
+        self.signatures = Signatures(registry, self._edges, strategies.memory)
         self.cache = ViewCache(connection, state, self.signatures.place, strategies.memory)
         self._channels = Channels(registry)
         self._completion = Completion(connection, registry, accepts, state, self.cache)
@@ -99,6 +99,10 @@ class InProcessJoin:
         self.settle()
         self._completion.begin(batch)
         self.tuples, self._open, self._new = [], [], {}
+        if len(batch) > 1:
+            joins = self._edges.joins
+            rows = zip(batch.witnesses.paths, batch.witnesses.strings, strict=True)
+            self.cache.fill({string for path, string in rows if string is not None and joins(path)})
         try:
             for document, leaves in batch.leaves():
                 self._join(document, leaves)

@@ -100,6 +100,15 @@ class ViewCache:
 
     # Slices.
 
+    def fill(self, strings: Iterable[int]) -> None:
+        """Fills what slices of some strings are missing, all at once: a batch costs one look into
+        the relations, not each of its documents."""
+        slices = self._slices
+        missing = [one for one in strings if 0 <= one <= self._highest and one not in slices]
+        if missing:
+            self.misses += len(missing)
+            self._fill(missing)
+
     def slices(self, strings: Collection[int]) -> dict[int, Slice]:
         """The slices of some strings; a string that stands nowhere has none."""
         found: dict[int, Slice] = {}

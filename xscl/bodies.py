@@ -68,7 +68,7 @@ class Bodies:
     """The bodies of one engine.
 
     `share` are the bytes that they may have in memory, None without bound; `memory` and `filed`
-    those that they have there and in the file.
+    those that they have there and in the file, whose length is `length`.
     """
 
     def __init__(self, share: int | None = None) -> None:
@@ -79,7 +79,7 @@ class Bodies:
         self.returned: deque[tuple[int, int]] = deque()
         self._in_memory: deque[weakref.ref[Body]] = deque()
         self._file: int | None = None
-        self._end = 0
+        self.length = 0
         self._unused: dict[int, list[int]] = {}
 
     def __del__(self) -> None:
@@ -132,9 +132,9 @@ class Bodies:
                 self._unused.setdefault(place, []).append(at)
         while self._in_memory and self._in_memory[0]() is None:
             self._in_memory.popleft()
-        if not self.filed and self._file is not None and self._end:
+        if not self.filed and self._file is not None and self.length:
             os.ftruncate(self._file, 0)
-            self._end = 0
+            self.length = 0
             self._unused.clear()
 
     def read(self, at: int, size: int) -> Iterator[bytes]:
@@ -148,22 +148,22 @@ class Bodies:
 
     def _put_pieces(self, pieces: Iterable[bytes], *, text: bool) -> Body:
         # What its size comes to is known in the end: it lies where nothing follows.
-        begin = end = self._end
+        begin = end = self.length
         for piece in pieces:
             self._write(piece, end)
             end += len(piece)
         held = Body(self, None, end - begin, text=text)
         held.move(begin)
-        self._end = begin + _place_for(held.size)
+        self.length = begin + _place_for(held.size)
         self.filed += held.size
         return held
 
     def _move(self, held: Body, content: bytes) -> None:
         place = _place_for(held.size)
         unused = self._unused.get(place)
-        at = unused.pop() if unused else self._end
+        at = unused.pop() if unused else self.length
         self._write(content, at)
-        self._end = max(self._end, at + place)
+        self.length = max(self.length, at + place)
         held.move(at)
         self.memory -= held.size + _OVERHEAD
         self.filed += held.size

@@ -13,7 +13,7 @@ from xscl.bodies import LARGE, Bodies, Body, is_large, pieces_of, size_of
 from xscl.dissect import public_name
 from xscl.errors import DocumentError
 
-__all__ = ["Document", "Nodes", "in_pieces", "kept", "large", "nodes", "parsed"]
+__all__ = ["Document", "Nodes", "in_pieces", "kept", "large", "let_go", "nodes", "parsed"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,17 +97,33 @@ def parsed(document: Document) -> etree._Element:
         raise DocumentError(str(error), stream=document.stream, document=document.id) from error
 
 
-@lru_cache(maxsize=256)
 def nodes(document: Document) -> Nodes:
     """The nodes of a document.
 
     Parsed anew: the state holds texts, not trees.  Matches of one document tend to be read
-    together, so the last trees are kept.
+    together, so the last trees are kept: many small ones or a few others.
     """
+    body = document.body
+    small = not isinstance(body, str | bytes | Body) or size_of(body) <= _SMALL
+    return (_nodes_of_small if small else _nodes_of_others)(document)
+
+
+def let_go() -> None:
+    """Lets go of the trees kept, and of the documents with them."""
+    _nodes_of_small.cache_clear()
+    _nodes_of_others.cache_clear()
+
+
+def _nodes(document: Document) -> Nodes:
     elements = tuple(_root(document).iter("*"))
     numbers = {element: number for number, element in enumerate(elements)}
     values = tuple(json_values(_value(document.body))) if document.json else None
     return Nodes(elements, numbers, values)
+
+
+_SMALL = 16 * 1024
+_nodes_of_small = lru_cache(maxsize=256)(_nodes)
+_nodes_of_others = lru_cache(maxsize=4)(_nodes)
 
 
 def _value(body: object) -> object:

@@ -164,6 +164,7 @@ class Evaluation:
         if gone or watermark is not None or exact:
             self._join.forget(watermark, gone, exact=exact)
             self._strings.forget(self._join.collect(exact=exact))
+        self._intake.bodies.shrink()
 
     def settle(self) -> None:
         """Before a query comes: what is out of reach stays so, whatever the query could reach."""

@@ -17,7 +17,7 @@ from lxml import etree
 from xpath_stage import PrunedDocument
 from xscl.document import Document, Nodes, in_pieces
 
-__all__ = ["part_of"]
+__all__ = ["let_go", "part_of"]
 
 _DOCUMENTS = 4
 _PARTS = 64
@@ -71,6 +71,12 @@ class _Reading:
 
 _readings: OrderedDict[Document, _Reading] = OrderedDict()
 _lock = threading.Lock()
+
+
+def let_go() -> None:
+    """Lets go of the parts remembered, and of the documents with them."""
+    with _lock:
+        _readings.clear()
 
 
 def part_of(document: Document, number: int) -> Nodes:

@@ -11,6 +11,7 @@ from xscl.catalogue import Catalogue
 from xscl.dissect import public_name
 from xscl.document import Document
 from xscl.intake import Intake
+from xscl.memory import Relations
 from xscl.times import to_seconds
 
 __all__ = ["stats"]
@@ -22,6 +23,7 @@ def stats(
     xpath: XPathEvaluator,
     join: JoinProcessor,
     strings: Strings,
+    relations: Relations,
 ) -> dict[str, object]:
     """What `Engine.stats` tells.
 
@@ -37,8 +39,13 @@ def stats(
     `joined` counts what was joined that way so far: the `documents`; slices asked for (`hits` and
     `misses`) and `evicted`; the document `pairs` with something in common, the signatures
     `evaluated` for them, and the `plain_pairs` that were evaluated one by one.
+
+    `memory` has the bytes of the relations and of documents' bodies, in memory and, as `…_filed`,
+    in temporary files; bodies that are held as they were published, where memory has no bound,
+    are only in `bytes`.
     """
     join.prepare()
+    in_memory, filed = relations.sizes()
     sizes, counts = join.sizes(), join.registry.counts()
     watermark = intake.watermark
     skipped = intake.skipped
@@ -83,6 +90,12 @@ def stats(
         "value_joins": counts["value_joins"],
         "in_process": join.in_process(),
         "joined": join.joined(),
+        "memory": {
+            "relations": in_memory,
+            "relations_filed": filed,
+            "bodies": intake.bodies.memory,
+            "bodies_filed": intake.bodies.filed,
+        },
         "streams": streams,
     }
 
