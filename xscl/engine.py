@@ -310,7 +310,7 @@ class Engine:
         any that nobody reads; callbacks are not called."""
         counts = Counter({subscription.name: 0 for subscription in self.subscriptions})
         for some in in_batches(envelopes_of(envelopes), batch):
-            with self._lock, self._relations.bounded():
+            with self._lock, self._relations.shortage_told():
                 self._check_open()
                 counts.update(self._evaluation.count(some))
                 skips = self._take_skips()
@@ -451,7 +451,7 @@ class Engine:
         self, envelopes: Sequence[Envelope], *, raising: bool, grouped: bool
     ) -> list[Match] | MatchGroups:
         groups: MatchGroups | None = None
-        with self._lock, self._relations.bounded():
+        with self._lock, self._relations.shortage_told():
             self._check_open()
             if grouped:
                 groups, deliveries = self._evaluation.publish_grouped(envelopes, raising=raising)

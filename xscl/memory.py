@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import duckdb
 
@@ -22,6 +23,11 @@ __all__ = ["LEAST_MEMORY", "Budget", "Relations"]
 
 LEAST_MEMORY = 64 * 1024 * 1024
 """Bytes, of which the relations can do with half."""
+
+_MORE = (2, 4, 8, 16, 64, None)
+"""A statement that cannot do with the share is given so many times as much; at last, all."""
+
+_ALL = "80%"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +52,51 @@ class Budget:
         return cls(memory // 2, memory // 4, memory // 8)
 
 
+class _Bounded:
+    """A connection whose statements have a share of memory, and more only where one cannot do
+    without it, until the next one; `exceeded` counts these."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, share: int) -> None:
+        self._connection = connection
+        self._limits = connection.cursor()
+        self._share = share
+        self._raised = False
+        self.exceeded = 0
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._connection, name)
+
+    def execute(
+        self, query: str, parameters: Sequence[object] | None = None
+    ) -> duckdb.DuckDBPyConnection:
+        """Executes a statement; what it has done is undone where it fails."""
+        if self._raised:
+            # Not before: what the last one has found may not have been fetched.
+            with contextlib.suppress(duckdb.OutOfMemoryException):
+                self._limit(f"{self._share}B")
+                self._raised = False
+        try:
+            return self._connection.execute(query, parameters)
+        except duckdb.OutOfMemoryException:
+            self.exceeded += 1
+            self._raised = True
+        for times in _MORE:
+            self._limit(_ALL if times is None else f"{times * self._share}B")
+            with contextlib.suppress(duckdb.OutOfMemoryException):
+                return self._connection.execute(query, parameters)
+        raise duckdb.OutOfMemoryException("there is no more")
+
+    def _limit(self, limit: str) -> None:
+        self._limits.execute(f"SET memory_limit = '{limit}'")
+
+
 class Relations:
     """The database of an engine's relations: in memory, or with a share of it in files of a
     temporary directory, which go when it is closed."""
 
     def __init__(self, share: int | None) -> None:
         self._directory: tempfile.TemporaryDirectory[str] | None = None
+        self._bounded: _Bounded | None = None
         if share is None:
             self.connection = duckdb.connect()
             return
@@ -63,7 +108,9 @@ class Relations:
             "temp_directory": f"{folder}/spilled",
             "fsync_mode": "NONE",
         }
-        self.connection = duckdb.connect(f"{folder}/relations.duckdb", config=config)
+        connection = duckdb.connect(f"{folder}/relations.duckdb", config=config)
+        self._bounded = _Bounded(connection, share)
+        self.connection = cast(duckdb.DuckDBPyConnection, self._bounded)
 
     def close(self) -> None:
         """Closes the database; its files go."""
@@ -72,17 +119,22 @@ class Relations:
             self._directory.cleanup()
 
     @contextlib.contextmanager
-    def bounded(self) -> Iterator[None]:
-        """Tells plainly where the relations would need more memory, or more room for files, than
-        there is."""
+    def shortage_told(self) -> Iterator[None]:
+        """Tells plainly what there is too little of: memory, or room for temporary files."""
         try:
             yield
-        except (duckdb.OutOfMemoryException, duckdb.IOException) as error:
-            problem = str(error).partition("\n")[0]
+        except duckdb.OutOfMemoryException as error:
             raise StateError(
-                f"the relations have too little room: {problem}; give a larger `memory` (--memory) "
-                "or smaller batches, or room for temporary files"
+                "a batch needs more memory for its join than there is; give smaller ones"
             ) from error
+        except duckdb.IOException as error:
+            problem = str(error).partition("\n")[0]
+            raise StateError(f"the temporary files of --memory have no room: {problem}") from error
+
+    @property
+    def exceeded(self) -> int:
+        """How many statements have needed more than the share."""
+        return 0 if self._bounded is None else self._bounded.exceeded
 
     def sizes(self) -> tuple[int, int]:
         """The bytes that it has in memory, and in files."""

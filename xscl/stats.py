@@ -41,7 +41,8 @@ def stats(
     `evaluated` for them, and the `plain_pairs` that were evaluated one by one.
 
     `memory` has the bytes of the relations and of documents' bodies, in memory and, as `…_filed`,
-    in temporary files; bodies that are held as they were published, where memory has no bound,
+    in temporary files, and how many statements have needed more than the relations' share
+    (`relations_exceeded`); bodies that are held as they were published, where memory has no bound,
     are only in `bytes`.
     """
     join.prepare()
@@ -93,6 +94,7 @@ def stats(
         "memory": {
             "relations": in_memory,
             "relations_filed": filed,
+            "relations_exceeded": relations.exceeded,
             "bodies": intake.bodies.memory,
             "bodies_filed": intake.bodies.filed,
         },

@@ -167,6 +167,21 @@ def test_ten_times_as_many_documents_stay_within_the_bound() -> None:
     assert many - itself < 2 * 64
 
 
+def test_a_join_that_needs_more_for_a_while_has_it() -> None:
+    ways = xscl.Strategies(in_process=0)
+    with xscl.Engine(memory=64 * MIB, strategies=ways) as engine:
+        engine.subscribe(
+            "S//item->a[./x->x][./y->y] JOIN {x = z AND y = w} S//item->b[./x->z][./y->w]", "all"
+        )
+        item = "<item><x>{0}</x><y>{0}</y></item>"
+        alike = ({"id": str(n), "timestamp": n, "xml": item.format(n % 5)} for n in range(2000))
+        counts = engine.count(alike, batch=1000)
+        told: Any = engine.stats()["memory"]
+        assert counts == {"all": 2000 * 399}
+        assert told["relations_exceeded"] > 0
+        assert told["relations"] <= 32 * MIB
+
+
 @pytest.mark.parametrize("given", ["63 MiB", "0", "much"])
 def test_too_little_memory_is_wrong_usage(given: str, tmp_path: Path) -> None:
     (tmp_path / "q.xscl").write_text("S//a")
