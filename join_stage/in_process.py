@@ -117,7 +117,7 @@ class InProcessJoin:
     ) -> None:
         self._registry = registry
         self._edges = Edges(registry, accepts)
-        self.signatures = Signatures(registry, self._edges)
+        self.signatures = Signatures(registry, self._edges, strategies.memory)
         self.cache = ViewCache(connection, state, self.signatures.place, strategies.memory)
         self._channels = Channels(registry)
         self._completion = Completion(connection, registry, accepts, state, self.cache)
@@ -142,10 +142,14 @@ class InProcessJoin:
         self.settle()
         self._completion.begin(batch)
         self.tuples, self._open, self._new = [], [], {}
-        if len(batch) > 1:
-            self.cache.fetch(batch.string_numbers)
+        some = batch.witnesses
+        if self.cache.holes and len(batch) > 1:
+            self.cache.fill(
+                strings[place]
+                for layout, strings in zip(some.layouts, some.strings, strict=True)
+                for place, _, _ in self._seats_of(layout).joining
+            )
         try:
-            some = batch.witnesses
             for one in zip(some.documents, some.layouts, some.strings, strict=True):
                 self._join(*one)
         except ExcessivePairs:
@@ -179,9 +183,7 @@ class InProcessJoin:
 
     def _join(self, document: int, layout: Layout, strings: tuple[int | None, ...]) -> None:
         time = self._completion.times[document]
-        seats = self._seats.get(layout)
-        if seats is None:
-            seats = self._seats[layout] = self.cache.seats(layout, self._edges.joins)
+        seats = self._seats_of(layout)
         lefts: list[_Range] = []
         rights: list[_Range] = []
         for leaf, of_string in self.cache.standing(seats, strings):
@@ -203,6 +205,12 @@ class InProcessJoin:
         if self._completion.filters:
             of_rows = strings_of_rows(layout, strings)
             self._new[document] = list(zip(seats.places, of_rows, strict=True))
+
+    def _seats_of(self, layout: Layout) -> Seats:
+        seats = self._seats.get(layout)
+        if seats is None:
+            seats = self._seats[layout] = self.cache.seats(layout, self._edges.joins)
+        return seats
 
     def _meet(self, leaf: Place, other: Place) -> _Meetings:
         """What equal leaves at two places mean: lo < dt and |dt| <= wl, lo being 0 or nothing."""

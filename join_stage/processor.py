@@ -49,7 +49,7 @@ class JoinProcessor:
         self.strategies = strategies or Strategies()
         relations.create(connection)
         self.registry = Registry(connection)
-        self._state = JoinState(connection)
+        self._state = JoinState(connection, self.strategies.memory)
         self._retention = Retention(connection, self.registry, self._state)
         self._accepts = Accepts()
         self._in_process = InProcessJoin(

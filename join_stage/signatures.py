@@ -36,7 +36,7 @@ _UNASKED = 20_000
 _STATES = 100_000
 _PLACES = 1_000_000
 _BINDINGS = 1_000_000
-"""So many are remembered."""
+"""So many are remembered with a memory of 1 GiB or more, less with less."""
 
 
 class Place:
@@ -108,9 +108,13 @@ class Signatures:
     states and transitions begin anew.
     """
 
-    def __init__(self, registry: Registry, edges: Edges) -> None:
+    def __init__(self, registry: Registry, edges: Edges, memory: int) -> None:
         self._registry = registry
         self._edges = edges
+        room = min(1, memory / 2**30)
+        self._most_states = _STATES * room
+        self._most_places = _PLACES * room
+        self._most_bindings = _BINDINGS * room
         self.pairs = 0
         self.new = 0
         self.plain = 0
@@ -133,13 +137,13 @@ class Signatures:
         if changed:
             self._memo.clear()
             self._weight = 0
-        if changed or len(self._commons) > _STATES:
+        if changed or len(self._commons) > self._most_states:
             self._begin()
         if self.pairs - self._pairs_before >= _PROBED:
             if 2 * (self.new - self._new_before) > self.pairs - self._pairs_before:
                 self._plainly = self.plain + _UNASKED
             self._pairs_before, self._new_before = self.pairs, self.new
-        if len(self._places) <= _PLACES:
+        if len(self._places) <= self._most_places:
             return False
         self._places.clear()
         self._begin()
@@ -182,7 +186,7 @@ class Signatures:
         if outcome is None:
             outcome = self._find(self._commons[state])
             self._outcome_weight += _weight((), (*outcome.final, *outcome.open))
-            if self._outcome_weight > _BINDINGS:
+            if self._outcome_weight > self._most_bindings:
                 self._outcomes.clear()
                 self._outcome_weight = 0
             self._outcomes[state] = outcome
@@ -244,7 +248,7 @@ class Signatures:
     def _remember(self, key: Key, hits: Hits) -> None:
         self._memo[key] = hits
         self._weight += _weight(key, hits)
-        while self._weight > _BINDINGS and len(self._memo) > 1:
+        while self._weight > self._most_bindings and len(self._memo) > 1:
             self._weight -= _weight(*self._memo.popitem(last=False))
 
     def _evaluate(self, key: Key) -> Hits:

@@ -24,8 +24,10 @@ from join_stage.relations import delete, insert, numbers, recreate
 
 __all__ = ["JoinState"]
 
-_WAITING = 50_000
-"""So many documents and composites may wait to be written, and so many to be deleted."""
+_MOST_WAITING, _LEAST_WAITING = 50_000, 1_000
+_PER_DOCUMENT = 16_384
+"""So many documents and composites may wait to be written, and so many to be deleted: of as many
+bytes of memory one, within these bounds."""
 
 
 class JoinState:
@@ -38,8 +40,9 @@ class JoinState:
     which the next batch says what else they accept.
     """
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, memory: int = 0) -> None:
         self._connection = connection
+        self._most_waiting = min(max(memory // _PER_DOCUMENT, _LEAST_WAITING), _MOST_WAITING)
         self.rows = 0
         self.came = 0
         self.loosened = 0
@@ -65,7 +68,7 @@ class JoinState:
         """Adds a batch to the state; it is written later."""
         self._note(batch)
         self._waiting.extend(batch)
-        if len(self._waiting) > _WAITING:
+        if len(self._waiting) > self._most_waiting:
             self.write()
 
     def write(self) -> None:
@@ -165,7 +168,7 @@ class JoinState:
     def drop(self, documents: Sequence[int]) -> None:
         """Drops documents and composites with all that they left; they are deleted later."""
         self._dropped += documents
-        if len(self._dropped) > _WAITING or len(self._dropped) == self._documents:
+        if len(self._dropped) > self._most_waiting or len(self._dropped) == self._documents:
             self.write()
 
     def drop_before(self, watermark: int, reaches: str) -> None:

@@ -73,8 +73,8 @@ class ViewCache:
     """Slices by string and leaves by document, within some bytes.
 
     `place` gives the place of a leaf path and nodes.  `hits` and `misses` count the slices asked
-    for, `evicted` those that went for want of memory.  What `seats` gives holds as long as
-    `version` is the same.
+    for, `evicted` those that went for want of memory; with `holes` a string may stand somewhere
+    and have no slice.  What `seats` gives holds as long as `version` is the same.
     """
 
     def __init__(
@@ -103,8 +103,7 @@ class ViewCache:
         self._highest = 0
         # Whether something went that the relations may not have yet, or may have still.
         self._unwritten = False
-        # Whether a string may stand somewhere that has no slice.
-        self._holes = False
+        self.holes = False
 
     def __len__(self) -> int:
         return len(self._slices)
@@ -137,11 +136,9 @@ class ViewCache:
             found += ((place, filled[string]) for place, string in missing)
         return found
 
-    def fetch(self, strings: Iterable[int | None]) -> None:
-        """Fills the slices that are missing of a batch's strings, all at once, where some may be
-        missing."""
-        if not self._holes:
-            return
+    def fill(self, strings: Iterable[int | None]) -> None:
+        """Fills what slices of some strings are missing, all at once: a batch costs one look into
+        the relations, not each of its documents."""
         slices, highest = self._slices, self._highest
         missing = {
             string
@@ -260,7 +257,7 @@ class ViewCache:
 
     def came(self, strings: Iterable[int | None]) -> None:
         """Strings came that were not joined in process: their slices are to be filled anew."""
-        self._holes = True
+        self.holes = True
         for string in strings:
             if string is not None:
                 self._let_go(string)
@@ -289,7 +286,7 @@ class ViewCache:
             held.clear()
         self._places, self._shapes = [], []
         self._slice_bytes = self._document_bytes = 0
-        self._unwritten = self._holes = True
+        self._unwritten = self.holes = True
         self.version += 1
 
     def shrink(self) -> None:
@@ -307,7 +304,7 @@ class ViewCache:
         while self._slice_bytes > half and self._slices:
             self.evicted += self._let_go(next(iter(self._slices)))
         if self.evicted > before:
-            self._unwritten = self._holes = True
+            self._unwritten = self.holes = True
 
     def _write(self) -> None:
         """What comes in process is in the slices from the beginning: before it is looked for in

@@ -3,7 +3,8 @@
 `patterns` says what can be asked for, `automaton` shares it, `paths` runs the automaton once
 per path (`transitions` lead there, `leaf_paths` are what rows are left for), `filters` tests
 nodes (`functions` has what XPath 1.0 has not, `constants` finds those that hold), `evaluator`
-walks a document within the bounds of `work`.  What it leaves is a trace (`traces`), which stands
+walks a document within the bounds of `work`; of a large one `events` are walked, of a tree that is
+`pruned` as it grows.  What it leaves is a trace (`traces`), which stands
 for the rows of a layout (`layouts`, `equal_leaves`); documents of one structure share it
 (`structures`).  Spines come and go while documents flow: `registered` counts them, `upkeep` lets
 the paths follow.  `values` are functions on strings, `documents` and `json_documents` parse.
@@ -12,6 +13,7 @@ the paths follow.  `values` are functions on strings, `documents` and `json_docu
 from xpath_stage.constants import Constant, Constants, Held
 from xpath_stage.documents import ATTRIBUTE, MalformedDocument, parse, string_value
 from xpath_stage.evaluator import XPathEvaluator
+from xpath_stage.events import evaluate_events
 from xpath_stage.functions import EXTENSIONS, compared
 from xpath_stage.json_documents import (
     decode_name,
@@ -23,6 +25,7 @@ from xpath_stage.json_documents import (
 from xpath_stage.layouts import Layout, Row, Witnesses
 from xpath_stage.leaf_paths import Accept, Changes
 from xpath_stage.patterns import Definition, Family, Filter, Spine, Step, Test
+from xpath_stage.pruned import PIECE, PrunedDocument
 from xpath_stage.strings import Strings
 from xpath_stage.values import apply, double_of
 from xpath_stage.work import ExcessiveDocument
@@ -30,6 +33,7 @@ from xpath_stage.work import ExcessiveDocument
 __all__ = [
     "ATTRIBUTE",
     "EXTENSIONS",
+    "PIECE",
     "Accept",
     "Changes",
     "Constant",
@@ -41,6 +45,7 @@ __all__ = [
     "Held",
     "Layout",
     "MalformedDocument",
+    "PrunedDocument",
     "Row",
     "Spine",
     "Step",
@@ -53,6 +58,7 @@ __all__ = [
     "decode_name",
     "double_of",
     "encode_name",
+    "evaluate_events",
     "json_tree",
     "json_values",
     "number_text",

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from xpath_stage.patterns import Definition, Step, Test
+from xpath_stage.patterns import Definition, Filter, Step, Test
 
 __all__ = ["Automaton", "Turnover"]
 
@@ -132,6 +132,17 @@ class Automaton:
         of_children, below = self._attribute_tests["child"], self._attribute_tests["descendant"]
         return any(state in of_children for state in active) or any(
             state in below for state in waiting
+        )
+
+    def counts_positions(self, active: Iterable[int], waiting: Iterable[int]) -> bool:
+        """Whether elements below a node with these states may be counted among their siblings."""
+        return any(
+            isinstance(filter, Filter) and filter.positional
+            for tests in self._tests_from(active, waiting)
+            for test, states in tests.items()
+            if not test.startswith("@")
+            for filters in states.values()
+            for filter in filters
         )
 
     def reached(

@@ -17,16 +17,24 @@ from typing import cast
 
 from lxml import etree
 
-__all__ = ["ATTRIBUTE", "MalformedDocument", "parse", "string_value"]
+__all__ = [
+    "ATTRIBUTE",
+    "OPTIONS",
+    "MalformedDocument",
+    "excess_of_tag",
+    "explained",
+    "parse",
+    "string_value",
+]
 
 ATTRIBUTE = 1 << 32
 """The weight of an attribute name's number in a node code."""
 
 _string = etree.XPath("string()", smart_strings=False)
 
-# Entities are left as references, and refused; nothing is ever read from elsewhere, and
-# libxml2's own bounds hold (256 levels, texts of 10,000,000 bytes).
-_OPTIONS = {"resolve_entities": False, "no_network": True, "huge_tree": False}
+OPTIONS = {"resolve_entities": False, "no_network": True, "huge_tree": False}
+"""Entities are left as references, and refused; nothing is ever read from elsewhere, and libxml2's
+own bounds hold (256 levels, texts of 10,000,000 bytes)."""
 
 _PARSED = 1_000_000
 """So many bytes, about, are read by one parser."""
@@ -34,6 +42,9 @@ _PARSED = 1_000_000
 _MOST_ATTRIBUTES = 10_000
 _LONGEST_ATTRIBUTE = 1_000_000
 _SHORTEST_ATTRIBUTES = _MOST_ATTRIBUTES * len(' k=""')
+
+_MANY_ATTRIBUTES = f"it has an element of more than {_MOST_ATTRIBUTES:,} attributes"
+_LONG_ATTRIBUTE = f"it has an attribute of more than {_LONGEST_ATTRIBUTE:,} characters"
 
 _many_attributes = etree.XPath(f"boolean(/descendant::*[@*[{_MOST_ATTRIBUTES + 1}]])")
 _long_attribute = etree.XPath(f"boolean(//@*[string-length() > {_LONGEST_ATTRIBUTE}])")
@@ -53,8 +64,8 @@ class _Parsers(threading.local):
 
     def renew(self) -> None:
         self.left = _PARSED
-        self.of_text = etree.XMLParser(encoding="utf-8", **_OPTIONS)  # type: ignore[arg-type]
-        self.as_declared = etree.XMLParser(**_OPTIONS)  # type: ignore[arg-type]
+        self.of_text = etree.XMLParser(encoding="utf-8", **OPTIONS)  # type: ignore[arg-type]
+        self.as_declared = etree.XMLParser(**OPTIONS)  # type: ignore[arg-type]
 
 
 _parsers = _Parsers()
@@ -147,7 +158,7 @@ def _foreign_entity(
         encoding=encoding,
         remove_comments=True,
         remove_pis=True,
-        **_OPTIONS,  # type: ignore[arg-type]
+        **OPTIONS,  # type: ignore[arg-type]
     )
     found = _FOREIGN.search(etree.tostring(etree.fromstring(document, bare), encoding="unicode"))
     if found is None:
@@ -159,9 +170,19 @@ def _excess(root: etree._Element, size: int) -> str:
     """Why a document cannot be read that has too much in one start tag, if it has."""
     # A document that is shorter than the least that would be too much is not looked through.
     if size > _SHORTEST_ATTRIBUTES and _many_attributes(root):
-        return f"it has an element of more than {_MOST_ATTRIBUTES:,} attributes"
+        return _MANY_ATTRIBUTES
     if size > _LONGEST_ATTRIBUTE and _long_attribute(root):
-        return f"it has an attribute of more than {_LONGEST_ATTRIBUTE:,} characters"
+        return _LONG_ATTRIBUTE
+    return ""
+
+
+def excess_of_tag(element: etree._Element) -> str:
+    """Why a document cannot be read that has too much in the start tag of this element, if so."""
+    values = element.attrib.values()
+    if len(values) > _MOST_ATTRIBUTES:
+        return _MANY_ATTRIBUTES
+    if any(len(value) > _LONGEST_ATTRIBUTE for value in values):
+        return _LONG_ATTRIBUTE
     return ""
 
 
@@ -169,7 +190,12 @@ def _reason(document: bytes, error: etree.XMLSyntaxError) -> str:
     if not document.strip():
         return "it is empty; expected an XML element"
     line, column = error.position
-    reason = (error.msg or "it is no well-formed XML").partition(", line ")[0].strip()
+    return explained(error.msg, line, column)
+
+
+def explained(message: str | None, line: int, column: int) -> str:
+    """Why a document cannot be read, from libxml2's word on it."""
+    reason = (message or "it is no well-formed XML").partition(", line ")[0].strip()
     if "Excessive depth" in reason:
         reason = "it is deeper than 256 elements"
     elif "Text node too long" in reason:

@@ -37,10 +37,12 @@ def bounded(layout: Layout, strings: list[int]) -> tuple[Layout, list[int]]:
             continue
         string = strings[place]
         if number >= MANY_ROWS:
-            marked = (leaf, string, *(chain[depth] for depth in depths))
-            alike[marked] += 1
-            if alike[marked] > _ALIKE:
-                continue
+            # Most strings stand at few nodes, and of these no more is counted.
+            if equal[leaf, string] >= _ALIKE:
+                marked = (leaf, string, *(chain[depth] for depth in depths))
+                alike[marked] += 1
+                if alike[marked] > _ALIKE:
+                    continue
             equal[leaf, string] += 1
             if equal[leaf, string] > _EQUAL:
                 raise ExcessiveDocument(

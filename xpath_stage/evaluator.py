@@ -31,18 +31,23 @@ from xpath_stage.transitions import DEAD, SKIP, Transitions
 from xpath_stage.values import apply
 from xpath_stage.work import Work
 
-__all__ = ["XPathEvaluator"]
+__all__ = ["Filtering", "XPathEvaluator"]
 
 
-class _Filtering:
-    """The filters of one document: their tests, and what of families holds at its nodes."""
+class Filtering:
+    """The filters of one document: their tests, and what of families holds at its nodes; the work
+    that it causes."""
 
     __slots__ = ("held", "tests", "work")
 
-    def __init__(self) -> None:
-        self.work = Work()
-        self.tests = FilterTests(self.work)
+    def __init__(self, work: Work | None = None) -> None:
+        self.work = work or Work()
         self.held: list[tuple[int, int, Held]] = []
+        self.begin()
+
+    def begin(self) -> None:
+        """Begins with a tree, or with another part of one."""
+        self.tests = FilterTests(self.work)
 
 
 class XPathEvaluator:
@@ -101,9 +106,7 @@ class XPathEvaluator:
 
         Raises ExcessiveDocument for one that causes too much work; nothing is appended then.
         """
-        if self._spines.stale:
-            self._spines.show()
-        table = self._table
+        table = self.settle()
         elements = root.iter()
         first = list(islice(elements, FEW))
         structure: Structure | None = None
@@ -123,11 +126,30 @@ class XPathEvaluator:
         trace: list[int] = []
         strings = []
         filtering = self._walk(stream, chain(first, elements), trace, strings)
-        layout = lay_out(table, tuple(trace))
+        layout = self.leave(document, trace, strings, filtering, to)
+        if structure is not None and filtering is None and len(layout.paths) <= MANY_ROWS:
+            table.structures.remember(structure, tuple(trace), table.reads, layout)
+        return layout
+
+    def settle(self) -> PathTable:
+        """The path table, ready for a document."""
+        if self._spines.stale:
+            self._spines.show()
+        return self._table
+
+    def leave(
+        self,
+        document: int,
+        trace: Sequence[int],
+        strings: list[int],
+        filtering: Filtering | None,
+        to: Witnesses,
+    ) -> Layout:
+        """Appends what a walk has found of a document to the witnesses of a batch; returns the
+        layout.  Raises ExcessiveDocument."""
+        layout = lay_out(self._table, tuple(trace))
         if len(layout.paths) > MANY_ROWS:
             layout, strings = bounded(layout, strings)
-        elif structure is not None and filtering is None:
-            table.structures.remember(structure, tuple(trace), table.reads, layout)
         if layout.paths:
             to.leave(document, layout, strings)
         if filtering is not None:
@@ -140,12 +162,12 @@ class XPathEvaluator:
         elements: Iterable[etree._Element],
         trace: list[int],
         strings: list[int],
-    ) -> _Filtering | None:
+    ) -> Filtering | None:
         """Leaves the trace of a document and the strings that are asked for; returns what its
         filters have said, None if nothing but names and the texts of leaves has been read."""
         table, known = self._table, self.strings.numbers
         transitions, reads = table.transitions, table.reads
-        filtering: _Filtering | None = None
+        filtering: Filtering | None = None
         of_attributes = 0
         # The open elements: what their children's names lead to, and how many of these are to come.
         opened: list[tuple[Transitions, int]] = []
@@ -160,9 +182,9 @@ class XPathEvaluator:
                 if path == SKIP:
                     continue
                 if filtering is None:
-                    filtering = _Filtering()
+                    filtering = Filtering()
                 node = len(trace) - of_attributes
-                path = self._choose(below, path, filtering, element, None, node)
+                path = self.choose(below, path, filtering, element, None, node)
             trace.append(path)
             children = len(element)
             if reads[path]:
@@ -172,22 +194,22 @@ class XPathEvaluator:
                     strings.append(self.strings.intern(value) if number is None else number)
                 else:
                     if filtering is None:
-                        filtering = _Filtering()
+                        filtering = Filtering()
                     node = len(trace) - of_attributes - 1
                     of_attributes -= len(trace)
-                    self._read(element, path, node, filtering, trace, strings)
+                    self.read(element, path, node, filtering, trace, strings)
                     of_attributes += len(trace)
             if children:
                 opened.append((below, to_come))
                 below, to_come = transitions[path], children
         return filtering
 
-    def _read(
+    def read(
         self,
         element: etree._Element,
         path: int,
         node: int,
-        filtering: _Filtering,
+        filtering: Filtering,
         trace: list[int],
         strings: list[int],
     ) -> None:
@@ -203,7 +225,7 @@ class XPathEvaluator:
             reached = below["@" + name]
             if reached < 0:
                 code = node + ATTRIBUTE * self._attribute_number(name)
-                reached = self._choose(below, reached, filtering, element, name, code)
+                reached = self.choose(below, reached, filtering, element, name, code)
             if leaves := table.leaves[reached]:
                 trace += (~self._attribute_number(name), reached)
                 asked = [leaf.functions for leaf in leaves if leaf.functions is not None]
@@ -219,11 +241,11 @@ class XPathEvaluator:
             of = apply(functions, value) if functions else value
             to.append(strings.unequal() if of is None else strings.intern(of))
 
-    def _choose(
+    def choose(
         self,
         below: Transitions,
         target: int,
-        filtering: _Filtering,
+        filtering: Filtering,
         element: etree._Element,
         attribute: str | None,
         code: int,

@@ -31,15 +31,23 @@ class ExcessiveDocument(ValueError):
 
 
 class Work:
-    """What is left for one document: filter steps and characters of string values."""
+    """What is left for one document: filter steps and characters of string values.
+
+    A large document has `times` as many as another.
+    """
 
     __slots__ = ("_characters", "_depth", "_little_text", "_steps")
 
-    def __init__(self) -> None:
-        self._steps: float = _STEPS
-        self._characters = _CHARACTERS
+    def __init__(self, times: float = 1) -> None:
+        self._steps = _STEPS * times
+        self._characters = _CHARACTERS * times
         self._depth: int | None = None
         self._little_text: bool | None = None
+
+    def next_part(self) -> None:
+        """Another part of a document is there now, instead of what was: how much text it has and
+        how deep it is may be other than before."""
+        self._depth = self._little_text = None
 
     def evaluate(self, filter: Filter, context: etree._Element) -> None:
         """Before a filter is evaluated at a node; raises ExcessiveDocument.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TypeVar
 
 from join_stage import Accepted, Batch
@@ -14,7 +14,10 @@ from xscl.errors import XSCLError
 
 __all__ = ["accepted", "in_batches", "joining_batch"]
 
-T = TypeVar("T")
+T = TypeVar("T", bound=Mapping[str, object])
+
+_LONG = 64 * 1024 * 1024
+"""A batch of so many characters or bytes is full, however few documents they are."""
 
 
 def joining_batch(
@@ -42,10 +45,19 @@ def accepted(accepts: Sequence[Accept]) -> list[Accepted]:
     return [(accept.path, accept.spine, accept.depths) for accept in accepts]
 
 
-def in_batches(entries: Iterable[T], size: int) -> Iterator[list[T]]:
-    """The entries in lists of a size, each read only when it is asked for."""
+def in_batches(envelopes: Iterable[T], size: int) -> Iterator[list[T]]:
+    """The envelopes in lists of a size, or of fewer where their bodies are long; each is read only
+    when it is asked for."""
     if size < 1:
         raise XSCLError(f"a batch holds at least one document, not {size}")
-    iterator = iter(entries)
-    while some := list(itertools.islice(iterator, size)):
+    some: list[T] = []
+    length = 0
+    for envelope in envelopes:
+        some.append(envelope)
+        body = envelope.get("xml")
+        length += len(body) if isinstance(body, str | bytes) else 0
+        if len(some) == size or length > _LONG or isinstance(body, Path):
+            yield some
+            some, length = [], 0
+    if some:
         yield some

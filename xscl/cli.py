@@ -34,6 +34,7 @@ from xscl.options import (
     ITEMS,
     LINKS,
     MAX_DOCUMENT,
+    MEMORY,
     PARAMS,
     QUERIES,
     STREAM,
@@ -108,6 +109,7 @@ def cli() -> None:
 @PARAMS
 @LINKS
 @MAX_DOCUMENT
+@MEMORY
 @DEAD_LETTERS
 @click.option(
     "--format",
@@ -130,6 +132,7 @@ def run(
     params: Sequence[tuple[str, str]],
     links: str,
     max_document: int,
+    memory: int | None,
     dead_letters: str | None,
     form: str,
     stream: str | None,
@@ -143,7 +146,7 @@ def run(
         raise click.UsageError("--stream is for matches; --format counts has none")
     with _report(output, dead_letters) as report, contextlib.ExitStack() as stack:
         seconds = None if lateness is None else to_seconds(lateness)
-        engine = stack.enter_context(Engine(lateness=seconds, on_skip=report.skip))
+        engine = stack.enter_context(Engine(lateness=seconds, on_skip=report.skip, memory=memory))
         bad = load_queries(engine, queries, params)
         if not engine.subscriptions:
             return 2

@@ -10,14 +10,17 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from types import TracebackType
 from typing import Literal, overload
 
-import duckdb
-
 from join_stage import JoinProcessor, Strategies, Views
 from xpath_stage import Strings, XPathEvaluator
+from xscl import document as documents
+from xscl import parts
 from xscl.batches import in_batches
+from xscl.bodies import Bodies
 from xscl.catalogue import Catalogue
 from xscl.dissect import is_internal
 from xscl.document import Document
@@ -27,6 +30,7 @@ from xscl.explain import as_text
 from xscl.groups import MatchGroup, MatchGroups
 from xscl.intake import Intake, Skipped
 from xscl.match import Match
+from xscl.memory import Budget, Relations
 from xscl.registration import Added, Registration, together
 from xscl.retention import Retention
 from xscl.stats import stats
@@ -53,6 +57,8 @@ class Engine:
     `query_sharing`, queries alike but for constants are evaluated as one.  An engine
     may be used from several threads: one at a time is in it, and callbacks run on the thread that
     published, outside the lock.  `strategies` say how it goes about its work, never what it finds.
+    `memory` bounds what it holds in process (bytes; the default, None, bounds only what is kept at
+    hand for joins): what is beyond lies in temporary files.
 
     >>> engine = Engine()
     >>> promo = engine.subscribe("S//book->b[./title->t] FOLLOWED BY {t = u} S//blog[./title->u]")
@@ -70,16 +76,22 @@ class Engine:
         on_skip: Callable[[DocumentError], object] | None = None,
         query_sharing: bool = True,
         strategies: Strategies | None = None,
+        memory: int | None = None,
     ) -> None:
         self._lock = threading.RLock()
-        self._connection = duckdb.connect()
-        self._join = JoinProcessor(self._connection, strategies)
+        budget = Budget.of(memory)
+        self._relations = Relations(budget.relations)
+        strategies = strategies or Strategies()
+        if budget.at_hand is not None:
+            at_hand = min(budget.at_hand, strategies.memory)
+            strategies = replace(strategies, memory=at_hand)
+        self._join = JoinProcessor(self._relations.connection, strategies)
         self._strings = Strings()
         self._xpath = XPathEvaluator(self._strings)
         self._on_skip = on_skip or (lambda error: log.warning("skipped: %s", error))
         self._queries = Catalogue(self._xpath, self._join.registry)
         retention = Retention(self._queries.reach)
-        self._intake = Intake(_lateness(lateness), retention)
+        self._intake = Intake(_lateness(lateness), retention, bodies=Bodies(budget.bodies))
         self._skips: list[DocumentError] = []
         self._evaluation = Evaluation(
             self._xpath, self._join, self._strings, self._queries, self._intake, self._skips.append
@@ -247,14 +259,15 @@ class Engine:
         timestamp: float | str | None = None,
         grouped: bool = False,
     ) -> list[Match] | MatchGroups:
-        """Publishes one document, XML as text or bytes or JSON as a dict or list; returns the
-        matches that it completes, and those of queries that read what these publish; `grouped`, a
-        sequence of groups, each of all the queries that the same documents satisfy.
+        """Publishes one document, XML as text, bytes or the Path of its file, or JSON as a dict or
+        list; returns the matches that it completes, and those of queries that read what these
+        publish; `grouped`, a sequence of groups, each of all the queries that the same documents
+        satisfy.
 
         Raises DocumentError if it cannot be read.  A late or duplicate document is counted and
         has no matches.
         """
-        kind = "xml" if isinstance(document, str | bytes) else "json"
+        kind = "xml" if isinstance(document, str | bytes | Path) else "json"
         envelope = {"stream": stream, kind: document, "id": id, "timestamp": timestamp}
         return self._publish([envelope], raising=True, grouped=grouped)
 
@@ -297,7 +310,7 @@ class Engine:
         any that nobody reads; callbacks are not called."""
         counts = Counter({subscription.name: 0 for subscription in self.subscriptions})
         for some in in_batches(envelopes_of(envelopes), batch):
-            with self._lock:
+            with self._lock, self._relations.shortage_told():
                 self._check_open()
                 counts.update(self._evaluation.count(some))
                 skips = self._take_skips()
@@ -385,7 +398,14 @@ class Engine:
         with self._lock:
             self._check_open()
             self._evaluation.forget(exact=True)
-            return stats(self._intake, self._queries, self._xpath, self._join, self._strings)
+            return stats(
+                self._intake,
+                self._queries,
+                self._xpath,
+                self._join,
+                self._strings,
+                self._relations,
+            )
 
     def relations(self) -> Views:
         """The thesis' relations over the engine's state (table 6.4)."""
@@ -408,7 +428,10 @@ class Engine:
         with self._lock:
             if not self._closed:
                 self._closed = True
-                self._connection.close()
+                self._relations.close()
+                # They would hold the file of the bodies.
+                documents.let_go()
+                parts.let_go()
                 self._streams.close()
 
     def __enter__(self) -> Engine:
@@ -428,7 +451,7 @@ class Engine:
         self, envelopes: Sequence[Envelope], *, raising: bool, grouped: bool
     ) -> list[Match] | MatchGroups:
         groups: MatchGroups | None = None
-        with self._lock:
+        with self._lock, self._relations.shortage_told():
             self._check_open()
             if grouped:
                 groups, deliveries = self._evaluation.publish_grouped(envelopes, raising=raising)

@@ -21,14 +21,16 @@ from xpath_stage import (
     ExcessiveDocument,
     Held,
     Layout,
+    MalformedDocument,
     Strings,
     Witnesses,
     XPathEvaluator,
+    evaluate_events,
 )
 from xscl.batches import accepted, joining_batch
 from xscl.catalogue import Catalogue
 from xscl.derived import Composite, Derived, Found
-from xscl.document import Document, kept, parsed
+from xscl.document import Document, in_pieces, kept, large, parsed
 from xscl.errors import DocumentError
 from xscl.forms import FormPart
 from xscl.grouping import Grouping
@@ -138,7 +140,7 @@ class Evaluation:
             key=lambda one: one.number,
         ):
             try:
-                shape = self._evaluate(document, parsed(document), wave.witnesses)
+                shape = self._evaluate(document, _tree(document), wave.witnesses)
             except DocumentError as error:
                 self._on_error(error)
                 continue
@@ -166,6 +168,7 @@ class Evaluation:
         if gone or watermark is not None or exact:
             self._join.forget(watermark, gone, exact=exact)
             self._strings.forget(self._join.collect(exact=exact))
+        self._intake.bodies.shrink()
 
     def settle(self) -> None:
         """Before a query comes: what is out of reach stays so, whatever the query could reach."""
@@ -188,14 +191,16 @@ class Evaluation:
         for envelope in list(envelopes):
             try:
                 document = intake.read(envelope)
-                root = parsed(document)
+                root = _tree(document)
                 if intake.refuses(document):
                     continue
                 shape = None
                 if self._queries.graph.read[document.stream]:
-                    document = kept(document)
+                    document = kept(document, intake.bodies)
                     shape = self._evaluate(document, root, wave.witnesses)
                     wave.documents.append(document)
+                elif root is None:
+                    self._evaluate(document, root, wave.witnesses)
                 intake.admit(document, shape)
             except DocumentError as error:
                 if raising:
@@ -209,12 +214,18 @@ class Evaluation:
         self._on_error(error)
 
     def _evaluate(
-        self, document: Document, root: etree._Element, witnesses: Witnesses
+        self, document: Document, root: etree._Element | None, witnesses: Witnesses
     ) -> DocumentShape:
         """Stage 1; a document that causes too much work is as if it had never come."""
         try:
-            layout = self._xpath.evaluate(document.stream, root, document.number, witnesses)
-        except ExcessiveDocument as error:
+            if root is None:
+                source, times = in_pieces(document)
+                layout = evaluate_events(
+                    self._xpath, document.stream, source, document.number, witnesses, times=times
+                )
+            else:
+                layout = self._xpath.evaluate(document.stream, root, document.number, witnesses)
+        except (ExcessiveDocument, MalformedDocument) as error:
             raise DocumentError(str(error), stream=document.source, document=document.id) from error
         if self._held:
             self._held.pop(document.number, None)
@@ -350,9 +361,10 @@ class Evaluation:
     def _publish_result(self, match: Match, stream: str, time: int, wave: Wave) -> None:
         """A match's result as a document of a stream."""
         number = self._intake.next_number
-        document = kept(Document(number, stream, match.id, time, match.result, match.json))
+        result = Document(number, stream, match.id, time, match.result, match.json)
+        document = kept(result, self._intake.bodies)
         try:
-            root = parsed(document)
+            root = _tree(document)
             if self._intake.knows(document):
                 return
             shape = self._evaluate(document, root, wave.witnesses)
@@ -361,3 +373,8 @@ class Evaluation:
             return
         self._intake.admit_result(document, shape)
         wave.documents.append(document)
+
+
+def _tree(document: Document) -> etree._Element | None:
+    """A document's root element; None of a large one, which is read as it is evaluated."""
+    return None if large(document) else parsed(document)

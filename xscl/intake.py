@@ -13,7 +13,9 @@ import uuid
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from xscl.bodies import Bodies
 from xscl.derived import Composite, Derived, Found
 from xscl.dissect import is_internal
 from xscl.document import Document
@@ -57,6 +59,7 @@ class Intake:
     next_number: int = 0
     documents: int = 0
     latest: int | None = None
+    bodies: Bodies = field(default_factory=Bodies)
     settled: bool = True
     """Whether nothing has come or gone since what is out of reach was let go."""
     _ids: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -87,6 +90,12 @@ class Intake:
         body, json = envelope.get("xml"), False
         if body is None and "json" in envelope:
             body, json = envelope["json"], True
+        elif isinstance(body, Path):
+            try:
+                body = self.bodies.copy(body)
+            except OSError as error:
+                problem = error.strerror or str(error)
+                raise DocumentError(problem, stream=stream, document=name) from error
         elif not isinstance(body, str | bytes):
             problem = "it has neither `xml`, the text of an XML document, nor `json`, a JSON value"
             raise DocumentError(problem, stream=stream, document=name)

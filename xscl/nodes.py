@@ -12,11 +12,12 @@ from typing import Any, cast
 from lxml import etree
 
 from xpath_stage import EXTENSIONS, decode_name, string_value
-from xscl.document import Document, nodes
+from xscl.document import Document, Nodes, large, nodes
 from xscl.filters import path_expression
 from xscl.language.syntax import Step
+from xscl.parts import part_of
 
-__all__ = ["BoundNode", "grouped"]
+__all__ = ["BoundNode", "grouped", "read_in_order"]
 
 _START_OF_TAG = re.compile(r"<[^\s/>]+")
 
@@ -32,7 +33,14 @@ class BoundNode:
     @property
     def element(self) -> etree._Element:
         """The element, or the one that the attribute belongs to."""
-        return nodes(self.document).elements[self.number]
+        return self._nodes.element(self.number)
+
+    @property
+    def _nodes(self) -> Nodes:
+        """The nodes of the document, or of a part that has this one and all below it."""
+        if large(self.document):
+            return part_of(self.document, self.number)
+        return nodes(self.document)
 
     @property
     def name(self) -> str:
@@ -70,7 +78,7 @@ class BoundNode:
 
     def value(self) -> object:
         """The node as JSON: its original value, or what an XML node comes to."""
-        original = nodes(self.document).values
+        original = self._nodes.values
         if original is not None:
             return original[self.number]
         return self.string() if self.attribute is not None else _as_json(self.element)
@@ -81,14 +89,21 @@ class BoundNode:
             return [self]
         if self.attribute is not None:
             return []
-        numbers = nodes(self.document).numbers
+        here = self._nodes
+        numbers = here.numbers
         found = []
-        for node in cast(list[Any], _compiled(steps)(self.element)):
+        for node in cast(list[Any], _compiled(steps)(here.element(self.number))):
             if isinstance(node, etree._Element):
                 found.append(BoundNode(self.document, numbers[node], None))
             else:
                 found.append(BoundNode(self.document, numbers[node.getparent()], node.attrname))
         return found
+
+
+def read_in_order(bound: Iterable[BoundNode]) -> None:
+    """Reads what large documents have of some nodes, in the order in which it comes there."""
+    for node in sorted((one for one in bound if large(one.document)), key=lambda one: one.number):
+        part_of(node.document, node.number)
 
 
 def grouped(members: Iterable[tuple[str, object]]) -> dict[str, object]:

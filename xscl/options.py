@@ -6,6 +6,7 @@ import re
 
 import click
 
+from xscl.memory import LEAST_MEMORY
 from xscl.times import duration, to_seconds
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "ITEMS",
     "LINKS",
     "MAX_DOCUMENT",
+    "MEMORY",
     "PARAMS",
     "QUERIES",
     "SOURCE",
@@ -73,6 +75,9 @@ class Size(click.ParamType[int]):
 
     name = "SIZE"
 
+    def __init__(self, least: int = 1) -> None:
+        self._least = least
+
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> int:
@@ -80,6 +85,8 @@ class Size(click.ParamType[int]):
         size = 0 if found is None else int(found[1]) * _UNITS[(found[2] or "").lower()]
         if not size:
             self.fail(f"{value!r} is no size; write for example 16 MiB", param, ctx)
+        if size < self._least:
+            self.fail(f"{value!r} is less than {self._least >> 20} MiB", param, ctx)
         return size
 
 
@@ -99,6 +106,12 @@ MAX_DOCUMENT = click.option(
     default="16 MiB",
     show_default=True,
     help="A larger document (line, file, feed) is skipped.",
+)
+MEMORY = click.option(
+    "--memory",
+    type=Size(LEAST_MEMORY),
+    metavar="SIZE",
+    help="What is held in process; what is more goes to temporary files.  At least 64 MiB.",
 )
 DEAD_LETTERS = click.option(
     "--dead-letters",

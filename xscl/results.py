@@ -23,7 +23,7 @@ from xscl.language.syntax import (
     Select,
     VariablePath,
 )
-from xscl.nodes import BoundNode, grouped
+from xscl.nodes import BoundNode, grouped, read_in_order
 
 __all__ = ["as_json", "as_xml", "is_json"]
 
@@ -42,6 +42,7 @@ def is_json(select: Select, outputs: Sequence[BoundNode]) -> bool:
 
 def as_json(select: Select, outputs: Sequence[BoundNode], variables: Variables) -> object:
     """The result of one match as a JSON value."""
+    read_in_order(variables.values() if select is not None else outputs)
     if isinstance(select, JSONObject):
         return _json(select, variables)
     assert not isinstance(select, Element)
@@ -57,6 +58,7 @@ def as_json(select: Select, outputs: Sequence[BoundNode], variables: Variables) 
 
 def as_xml(select: Select, outputs: Sequence[BoundNode], variables: Variables) -> str:
     """The result of one match as XML text."""
+    read_in_order(variables.values() if select is not None else outputs)
     if isinstance(select, Element):
         return _constructed(select, variables)
     if isinstance(select, JSONObject):

@@ -29,12 +29,15 @@ class Retention:
         self._reaches: dict[Shape, int | None] = {}
         self._held: dict[int, tuple[int, Shape]] = {}
         self._by_time: dict[Shape, list[tuple[int, int]]] = {}
+        # Documents of one shape have it from one object: there are many of these.
+        self._shapes: dict[Shape, Shape] = {}
 
     def __len__(self) -> int:
         return len(self._held)
 
     def hold(self, number: int, time: int, shape: Shape) -> None:
         """Holds a document; one that is held already changes its shape."""
+        shape = self._shapes.setdefault(shape, shape)
         self._held[number] = (time, shape)
         heapq.heappush(self._by_time.setdefault(shape, []), (time, number))
 
@@ -49,6 +52,7 @@ class Retention:
                 case (str(stream), frozenset() as leaves) if not leaves.isdisjoint(moved):
                     left = {moved.get(leaf, leaf) for leaf in leaves}
                     new = (stream, frozenset(leaf for leaf in left if leaf is not None))
+                    self._shapes.pop(shape, None)
                     for time, number in self._by_time.pop(shape):
                         if self._held.get(number) == (time, shape):
                             self.hold(number, time, new)
@@ -75,6 +79,7 @@ class Retention:
                     gone.append(number)
             if not by_time:
                 del self._by_time[shape]
+                self._shapes.pop(shape, None)
                 self._reaches.pop(shape, None)
         return gone
 

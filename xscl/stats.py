@@ -6,10 +6,12 @@ from collections import Counter
 
 from join_stage import JoinProcessor
 from xpath_stage import Strings, XPathEvaluator
+from xscl.bodies import Body, size_of
 from xscl.catalogue import Catalogue
 from xscl.dissect import public_name
 from xscl.document import Document
 from xscl.intake import Intake
+from xscl.memory import Relations
 from xscl.times import to_seconds
 
 __all__ = ["stats"]
@@ -21,6 +23,7 @@ def stats(
     xpath: XPathEvaluator,
     join: JoinProcessor,
     strings: Strings,
+    relations: Relations,
 ) -> dict[str, object]:
     """What `Engine.stats` tells.
 
@@ -36,8 +39,14 @@ def stats(
     `joined` counts what was joined that way so far: the `documents`; slices asked for (`hits` and
     `misses`) and `evicted`; the document `pairs` with something in common, the signatures
     `evaluated` for them, and the `plain_pairs` that were evaluated one by one.
+
+    `memory` has the bytes of the relations and of documents' bodies, in memory and, as `…_filed`,
+    in temporary files, and how many statements have needed more than the relations' share
+    (`relations_exceeded`); bodies that are held as they were published, where memory has no bound,
+    are only in `bytes`.
     """
     join.prepare()
+    in_memory, filed = relations.sizes()
     sizes, counts = join.sizes(), join.registry.counts()
     watermark = intake.watermark
     skipped = intake.skipped
@@ -82,10 +91,17 @@ def stats(
         "value_joins": counts["value_joins"],
         "in_process": join.in_process(),
         "joined": join.joined(),
+        "memory": {
+            "relations": in_memory,
+            "relations_filed": filed,
+            "relations_exceeded": relations.exceeded,
+            "bodies": intake.bodies.memory,
+            "bodies_filed": intake.bodies.filed,
+        },
         "streams": streams,
     }
 
 
 def _size(document: Document) -> int:
     body = document.body
-    return len(body if isinstance(body, bytes) else str(body).encode("utf-8", "surrogatepass"))
+    return size_of(body if isinstance(body, str | bytes | Body) else str(body))

@@ -30,6 +30,7 @@ from xscl.options import (
     DEAD_LETTERS,
     LINKS,
     MAX_DOCUMENT,
+    MEMORY,
     PARAMS,
     QUERIES,
     SOURCE,
@@ -100,6 +101,7 @@ Tell = Callable[[Sequence[Match]], object]
 @PARAMS
 @LINKS
 @MAX_DOCUMENT
+@MEMORY
 @DEAD_LETTERS
 @click.option("--exec", "command", metavar="CMD", help="Run for each match: JSON on its stdin.")
 @click.option("--webhook", metavar="URL", help="Gets each match by a POST of JSON.")
@@ -128,6 +130,7 @@ def watch(
     params: Sequence[tuple[str, str]],
     links: str,
     max_document: int,
+    memory: int | None,
     dead_letters: str | None,
     command: str | None,
     webhook: str | None,
@@ -141,7 +144,7 @@ def watch(
             Report(Console(stderr=True), alone=False, dead_letters=dead_letters)
         )
         seconds = None if lateness is None else to_seconds(lateness)
-        engine = stack.enter_context(Engine(lateness=seconds, on_skip=report.skip))
+        engine = stack.enter_context(Engine(lateness=seconds, on_skip=report.skip, memory=memory))
         bad = load_queries(engine, queries, params)
         if not engine.subscriptions:
             return 2

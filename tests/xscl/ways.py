@@ -62,6 +62,7 @@ WAYS = (
     Way("all in DuckDB", _strategies(in_process=0)),
     Way("some in DuckDB", _strategies(in_process=2)),
     Way("no memory", _strategies(memory=0)),
+    Way("bounded memory", {"memory": 2**26}),
     Way("no signatures", _strategies(signatures=False)),
     Way("no ranges", _strategies(ranges=False)),
     Way("no query sharing", {"query_sharing": False}),

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import glob
 import json
+import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
+from xscl.bodies import LARGE
 from xscl.errors import DocumentError, XSCLError
 from xscl.sources.bodies import MAX_DOCUMENT, read_body, too_large, unreadable
 from xscl.sources.events import no_constant
@@ -22,7 +25,8 @@ def read_documents(
 ) -> Iterator[dict[str, object]]:
     """The files of a pattern (`feeds/*.xml`, `**` for any depth), by path.
 
-    A document's id is its path, its time that of its arrival.  Raises XSCLError if there is no
+    A document's id is its path, its time that of its arrival; a large one of XML is not read here,
+    but when it is published.  Raises XSCLError if there is no
     such file; one that cannot be read, or has more than `max_document` bytes, goes to `on_error`.
     """
     paths = sorted(glob.glob(pattern, recursive=True))
@@ -36,6 +40,9 @@ def _read(
 ) -> Iterator[dict[str, object]]:
     for path in paths:
         try:
+            if LARGE < os.path.getsize(path) <= limit and not _is_json(path):
+                yield {"stream": stream, "id": path, "xml": Path(path)}
+                continue
             body = read_body(path, limit)
         except OSError as error:
             problem = error.strerror or str(error)
@@ -47,11 +54,15 @@ def _read(
             on_error(unreadable(str(error), stream=stream, document=path, raw=body))
 
 
+def _is_json(path: str) -> bool:
+    return path.lower().endswith(".json")
+
+
 def _content(path: str, body: bytes, limit: int) -> dict[str, object]:
     """The body's member in an envelope; raises ValueError with the reason where it has none."""
     if len(body) > limit:
         raise ValueError(too_large(limit))
-    if not path.lower().endswith(".json"):
+    if not _is_json(path):
         return {"xml": body}
     try:
         return {"json": json.loads(body, parse_constant=no_constant)}

@@ -1,0 +1,147 @@
+"""One bound on the memory of an engine, and the shares that its rooms have of it.
+
+Beyond its share the join state's relations lie in a temporary database, bodies of documents in a
+temporary file, and the view cache and the memo of signatures let go of what was not used for
+longest.  What is left are the records of the documents held and the strings that they join by,
+in Python's dictionaries: these grow with what is held, and have an eighth of the bound for a
+reserve.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import duckdb
+
+from xscl.errors import StateError, XSCLError
+
+__all__ = ["LEAST_MEMORY", "Budget", "Relations"]
+
+LEAST_MEMORY = 64 * 1024 * 1024
+"""Bytes, of which the relations can do with half."""
+
+_MORE = (2, 4, 8, 16, 64, None)
+"""A statement that cannot do with the share is given so many times as much; at last, all."""
+
+_ALL = "80%"
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The shares of a bound: bytes of the relations, of what is kept at hand for joins in process,
+    and of documents' bodies; None without bound."""
+
+    relations: int | None = None
+    at_hand: int | None = None
+    bodies: int | None = None
+
+    @classmethod
+    def of(cls, memory: int | None) -> Budget:
+        """The shares of so many bytes; raises XSCLError if they are too few."""
+        if memory is None:
+            return cls()
+        if memory < LEAST_MEMORY:
+            raise XSCLError(
+                f"memory: {memory:,} bytes are not enough for the relations of a join state; "
+                "give 64 MiB or more"
+            )
+        return cls(memory // 2, memory // 4, memory // 8)
+
+
+class _Bounded:
+    """A connection whose statements have a share of memory, and more only where one cannot do
+    without it, until the next one; `exceeded` counts these."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, share: int) -> None:
+        self._connection = connection
+        self._limits = connection.cursor()
+        self._share = share
+        self._raised = False
+        self.exceeded = 0
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._connection, name)
+
+    def execute(
+        self, query: str, parameters: Sequence[object] | None = None
+    ) -> duckdb.DuckDBPyConnection:
+        """Executes a statement; what it has done is undone where it fails."""
+        if self._raised:
+            # Not before: what the last one has found may not have been fetched.
+            with contextlib.suppress(duckdb.OutOfMemoryException):
+                self._limit(f"{self._share}B")
+                self._raised = False
+        try:
+            return self._connection.execute(query, parameters)
+        except duckdb.OutOfMemoryException:
+            self.exceeded += 1
+            self._raised = True
+        for times in _MORE:
+            self._limit(_ALL if times is None else f"{times * self._share}B")
+            with contextlib.suppress(duckdb.OutOfMemoryException):
+                return self._connection.execute(query, parameters)
+        raise duckdb.OutOfMemoryException("there is no more")
+
+    def _limit(self, limit: str) -> None:
+        self._limits.execute(f"SET memory_limit = '{limit}'")
+
+
+class Relations:
+    """The database of an engine's relations: in memory, or with a share of it in files of a
+    temporary directory, which go when it is closed."""
+
+    def __init__(self, share: int | None) -> None:
+        self._directory: tempfile.TemporaryDirectory[str] | None = None
+        self._bounded: _Bounded | None = None
+        if share is None:
+            self.connection = duckdb.connect()
+            return
+        self._directory = tempfile.TemporaryDirectory(prefix="xscl-")
+        folder = self._directory.name
+        # Nothing of it outlives the process: there is nothing to be synchronised.
+        config: dict[str, str | bool | int | float | list[str]] = {
+            "memory_limit": f"{share}B",
+            "temp_directory": f"{folder}/spilled",
+            "fsync_mode": "NONE",
+        }
+        connection = duckdb.connect(f"{folder}/relations.duckdb", config=config)
+        self._bounded = _Bounded(connection, share)
+        self.connection = cast(duckdb.DuckDBPyConnection, self._bounded)
+
+    def close(self) -> None:
+        """Closes the database; its files go."""
+        self.connection.close()
+        if self._directory is not None:
+            self._directory.cleanup()
+
+    @contextlib.contextmanager
+    def shortage_told(self) -> Iterator[None]:
+        """Tells plainly what there is too little of: memory, or room for temporary files."""
+        try:
+            yield
+        except duckdb.OutOfMemoryException as error:
+            raise StateError(
+                "a batch needs more memory for its join than there is; give smaller ones"
+            ) from error
+        except duckdb.IOException as error:
+            problem = str(error).partition("\n")[0]
+            raise StateError(f"the temporary files of --memory have no room: {problem}") from error
+
+    @property
+    def exceeded(self) -> int:
+        """How many statements have needed more than the share."""
+        return 0 if self._bounded is None else self._bounded.exceeded
+
+    def sizes(self) -> tuple[int, int]:
+        """The bytes that it has in memory, and in files."""
+        ((memory, spilled),) = self.connection.execute(
+            "SELECT sum(memory_usage_bytes), sum(temporary_storage_bytes) FROM duckdb_memory()"
+        ).fetchall()
+        ((blocks,),) = self.connection.execute(
+            "SELECT sum(total_blocks * block_size) FROM pragma_database_size()"
+        ).fetchall()
+        return int(memory), int(spilled) + int(blocks or 0)
