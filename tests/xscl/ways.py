@@ -15,6 +15,7 @@ from unittest import mock
 
 import xscl
 from join_stage import channels, in_process, processor, signatures, view_cache
+from xscl import bodies
 
 __all__ = ["USUAL", "WAYS", "Way"]
 
@@ -36,7 +37,7 @@ _HOT: Mapping[ModuleType, Mapping[str, int]] = {in_process: {"_LONG": 1}}
 
 @dataclass(frozen=True)
 class Way:
-    """Options of an engine, and limits of the join stage by module."""
+    """Options of an engine, and limits of its rooms by module."""
 
     name: str
     options: Mapping[str, Any] = field(default_factory=dict, repr=False)
@@ -76,5 +77,6 @@ WAYS = (
         _strategies(memory=0, signatures=False, ranges=False) | {"query_sharing": False},
     ),
     Way("every string is hot", limits=_HOT),
+    Way("every document is large", limits={bodies: {"LARGE": 10}}),
     Way("little room", _strategies(memory=20_000, in_process=5), _SMALL),
 )
