@@ -88,9 +88,9 @@ def start_items(
     spark: SparkSession,
     layout: Layout,
     *,
-    stream: str,
-    updates: bool,
-    links: Rules,
+    stream: str = "S",
+    updates: bool = False,
+    links: Rules = CANONICAL,
     trigger: float | None,
     on_batch: Callable[[Batch], object],
 ) -> StreamingQuery:
