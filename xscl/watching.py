@@ -26,15 +26,18 @@ from xscl.errors import XSCLError
 from xscl.inputs import check_stream, load_queries, published
 from xscl.match import Match
 from xscl.options import (
+    ALLOW_PRIVATE,
+    CONTACT,
     DEAD_LETTERS,
+    EVERY,
     LINKS,
     MAX_DOCUMENT,
     PARAMS,
     QUERIES,
     SOURCE,
     STREAM,
+    UPDATES,
     Duration,
-    Period,
 )
 from xscl.report import Report
 from xscl.sinks.atom import update_atom
@@ -70,13 +73,7 @@ Tell = Callable[[Sequence[Match]], object]
     type=SOURCE,
     help="An http(s) address of a feed, or an OPML file of them.",
 )
-@click.option(
-    "--every",
-    type=Period(),
-    default="10m",
-    show_default="10m; with --once, until the next run",
-    help="How long to leave a feed alone whose server asks for nothing longer.",
-)
+@EVERY
 @click.option("--once", is_flag=True, help="Fetch the feeds that are due, then end.")
 @click.option(
     "--feeds-db",
@@ -84,11 +81,9 @@ Tell = Callable[[Sequence[Match]], object]
     metavar="FILE",
     help="What polling remembers.  [default: QUERIES.feeds.duckdb beside the first query file]",
 )
-@click.option("--contact", help="Your address of mail or web, for those whose feeds are read.")
-@click.option(
-    "--allow-private", is_flag=True, help="Read feeds from this machine and its network, too."
-)
-@click.option("--updates", is_flag=True, help="An edited item is a new version, published again.")
+@CONTACT
+@ALLOW_PRIVATE
+@UPDATES
 @click.option(
     "--lateness",
     type=Duration(),
