@@ -14,7 +14,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import click
-from click.core import ParameterSource
 from rich.console import Console
 
 from xscl.endings import ended_by_signals
@@ -126,8 +125,6 @@ def ingest(
         return 0
     if not sources or to is None:
         raise click.UsageError("give --sources, what to read, and --to, where to keep it")
-    if once and context.get_parameter_source("every") is ParameterSource.DEFAULT:
-        every = 0.0
     try:
         for source in sources:
             feeds_of(source)
