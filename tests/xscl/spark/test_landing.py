@@ -48,3 +48,4 @@ def test_what_is_old_and_read_is_deleted(spark: SparkSession, tmp_path: Path) ->
     assert [batch.published for batch in batches] == [1, 1]
     status = read_status(layout)
     assert (status.items, status.dead, status.unread) == (2, 0, 0)
+    assert (status.fetched, status.landed) == (2, 2)
