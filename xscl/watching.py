@@ -40,10 +40,9 @@ from xscl.options import (
     Duration,
 )
 from xscl.report import Report
-from xscl.sinks.atom import update_atom
 from xscl.sinks.command import Command
 from xscl.sinks.deliveries import Deliveries, Delivery
-from xscl.sinks.json_feed import update_json_feed
+from xscl.sinks.feed_forms import FEED_FORMS, title_of
 from xscl.sinks.jsonl import write_matches
 from xscl.sinks.webhook import Webhook
 from xscl.sources.feeds import parse_feed, rules_of
@@ -57,8 +56,6 @@ from xscl.sources.polling.subscriptions import subscriptions
 from xscl.times import to_seconds
 
 __all__ = ["watch"]
-
-_FEED_FILES = {"atom": update_atom, "jsonfeed": update_json_feed}
 
 Tell = Callable[[Sequence[Match]], object]
 
@@ -100,7 +97,7 @@ Tell = Callable[[Sequence[Match]], object]
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["jsonl", *_FEED_FILES]),
+    type=click.Choice(["jsonl", *FEED_FORMS]),
     default="jsonl",
     show_default=True,
     help="A feed (atom, jsonfeed) is kept in the file of -o.",
@@ -200,11 +197,11 @@ def _takers(
 def _telling(form: str, output: str | None, queries: Sequence[str], *, silent: bool) -> Tell:
     """How matches are written: added to a file, else to standard output, unless something else
     takes them (`silent`)."""
-    if form in _FEED_FILES:
+    if form in FEED_FORMS:
         if output is None:
             raise XSCLError(f"--format {form} needs a file to keep the feed in: give -o")
-        title = ", ".join(Path(query).stem for query in queries)
-        update = _FEED_FILES[form]
+        title = title_of(queries)
+        _, update = FEED_FORMS[form]
         return lambda matches: matches and update(matches, output, title=title)
     if output is not None:
 
