@@ -9,7 +9,7 @@ import multiprocessing
 import os
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -25,13 +25,19 @@ Around = Callable[[], AbstractContextManager[object]]
 
 
 def xscl(
-    *arguments: str, at: Path, stdin: str = "", around: Around = nullcontext
+    *arguments: str,
+    at: Path,
+    stdin: str = "",
+    environment: Mapping[str, str] = os.environ,
+    around: Around = nullcontext,
 ) -> CompletedProcess[str]:
     """Runs `xscl` in a folder, for a minute at most; `around` makes what it runs within."""
     with tempfile.TemporaryDirectory() as place:
         streams = [Path(place) / name for name in ("in", "out", "err")]
         streams[0].write_text(stdin, encoding="utf-8")
-        process = _FORKS.Process(target=_run, args=(arguments, at, streams, around))
+        process = _FORKS.Process(
+            target=_run, args=(arguments, at, streams, dict(environment), around)
+        )
         process.start()
         process.join(_PATIENCE)
         if process.is_alive():
@@ -42,7 +48,13 @@ def xscl(
         return CompletedProcess(["xscl", *arguments], process.exitcode, *told)
 
 
-def _run(arguments: tuple[str, ...], at: Path, streams: list[Path], around: Around) -> None:
+def _run(
+    arguments: tuple[str, ...],
+    at: Path,
+    streams: list[Path],
+    environment: dict[str, str],
+    around: Around,
+) -> None:
     """In the new process: the command, with the streams and signals that it would have."""
     from xscl.cli import main
 
@@ -52,6 +64,8 @@ def _run(arguments: tuple[str, ...], at: Path, streams: list[Path], around: Arou
     sys.stdout = os.fdopen(1, "w", encoding="utf-8")
     sys.stderr = os.fdopen(2, "w", 1, encoding="utf-8", errors="backslashreplace")
     os.chdir(at)
+    os.environ.clear()
+    os.environ.update(environment)
     sys.argv = ["xscl", *arguments]
     with around():
         main()
