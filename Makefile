@@ -16,7 +16,7 @@ test: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
 
 # Random queries beside their XQuery, then hostile bytes for each reader of a stranger's input,
 # each for as long as asked: make fuzz SECONDS=600; a thousand rounds of queries that come and go;

@@ -31,7 +31,6 @@ import pandas as pd
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from datasets import feed_archive
-from xscl.sources.feeds import CANONICAL
 from xscl.spark.feed_options import FeedOptions
 from xscl.spark.layout import Layout
 from xscl.spark.session import session
@@ -114,15 +113,7 @@ def ways(
         start_fetch(spark, layout, options, trigger=None).awaitTermination()
 
     def make() -> None:
-        start_items(
-            spark,
-            layout,
-            stream="S",
-            updates=False,
-            links=CANONICAL,
-            trigger=None,
-            on_batch=lambda batch: None,
-        ).awaitTermination()
+        start_items(spark, layout, trigger=None, on_batch=lambda batch: None).awaitTermination()
 
     def parse() -> None:
         # Row by row over as many partitions as there are cores, so that none waits for another.

@@ -1,26 +1,42 @@
-"""Settings of all tests: an example may take as long as a busy machine makes it, and those that
-need Spark share one session on one core."""
+"""Settings of all tests: an example may take as long as a busy machine makes it, and the tests are
+shared out to several workers, where there are such."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from xdist.remote import Producer
+    from xdist.scheduler import LoadScopeScheduling
 
 settings.register_profile("patient", settings(), deadline=None)
 settings.load_profile("patient")
 
+_SPARK = "tests/xscl/spark/"
+_TOGETHER = (_SPARK, "tests/test_wheel.py")
+"""Tests of one worker: no Spark is started beside another, and one wheel is made."""
 
-@pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
-    """Spark on one core, with one partition after a shuffle and without its web pages."""
-    from xscl.spark.session import session
 
-    one = session("tests", master="local[1]")
-    yield one
-    one.stop()
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Drawn examples, which take long, come first: what comes last should be short, so that no
+    worker is done long before another."""
+    items.sort(key=lambda item: item.nodeid.startswith(_SPARK) or not _is_drawn(item))
+
+
+def _is_drawn(item: pytest.Item) -> bool:
+    return isinstance(item, pytest.Function) and is_hypothesis_test(item.obj)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
+    """Whichever worker is free takes the next test, or the next of those that are together."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return next((place for place in _TOGETHER if nodeid.startswith(place)), nodeid)
+
+    return Scheduling(config, log)

@@ -13,7 +13,6 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import TextIO
 
 import click
@@ -42,8 +41,7 @@ from xscl.options import (
 )
 from xscl.polled_feeds import feeds
 from xscl.report import Report
-from xscl.sinks.atom import update_atom, write_atom
-from xscl.sinks.json_feed import update_json_feed, write_json_feed
+from xscl.sinks.feed_forms import FEED_FORMS, title_of
 from xscl.sinks.jsonl import write_matches
 from xscl.sinks.readable import readable
 from xscl.sources.events import as_they_come
@@ -55,12 +53,6 @@ from xscl.watching import watch
 __all__ = ["main"]
 
 Envelopes = Iterable[dict[str, object]]
-
-FEED_FORMS = {
-    "atom": (write_atom, update_atom),
-    "jsonfeed": (write_json_feed, update_json_feed),
-}
-"""How matches become a feed: at once, or kept in a file."""
 
 
 def main(command: click.Command | None = None) -> None:
@@ -114,7 +106,7 @@ def cli() -> None:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["jsonl", "counts", "atom", "jsonfeed"]),
+    type=click.Choice(["jsonl", "counts", *FEED_FORMS]),
     default="jsonl",
     show_default=True,
 )
@@ -160,7 +152,7 @@ def run(
         if form in FEED_FORMS:
             found = (match for some in batches for match in published(engine, some, stream))
             write, update = FEED_FORMS[form]
-            title = ", ".join(Path(query).stem for query in queries)
+            title = title_of(queries)
             if output is None:
                 report.found(write(found, sys.stdout, title=title))
             else:

@@ -10,9 +10,12 @@ from xscl.memory import LEAST_MEMORY
 from xscl.times import duration, to_seconds
 
 __all__ = [
+    "ALLOW_PRIVATE",
+    "CONTACT",
     "DEAD_LETTERS",
     "DOCS",
     "EVENTS",
+    "EVERY",
     "FEED",
     "ITEMS",
     "LINKS",
@@ -22,6 +25,8 @@ __all__ = [
     "QUERIES",
     "SOURCE",
     "STREAM",
+    "UPDATES",
+    "Assignment",
     "Duration",
     "Period",
 ]
@@ -158,3 +163,21 @@ class Period(click.ParamType[float]):
         if period is None or period < 1_000_000:
             self.fail(f"{text!r} is less than a second, or without end", param, ctx)
         return to_seconds(period)
+
+
+EVERY = click.option(
+    "--every",
+    type=Period(),
+    default="10m",
+    show_default="10m; with --once, until the next run",
+    help="How long to leave a feed alone whose server asks for nothing longer.",
+)
+CONTACT = click.option(
+    "--contact", help="Your address of mail or web, for those whose feeds are read."
+)
+ALLOW_PRIVATE = click.option(
+    "--allow-private", is_flag=True, help="Read feeds from this machine and its network, too."
+)
+UPDATES = click.option(
+    "--updates", is_flag=True, help="An edited item is a new version, a document of its own."
+)

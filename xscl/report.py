@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from types import TracebackType
 
 from rich.console import Console
 
@@ -19,13 +18,13 @@ __all__ = ["Report"]
 _SHOWN = 20
 
 
-class Report:
+class Report(Terminal):
     """Counts documents and matches; shows progress where standard error is a terminal, and
     matches do not come between.  Documents that cannot be read are added to the file
     `dead_letters`, where one is given."""
 
     def __init__(self, console: Console, *, alone: bool, dead_letters: str | None = None) -> None:
-        self._terminal = Terminal(console, alone=alone, beginning="reading …")
+        super().__init__(console, alone=alone, beginning="reading …")
         self._dead_letters = dead_letters
         self._started = time.perf_counter()
         self.malformed = 0
@@ -40,9 +39,9 @@ class Report:
             with open(self._dead_letters, "a", encoding="utf-8") as file:
                 write_dead_letter(error, file)
         if self.malformed <= _SHOWN:
-            self._terminal.say(f"skipped: {error}")
+            self.say(f"skipped: {error}")
         elif self.malformed == _SHOWN + 1:
-            self._terminal.say("skipped: more documents, which are only counted")
+            self.say("skipped: more documents, which are only counted")
 
     def watch(
         self, engine: Engine, envelopes: Iterable[dict[str, object]]
@@ -60,7 +59,7 @@ class Report:
     def found(self, matches: int) -> None:
         """Adds matches, and shows how far the run is."""
         self.matches += matches
-        self._terminal.show(f"{self.read:,} documents, {self.matches:,} matches")
+        self.show(f"{self.read:,} documents, {self.matches:,} matches")
 
     def close(self, engine: Engine) -> int:
         """Prints the closing summary; returns how many documents were skipped."""
@@ -68,7 +67,7 @@ class Report:
         self.stop()
         known = ", ".join(engine.streams) or "none"
         for stream, count in self._unread.items():
-            self._terminal.say(
+            self.say(
                 f"note: no query reads stream {stream!r} ({count:,} documents); "
                 f"the queries read: {known}"
             )
@@ -80,24 +79,8 @@ class Report:
         skipped = sum(reasons.values())
         why = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items() if count)
         rate = engine.documents / seconds if seconds else 0
-        self._terminal.say(
+        self.say(
             f"{engine.documents:,} documents, {skipped:,} skipped{f' ({why})' if why else ''}, "
             f"{self.matches:,} matches, {rate:,.0f} docs/s"
         )
         return skipped
-
-    def __enter__(self) -> Report:
-        self._terminal.__enter__()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.stop()
-
-    def stop(self) -> None:
-        """Ends the progress: what is printed from now on stays."""
-        self._terminal.stop()

@@ -4,6 +4,7 @@ stay above it."""
 from __future__ import annotations
 
 from types import TracebackType
+from typing import Self
 
 from rich.console import Console
 from rich.progress import Progress, TextColumn, TimeElapsedColumn
@@ -40,7 +41,7 @@ class Terminal:
         if self._progress.live.is_started:
             self._progress.stop()
 
-    def __enter__(self) -> Terminal:
+    def __enter__(self) -> Self:
         self._progress.start()
         return self
 

@@ -27,7 +27,10 @@ from xscl.errors import XSCLError
 from xscl.inputs import check_stream, load_queries, published
 from xscl.match import Match
 from xscl.options import (
+    ALLOW_PRIVATE,
+    CONTACT,
     DEAD_LETTERS,
+    EVERY,
     LINKS,
     MAX_DOCUMENT,
     MEMORY,
@@ -35,14 +38,13 @@ from xscl.options import (
     QUERIES,
     SOURCE,
     STREAM,
+    UPDATES,
     Duration,
-    Period,
 )
 from xscl.report import Report
-from xscl.sinks.atom import update_atom
 from xscl.sinks.command import Command
 from xscl.sinks.deliveries import Deliveries, Delivery
-from xscl.sinks.json_feed import update_json_feed
+from xscl.sinks.feed_forms import FEED_FORMS, title_of
 from xscl.sinks.jsonl import write_matches
 from xscl.sinks.webhook import Webhook
 from xscl.sources.feeds import parse_feed, rules_of
@@ -57,8 +59,6 @@ from xscl.times import to_seconds
 
 __all__ = ["watch"]
 
-_FEED_FILES = {"atom": update_atom, "jsonfeed": update_json_feed}
-
 Tell = Callable[[Sequence[Match]], object]
 
 
@@ -72,13 +72,7 @@ Tell = Callable[[Sequence[Match]], object]
     type=SOURCE,
     help="An http(s) address of a feed, or an OPML file of them.",
 )
-@click.option(
-    "--every",
-    type=Period(),
-    default="10m",
-    show_default="10m; with --once, until the next run",
-    help="How long to leave a feed alone whose server asks for nothing longer.",
-)
+@EVERY
 @click.option("--once", is_flag=True, help="Fetch the feeds that are due, then end.")
 @click.option(
     "--feeds-db",
@@ -86,11 +80,9 @@ Tell = Callable[[Sequence[Match]], object]
     metavar="FILE",
     help="What polling remembers.  [default: QUERIES.feeds.duckdb beside the first query file]",
 )
-@click.option("--contact", help="Your address of mail or web, for those whose feeds are read.")
-@click.option(
-    "--allow-private", is_flag=True, help="Read feeds from this machine and its network, too."
-)
-@click.option("--updates", is_flag=True, help="An edited item is a new version, published again.")
+@CONTACT
+@ALLOW_PRIVATE
+@UPDATES
 @click.option(
     "--lateness",
     type=Duration(),
@@ -108,7 +100,7 @@ Tell = Callable[[Sequence[Match]], object]
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["jsonl", *_FEED_FILES]),
+    type=click.Choice(["jsonl", *FEED_FORMS]),
     default="jsonl",
     show_default=True,
     help="A feed (atom, jsonfeed) is kept in the file of -o.",
@@ -210,11 +202,11 @@ def _takers(
 def _telling(form: str, output: str | None, queries: Sequence[str], *, silent: bool) -> Tell:
     """How matches are written: added to a file, else to standard output, unless something else
     takes them (`silent`)."""
-    if form in _FEED_FILES:
+    if form in FEED_FORMS:
         if output is None:
             raise XSCLError(f"--format {form} needs a file to keep the feed in: give -o")
-        title = ", ".join(Path(query).stem for query in queries)
-        update = _FEED_FILES[form]
+        title = title_of(queries)
+        _, update = FEED_FORMS[form]
         return lambda matches: matches and update(matches, output, title=title)
     if output is not None:
 

@@ -28,12 +28,13 @@ def read_cases(path: Path) -> list[Case]:
 
 def matches_of(case: Case, feed: Feeding, **options: Any) -> list[dict[str, Any]]:
     """What an engine with these options says to a case that is fed in this way, in the members of
-    the JSON form.
+    the JSON form; no query of it is bad.
 
     The id of a document that was published by a query is `*`.
     """
     with xscl.Engine(**options) as engine:
-        engine.load_good(case["queries"])
+        _, errors = engine.load_good(case["queries"])
+        assert not errors, case["case"]
         found = [match.to_dict() for match in feed(engine, list(case["events"]))]
         assert engine.skipped.malformed == 0, case["case"]
     # The id of a result that is a document is that of its match.

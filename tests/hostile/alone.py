@@ -1,33 +1,28 @@
-"""The command line in a process of its own, whose memory is bounded and measured.
-
-The process is forked from one that has imported everything already: what it takes beyond what
-that took is what the case cost.
+"""The command line in a process of its own, whose memory is bounded and measured: what it takes
+beyond what the process took that it is forked from is what the case cost.
 """
 
 from __future__ import annotations
 
 import json
-import multiprocessing
-import os
 import resource
-import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.commands import xscl
+
 __all__ = ["Outcome", "xscl_alone"]
 
-_FORKS = multiprocessing.get_context("forkserver")
-_FORKS.set_forkserver_preload(["xscl.cli", "tests.hostile.alone"])
-
 _ADDRESSES = 8 << 30
-_PATIENCE = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """How a command ended; `grown` is by how many MiB its memory grew at its peak."""
 
-    code: int | None
+    code: int
     out: str
     err: str
     grown: int
@@ -40,34 +35,21 @@ class Outcome:
 
 
 def xscl_alone(folder: Path, *arguments: str) -> Outcome:
-    """Runs `xscl` in a folder, for a minute at most."""
-    process = _FORKS.Process(target=_run, args=(str(folder), arguments))
-    process.start()
-    process.join(_PATIENCE)
-    if process.is_alive():
-        process.kill()
-        process.join()
-    texts = [(folder / name).read_text(errors="replace") for name in (".out", ".err")]
+    """Runs `xscl` in a folder."""
+    done = xscl(*arguments, at=folder, around=_bounded)
     grown = folder / ".grown"
-    return Outcome(process.exitcode, *texts, int(grown.read_text()) if grown.exists() else -1)
+    told = int(grown.read_text()) if grown.exists() else -1
+    return Outcome(done.returncode, done.stdout, done.stderr, told)
 
 
-def _run(folder: str, arguments: tuple[str, ...]) -> None:
-    from xscl.cli import main
-
-    os.chdir(folder)
-    for number, name in ((1, ".out"), (2, ".err")):
-        os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT, 0o600), number)
-    sys.stdout = os.fdopen(1, "w", encoding="utf-8")
-    sys.stderr = os.fdopen(2, "w", encoding="utf-8")
+@contextmanager
+def _bounded() -> Iterator[None]:
     # Far above what is measured: only what grows without end meets it.
     resource.setrlimit(resource.RLIMIT_AS, (_ADDRESSES, _ADDRESSES))
     before = _peak()
-    sys.argv = ["xscl", *arguments]
     try:
-        main()
+        yield
     finally:
-        sys.stdout.flush()
         Path(".grown").write_text(str(_peak() - before))
 
 

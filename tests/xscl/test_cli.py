@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import xscl
+
 COMMAND = [sys.executable, "-c", "from xscl.cli import main; main()"]
 
 QUERIES = """\
@@ -24,12 +26,6 @@ EVENTS = [
     {"stream": "R", "id": "d2", "timestamp": 2, "xml": "<b>v</b>"},
     {"stream": "R", "id": "d3", "timestamp": "1970-01-01T00:00:03Z", "xml": "<b>w</b>"},
 ]
-
-
-def xscl(*arguments: str, at: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*COMMAND, *arguments], cwd=at, input=stdin, capture_output=True, text=True, timeout=120
-    )
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import pytest
 
 import xscl
 
-MANY = 200_000
+MANY = 100_000
 GUARD = 60.0
 
 
@@ -62,7 +62,6 @@ DEEP_QUERIES = [
     "SELECT <r>{x}</r> FROM S/*->x",
     "SELECT {\"x\": x} FROM S/*->x",
     f"S{'/*' * 256}",
-    f"S{'//*' * 20}",
 ]  # fmt: skip
 
 
@@ -78,6 +77,10 @@ def test_256_levels_are_accepted(query: str, kind: str) -> None:
     assert not isinstance(found, str), found
     for match in found[:3]:
         assert json.dumps(match.to_dict())
+
+
+def test_many_ways_to_each_of_256_levels() -> None:
+    assert len(answer(f"S{'//*' * 20}", deep_xml(256))) == 256 - 19
 
 
 @pytest.mark.parametrize("levels", [257, 300, 5_000, 1_000_000])
@@ -118,12 +121,12 @@ def siblings(name: str, number: int = MANY, *, distinct: bool = True) -> str:
         ("S//n[1]", 1),
         ("S//n[last()]", 1),
         ("S//n[@k = '6'][last()]", 1),
-        ("S/a[n = '199999']", 1),
-        ("S/a[count(n) = 200000]", 1),
-        ("S/a[.//n[ends-with(., '99999')]]", 1),
+        ("S/a[n = '99999']", 1),
+        ("S/a[count(n) = 100000]", 1),
+        ("S/a[.//n[ends-with(., '9999')]]", 1),
         ("S/a[not(n = 'none')]", 1),
-        ("S/a/n[matches(., '^1?99999$')]", 2),
-        ("S/a[n/@k = '3' and n > 199998]", 1),
+        ("S/a/n[matches(., '^1?9999$')]", 2),
+        ("S/a[n/@k = '3' and n > 99998]", 1),
         ("SELECT x/n[last()] FROM S/a->x", 1),
     ],
 )
@@ -138,12 +141,12 @@ def test_many_siblings_and_filters(query: str, matches: int | None) -> None:
     ("query", "pairs"),
     [
         ("S/a[n->x] FOLLOWED BY {x = y} S/b[n->y]", 1),
-        ("S/a[n->x] FOLLOWED BY {x = y AND x > 199998} S/b[n->y]", 1),
+        ("S/a[n->x] FOLLOWED BY {x = y AND x > 99998} S/b[n->y]", 1),
         ("S/a->v FOLLOWED BY {v/n = w/n} S/b->w", 1),
         ("S/a[n->x] FOLLOWED BY {x = y AND x = '7'} S/b[n->y]", 1),
         ("S/a[n->x] FOLLOWED BY {number(x) = y OR lower-case(x) = y} S/b[n->y]", 1),
-        ("SELECT x FROM S/a[n->x] FOLLOWED BY {x = y} S/b[n->y[. > 199990]]", 9),
-        ("SELECT x, y FROM S/a[n->x] FOLLOWED BY {x = y AND x > 199990} S/b[n->y]", 9),
+        ("SELECT x FROM S/a[n->x] FOLLOWED BY {x = y} S/b[n->y[. > 99990]]", 9),
+        ("SELECT x, y FROM S/a[n->x] FOLLOWED BY {x = y AND x > 99990} S/b[n->y]", 9),
         ("S/a[n/@k->x] FOLLOWED BY {x = y} S/b[n[. = '1']/@k->y]", 1),
     ],
 )
@@ -154,11 +157,10 @@ def test_many_siblings_and_joins(query: str, pairs: int) -> None:
 
 
 def test_many_siblings_of_json() -> None:
-    query = "SELECT x FROM S/json/a[. = '77']->x FOLLOWED BY {x = y} S/json/b->y"
-    query = "SELECT x FROM S/json/a->x[. > 199990] FOLLOWED BY {x = y} S/json/b->y"
+    query = "SELECT x FROM S/json/a->x[. > 99990] FOLLOWED BY {x = y} S/json/b->y"
     found = answer(query, {"a": list(range(MANY))}, {"b": list(range(MANY))})
     assert not isinstance(found, str), found
-    assert [match.result for match in found] == [{"a": n} for n in range(199_991, MANY)]
+    assert [match.result for match in found] == [{"a": n} for n in range(99_991, MANY)]
 
 
 def test_many_matches_in_one_document() -> None:

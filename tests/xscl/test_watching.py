@@ -13,6 +13,7 @@ from pathlib import Path
 import feedparser
 import pytest
 
+from tests.commands import xscl
 from tests.xscl.sources.polling.loopback import Reply, Request, Server, rss, serving
 
 COMMAND = [sys.executable, "-c", "from xscl.cli import main; main()"]
@@ -47,18 +48,6 @@ def item(guid: str, title: str, date: str) -> str:
 
 FIRST = rss(channel=item("1", "first", "10:00:00"))
 SECOND = rss(channel=item("2", "second", "11:00:00"))
-
-
-def xscl(*arguments: str, at: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*COMMAND, *arguments],
-        cwd=at,
-        input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
 
 
 def once(server: Server, folder: Path, *more: str) -> subprocess.CompletedProcess[str]:

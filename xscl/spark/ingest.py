@@ -14,12 +14,20 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import click
-from click.core import ParameterSource
 from rich.console import Console
 
 from xscl.endings import ended_by_signals
 from xscl.errors import XSCLError
-from xscl.options import LINKS, MAX_DOCUMENT, Assignment, Period
+from xscl.options import (
+    ALLOW_PRIVATE,
+    CONTACT,
+    EVERY,
+    LINKS,
+    MAX_DOCUMENT,
+    UPDATES,
+    Assignment,
+    Period,
+)
 from xscl.sources.feeds import rules_of
 from xscl.sources.polling.retrieval import user_agent
 from xscl.spark.feed_options import FeedOptions
@@ -49,13 +57,7 @@ _HOUR = 3600.0
 )
 @click.option("--to", metavar="DIR", help="Where everything is kept; items/ has the documents.")
 @click.option("--once", is_flag=True, help="Fetch what is due, make items of it, then end.")
-@click.option(
-    "--every",
-    type=Period(),
-    default="10m",
-    show_default="10m; with --once, until the next run",
-    help="How long to leave a feed alone whose server asks for nothing longer.",
-)
+@EVERY
 @click.option(
     "--trigger",
     type=Period(),
@@ -76,7 +78,7 @@ _HOUR = 3600.0
 )
 @click.option("--spool", metavar="FOLDER", help="For what waits to land.  [default: DIR/spool]")
 @click.option("--stream", default="S", show_default=True, help="The stream of the items.")
-@click.option("--updates", is_flag=True, help="An edited item is a new version, a document more.")
+@UPDATES
 @LINKS
 @MAX_DOCUMENT
 @click.option(
@@ -94,10 +96,8 @@ _HOUR = 3600.0
     show_default=True,
     help="Fetches under way at once, of different hosts.",
 )
-@click.option("--contact", help="Your address of mail or web, for those whose feeds are read.")
-@click.option(
-    "--allow-private", is_flag=True, help="Read feeds from this machine and its network, too."
-)
+@CONTACT
+@ALLOW_PRIVATE
 @click.pass_context
 def ingest(
     context: click.Context,
@@ -125,8 +125,6 @@ def ingest(
         return 0
     if not sources or to is None:
         raise click.UsageError("give --sources, what to read, and --to, where to keep it")
-    if once and context.get_parameter_source("every") is ParameterSource.DEFAULT:
-        every = 0.0
     try:
         for source in sources:
             feeds_of(source)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import dataclass
-from types import TracebackType
 
 from rich.console import Console
 
@@ -36,11 +35,11 @@ class Batch:
     problems: tuple[Problem, ...] = ()
 
 
-class IngestReport:
-    """Counts bodies and items; a context manager.  Batches are told from another thread."""
+class IngestReport(Terminal):
+    """Counts bodies and items.  Batches are told from another thread."""
 
     def __init__(self, console: Console, spool: Spool) -> None:
-        self._terminal = Terminal(console, alone=True, beginning="starting Spark …")
+        super().__init__(console, alone=True, beginning="starting Spark …")
         self._spool = spool
         self._started = time.perf_counter()
         self._lock = threading.Lock()
@@ -55,10 +54,10 @@ class IngestReport:
             self._known += batch.known
             self._dead += batch.dead
             for each in batch.problems:
-                self._terminal.say(f"feed {each.feed}: {each.problem}")
+                self.say(f"feed {each.feed}: {each.problem}")
             if batch.dead > len(batch.problems):
-                self._terminal.say(f"{batch.dead - len(batch.problems):,} more feeds had no items")
-            self._terminal.say(
+                self.say(f"{batch.dead - len(batch.problems):,} more feeds had no items")
+            self.say(
                 f"batch {batch.number}: {batch.bodies:,} bodies, {batch.published:,} new items, "
                 f"{batch.known:,} known, {batch.dead:,} dead letters"
             )
@@ -66,34 +65,18 @@ class IngestReport:
     def cleared(self, files: int) -> None:
         """Tells that raw bodies were deleted."""
         if files:
-            self._terminal.say(
-                f"{files:,} files of raw bodies deleted, which have been read (--keep)"
-            )
+            self.say(f"{files:,} files of raw bodies deleted, which have been read (--keep)")
 
     def tick(self) -> None:
         """Shows how far it is."""
         fetched = self._spool.last - self._before
-        self._terminal.show(
-            f"{fetched:,} bodies fetched, {self._bodies:,} read, {self._items:,} new items"
-        )
+        self.show(f"{fetched:,} bodies fetched, {self._bodies:,} read, {self._items:,} new items")
 
     def close(self) -> None:
         """Prints the closing summary."""
-        self._terminal.stop()
+        self.stop()
         seconds = time.perf_counter() - self._started
-        self._terminal.say(
+        self.say(
             f"{self._bodies:,} bodies, {self._items:,} new items, {self._known:,} known, "
             f"{self._dead:,} dead letters, {seconds:,.0f} s"
         )
-
-    def __enter__(self) -> IngestReport:
-        self._terminal.__enter__()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._terminal.stop()

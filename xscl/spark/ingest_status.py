@@ -95,7 +95,7 @@ def read_status(layout: Layout) -> Status:
     if not layout.store.exists():
         raise StateError(f"{root} is not what `xscl ingest --to` fills: {layout.store} is missing")
     states = Store(layout.store).feeds().values()
-    landed = _landed(Path(layout.landing))
+    landed = _landed(Path(layout.checkpoint("fetch")))
     batches = {table: list(_batches(Path(table))) for table in (layout.items, layout.dead)}
     every = {
         folder.name: _time(folder.stat().st_mtime) for one in batches.values() for folder in one
@@ -121,17 +121,16 @@ def read_status(layout: Layout) -> Status:
     )
 
 
-def _landed(landing: Path) -> int:
-    """The sequence number of the last body that landed."""
-    last = 0
-    for name in _logged(landing / "_spark_metadata"):
-        with suppress(FileNotFoundError):  # It may have been cleared away since.
-            metadata = pq.read_metadata(landing / name)
-            for group in range(metadata.num_row_groups):
-                statistics = metadata.row_group(group).column(0).statistics
-                if statistics is not None and statistics.has_min_max:
-                    last = max(last, statistics.max)
-    return last
+def _landed(checkpoint: Path) -> int:
+    """The sequence number of the last body that landed: where the last batch of fetches that is
+    done ended.  Of the files that landed some may have been cleared away since."""
+    commits = (path.name for path in checkpoint.glob("commits/*"))
+    done = max((int(name) for name in commits if name.isdecimal()), default=None)
+    if done is None:
+        return 0
+    end = (checkpoint / "offsets" / str(done)).read_text(encoding="utf-8").splitlines()[-1]
+    sequence: int = json.loads(end)["sequence"]
+    return sequence
 
 
 def _unread(layout: Layout) -> int:

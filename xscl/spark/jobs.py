@@ -88,9 +88,9 @@ def start_items(
     spark: SparkSession,
     layout: Layout,
     *,
-    stream: str,
-    updates: bool,
-    links: Rules,
+    stream: str = "S",
+    updates: bool = False,
+    links: Rules = CANONICAL,
     trigger: float | None,
     on_batch: Callable[[Batch], object],
 ) -> StreamingQuery:
@@ -148,9 +148,11 @@ def _write(
         problems: tuple[Problem, ...] = ()
         if dead:
             letters = _rows(parsed.where("keys IS NULL"), dead_letters, dead)
-            letters.write.mode("overwrite").parquet(f"{layout.dead}/batch={number}")
-            first = letters.select("feed", "problem").limit(_SHOWN).collect()
-            problems = tuple(Problem(row.feed, row.problem) for row in first)
+            place = f"{layout.dead}/batch={number}"
+            letters.write.mode("overwrite").parquet(place)
+            # From what was written: the letters themselves would be unpacked a second time.
+            written = parsed.sparkSession.read.schema("feed STRING, problem STRING").parquet(place)
+            problems = tuple(Problem(*row) for row in written.limit(_SHOWN).collect())
         return Batch(number, bodies.num_rows, new, shown - new, dead, problems)
     finally:
         parsed.unpersist()

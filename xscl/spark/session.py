@@ -2,9 +2,8 @@
 
 Where Spark runs is said by the caller, else by `spark-submit`, else it is this machine.  What the
 user configured (options of `spark-submit`, `spark-defaults.conf`) stands; what is set here are
-defaults, apart from the name: times in UTC, the state of streams in RocksDB with its changes alone
-written at each batch, and on one machine nothing that listens beyond it, as many partitions after
-a shuffle as there are cores, and errors alone on the terminal.
+defaults, apart from the name: times in UTC, and on one machine nothing that listens beyond it, as
+many partitions after a shuffle as there are cores, and errors alone on the terminal.
 """
 
 from __future__ import annotations
@@ -32,13 +31,7 @@ __all__ = ["session"]
 _PANDAS = "PySpark does not yet fully support pandas"
 """How PySpark's warning of each pandas from 3 on begins."""
 
-_DEFAULTS = {
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.streaming.stateStore.providerClass": (
-        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-    ),
-    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
-}
+_DEFAULTS = {"spark.sql.session.timeZone": "UTC"}
 _LOCAL = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.commands import xscl
 from xscl.errors import DocumentError, XSCLError
 from xscl.sources import ingested
 from xscl.sources.ingested import read_items
@@ -129,17 +128,6 @@ def test_a_large_batch_is_sorted_by_parts(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ingested, "_AT_ONCE", at_once)
         assert ids(folder) == [id for id, _ in expected]
-
-
-def xscl(*arguments: str, at: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", "from xscl.cli import main; main()", *arguments],
-        cwd=at,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
 
 
 def test_on_the_command_line(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.xscl.spark.java import QUICK
 from tests.xscl.spark.landed import (
     Body,
     committed,
@@ -125,7 +126,7 @@ def killed(
         subscriptions.write_text(_opml(feeds.addresses))
 
         def run(*options: str) -> _Running:
-            common = ("--to", str(to), "--allow-private", "--master", "local[1]")
+            common = ("--to", str(to), "--allow-private", "--master", "local[1]", *QUICK)
             said = folder / "stderr"
             return _Running(["--sources", str(subscriptions), *common, *options], said)
 

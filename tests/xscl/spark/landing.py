@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from xscl.sources.feeds import CANONICAL
 from xscl.spark.bodies import Body, batch_of
 from xscl.spark.ingest_report import Batch
 from xscl.spark.jobs import start_items
@@ -50,9 +49,7 @@ class Landing:
         return start_items(
             self.spark,
             self.layout,
-            stream="S",
             updates=self.updates,
-            links=CANONICAL,
             trigger=trigger,
             on_batch=self.told.append,
         )

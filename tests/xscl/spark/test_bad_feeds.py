@@ -19,7 +19,9 @@ from typing import Any
 
 import pytest
 
+from tests.commands import xscl
 from tests.xscl.sources.polling.loopback import Reply, Server, rss, serving
+from tests.xscl.spark.java import QUICK
 from tests.xscl.spark.landed import committed, rows_of
 
 XSCL = Path(sys.executable).with_name("xscl")
@@ -111,15 +113,15 @@ def internet() -> Iterator[Server]:
         over.set()
 
 
-def ingest(to: Path, *arguments: str | Path, **more: str) -> subprocess.CompletedProcess[str]:
-    """`xscl ingest`, in an environment where only what is given here leads out."""
+def ingest(to: Path, *arguments: str | Path, proxy: str) -> subprocess.CompletedProcess[str]:
+    """`xscl ingest`, in an environment where only the proxy leads out."""
     kept = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
     # Names that only the proxy knows are asked for in vain: once, and not for long.
     vain = {"RES_OPTIONS": "attempts:1 timeout:1 ndots:1", "LOCALDOMAIN": "."}
     return subprocess.run(
         [XSCL, "ingest", *arguments],
         cwd=to.parent,
-        env={**kept, **vain, **more},
+        env={**kept, **vain, "HTTP_PROXY": proxy},
         capture_output=True,
         text=True,
         timeout=600,
@@ -128,7 +130,7 @@ def ingest(to: Path, *arguments: str | Path, **more: str) -> subprocess.Complete
 
 
 def status(to: Path) -> Row:
-    shown = ingest(to, "status", to, "--format", "json")
+    shown = xscl("ingest", "status", "to", "--format", "json", at=to.parent)
     assert shown.returncode == 0, shown.stderr
     told: Row = json.loads(shown.stdout)
     return told
@@ -144,9 +146,9 @@ def test_bad_feeds_are_reported_and_the_rest_is_complete(internet: Server, tmp_p
 
     def once() -> str:
         done = ingest(
-            to, "--sources", subscriptions, "--to", to, "--once", "--master", "local[1]",
+            to, "--sources", subscriptions, "--to", to, "--once", "--master", "local[1]", *QUICK,
             "--timeout", "3s", "--max-document", "1 MiB",
-            HTTP_PROXY=f"http://127.0.0.1:{internet.port}",
+            proxy=f"http://127.0.0.1:{internet.port}",
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         return done.stderr
@@ -188,7 +190,7 @@ def test_bad_feeds_are_reported_and_the_rest_is_complete(internet: Server, tmp_p
     assert {trouble["feed"] for trouble in told["troubles"]} == {*BAD, TURNS}
     assert (told["items"], told["dead"]) == (len(first | second), len(BAD) + 1)
     assert told["fetched"] == told["landed"]
-    shown = ingest(to, "status", to).stdout
+    shown = xscl("ingest", "status", "to", at=tmp_path).stdout
     assert f"{len(BAD) + 1} in trouble" in shown
     assert f"{TURNS}: {letter['problem']} (well last: 2" in shown
 
@@ -223,7 +225,7 @@ def landed(to: Path, address: str | None = None) -> list[Row]:
 )
 def test_wrong_usage_leaves_nothing(tmp_path: Path, arguments: list[str], problem: str) -> None:
     (tmp_path / "feed.xml").write_bytes(feed("1"))
-    done = ingest(tmp_path / "to", *arguments)
+    done = xscl("ingest", *arguments, at=tmp_path)
     assert done.returncode == 2
     assert problem in done.stderr
     assert "Traceback" not in done.stderr
@@ -234,14 +236,15 @@ def test_without_java_it_says_what_to_do(tmp_path: Path) -> None:
     if Path("/usr/lib/jvm/default-java").exists():
         pytest.skip("Debian's own Java is found, whatever the environment says")
     (tmp_path / "feed.xml").write_bytes(feed("1"))
-    arguments = ("--sources", "feed.xml", "--to", "to", "--once")
-    done = ingest(tmp_path / "to", *arguments, JAVA_HOME="", PATH=str(tmp_path))
+    arguments = ("ingest", "--sources", "feed.xml", "--to", "to", "--once")
+    environment = {**os.environ, "JAVA_HOME": "", "PATH": str(tmp_path)}
+    done = xscl(*arguments, at=tmp_path, environment=environment)
     assert done.returncode == 1
     assert done.stderr.startswith("xscl: Spark needs Java 17 or later; there is none on PATH.")
     assert not (tmp_path / "to").exists()
 
 
 def test_status_of_what_is_no_ingestion(tmp_path: Path) -> None:
-    done = ingest(tmp_path / "to", "status", tmp_path)
+    done = xscl("ingest", "status", ".", at=tmp_path)
     assert done.returncode == 1
     assert "is not what `xscl ingest --to` fills" in done.stderr

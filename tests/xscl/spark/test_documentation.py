@@ -13,7 +13,6 @@ from pyspark.sql import SparkSession
 
 from xscl import samples
 from xscl.cli import cli
-from xscl.sources.feeds import rules_of
 from xscl.spark import item_columns
 from xscl.spark.feed_options import FeedOptions
 from xscl.spark.ingest import ingest
@@ -41,15 +40,7 @@ def test_python_examples_run(
     start_fetch(spark, layout, options, trigger=None).awaitTermination()
     told: list[object] = []
     for _ in range(2):  # The second has nothing to do.
-        start_items(
-            spark,
-            layout,
-            stream="S",
-            updates=False,
-            links=rules_of("canonical"),
-            trigger=None,
-            on_batch=told.append,
-        ).awaitTermination()
+        start_items(spark, layout, trigger=None, on_batch=told.append).awaitTermination()
     assert len(told) == 1
     here = str(tmp_path)
     names: dict[str, object] = {"spark": spark}

@@ -17,14 +17,17 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-import xscl.spark.ingest
 from datasets import FEEDS
+from tests.commands import xscl
+from tests.xscl.spark.java import QUICK
 from xscl.cli import cli
 from xscl.sources.ingested import read_items
+from xscl.spark import ingest as program
 
 XSCL = (sys.executable, "-c", "from xscl.cli import main; main()")
-SUBMIT = (str(Path(sys.executable).with_name("spark-submit")), "--master", "local[1]")
-PROGRAM = str(Path(xscl.spark.ingest.__file__))
+INGEST = (*XSCL, "ingest", "--master", "local[1]", *QUICK)
+SUBMIT = (str(Path(sys.executable).with_name("spark-submit")), "--master", "local[1]", *QUICK)
+PROGRAM = str(program.__file__)
 NEWS = "feeds/news-brightwire.xml"
 LATE = "<rss><channel><item><guid>one</guid><title>late</title></item></channel></rss>"
 
@@ -47,12 +50,12 @@ class Place:
         return {"cwd": self.folder, "env": {**inherited, **own}}
 
     def status(self, *options: str) -> str:
-        done = self.run(*XSCL, "ingest", "status", "to", *options)
+        done = xscl("ingest", "status", "to", *options, at=self.folder)
         assert (done.returncode, done.stderr) == (0, "")
         return done.stdout
 
     def matches(self, *source: str) -> list[str]:
-        done = self.run(*XSCL, "run", "feeds/queries.xscl", *source)
+        done = xscl("run", "feeds/queries.xscl", *source, at=self.folder)
         assert done.returncode == 0, done.stderr
         return sorted(done.stdout.splitlines())
 
@@ -76,7 +79,7 @@ def place(tmp_path: Path) -> Place:
 
 
 def test_once_and_again(place: Place) -> None:
-    once = (*XSCL, "ingest", "--sources", "feeds", "--to", "to", "--once", "--master", "local[1]")
+    once = (*INGEST, "--sources", "feeds", "--to", "to", "--once")
     first = place.run(*once)
     assert (first.returncode, first.stdout) == (0, ""), first.stderr
     batch, summary = first.stderr.splitlines()
@@ -114,7 +117,7 @@ def test_for_ever_until_interrupted_then_by_spark_submit(place: Place) -> None:
         "--sources", "feeds", "--to", "to", "--stream", "T", "--updates", "--every", "1s",
         "--links", "raw",
     )  # fmt: skip
-    command = (*XSCL, "ingest", *options, "--trigger", "1s", "--master", "local[1]")
+    command = (*INGEST, *options, "--trigger", "1s")
     with subprocess.Popen(command, **place.how, stderr=subprocess.PIPE, text=True) as running:
         try:
             until(lambda: place.batches == 1, running)
@@ -174,6 +177,6 @@ def test_wrong_usage(
 
 
 def test_the_status_of_what_is_no_ingestion(tmp_path: Path) -> None:
-    done = Place(tmp_path).run(*XSCL, "ingest", "status", ".")
+    done = xscl("ingest", "status", ".", at=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
     assert "is not what `xscl ingest --to` fills" in done.stderr

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from xscl.sources.feeds import rules_of
 from xscl.spark.feed_options import FeedOptions
 from xscl.spark.ingest_report import Batch
 from xscl.spark.ingest_status import read_status
@@ -33,15 +32,7 @@ def test_what_is_old_and_read_is_deleted(spark: SparkSession, tmp_path: Path) ->
             os.utime(file, (time.time() - 2 * DAY,) * 2)
 
     def items() -> None:
-        start_items(
-            spark,
-            layout,
-            stream="S",
-            updates=False,
-            links=rules_of("canonical"),
-            trigger=None,
-            on_batch=batches.append,
-        ).awaitTermination()
+        start_items(spark, layout, trigger=None, on_batch=batches.append).awaitTermination()
 
     fetch("one")
     assert clear_landing(spark, layout, DAY) == 0
@@ -57,3 +48,4 @@ def test_what_is_old_and_read_is_deleted(spark: SparkSession, tmp_path: Path) ->
     assert [batch.published for batch in batches] == [1, 1]
     status = read_status(layout)
     assert (status.items, status.dead, status.unread) == (2, 0, 0)
+    assert (status.fetched, status.landed) == (2, 2)

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from datasets import feed_archive
 from xscl.errors import DocumentError
-from xscl.sources.feeds import CANONICAL, read_feeds
+from xscl.sources.feeds import read_feeds
 from xscl.spark.feed_options import FeedOptions
 from xscl.spark.ingest_report import Batch
 from xscl.spark.jobs import start_fetch, start_items
@@ -34,15 +34,7 @@ class Ingested:
         options = FeedOptions(tuple(map(str, folders)), spool=layout.local).written()
         self.told: list[Batch] = []
         start_fetch(spark, layout, options, trigger=None).awaitTermination()
-        start_items(
-            spark,
-            layout,
-            stream="S",
-            updates=False,
-            links=CANONICAL,
-            trigger=None,
-            on_batch=self.told.append,
-        ).awaitTermination()
+        start_items(spark, layout, trigger=None, on_batch=self.told.append).awaitTermination()
         self._items = spark.read.parquet(layout.items)
         self._dead = spark.read.parquet(layout.dead) if Path(layout.dead).exists() else None
 

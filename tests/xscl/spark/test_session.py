@@ -11,14 +11,15 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.xscl.spark.java import QUICK, QUICK_JAVA
 from xscl.errors import XSCLError
 from xscl.spark.java import choose_java
 from xscl.spark.session import session
 
-PROGRAM = """
+PROGRAM = f"""
 import sys
 from xscl.spark.session import session
-spark = session("told by the program")
+spark = session("told by the program", settings={QUICK_JAVA})
 assert spark.range(3).mapInArrow(lambda batches: batches, "id long").count() == 3
 names = ["spark.master", "spark.sql.session.timeZone", "spark.sql.shuffle.partitions"]
 print([spark.conf.get(name) for name in names])
@@ -53,7 +54,7 @@ def test_what_spark_submit_is_told_stands(tmp_path: Path) -> None:
     program.write_text(PROGRAM)
     zone = "spark.sql.session.timeZone=Europe/Paris"
     done = run(
-        SUBMIT, "--master", "local[3]", "--conf", zone, program, at=tmp_path,
+        SUBMIT, "--master", "local[3]", *QUICK, "--conf", zone, program, at=tmp_path,
         PYSPARK_PYTHON=sys.executable,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -88,7 +89,8 @@ def test_without_pyspark_it_says_what_to_install(tmp_path: Path) -> None:
 
 
 def test_a_master_that_is_none(tmp_path: Path) -> None:
-    program = "from xscl.spark.session import session; session('none', master='local[x]')"
+    program = "from xscl.spark.session import session; session('none', master='local[x]'"
+    program = f"{program}, settings={QUICK_JAVA})"
     done = run(sys.executable, "-c", program, at=tmp_path)
     assert "XSCLError: Spark did not start at local[x]: Could not parse" in done.stderr
 
