@@ -24,7 +24,7 @@ from join_stage.relations import delete, insert, numbers, recreate
 
 __all__ = ["JoinState"]
 
-_MOST_WAITING, _LEAST_WAITING = 50_000, 1_000
+_MOST_WAITING, _LEAST_WAITING = 10_000, 1_000
 _PER_DOCUMENT = 16_384
 """So many documents and composites may wait to be written, and so many to be deleted: of as many
 bytes of memory one, within these bounds."""
