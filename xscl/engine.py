@@ -26,6 +26,7 @@ from xscl.dissect import is_internal
 from xscl.document import Document
 from xscl.durable.changes import Undelivered
 from xscl.durable.keeper import Keeper
+from xscl.durable.plan import Plan, Texts, plan
 from xscl.durable.points import at
 from xscl.durable.recovery import recover
 from xscl.durable.state_file import StateFile
@@ -467,6 +468,18 @@ class Engine:
                 postponed, self._postponed = self._postponed, []
         for due in postponed:
             self._deliver(due)
+
+    @property
+    def keeper(self) -> Keeper | None:
+        """What keeps the state file, for what is to be in the same transactions; None without."""
+        return self._keeper
+
+    def plan(self, texts: Texts) -> Plan:
+        """What would become of the queries of the state file if those of some texts were asked
+        for instead."""
+        with self._lock:
+            self._check_open()
+            return plan(self._registration, texts)
 
     # Inside
 

@@ -11,6 +11,7 @@ from xscl.times import duration, to_seconds
 __all__ = [
     "DEAD_LETTERS",
     "DOCS",
+    "DRY_RUN",
     "EVENTS",
     "FEED",
     "ITEMS",
@@ -19,6 +20,7 @@ __all__ = [
     "PARAMS",
     "QUERIES",
     "SOURCE",
+    "STATE",
     "STREAM",
     "Duration",
     "Period",
@@ -85,6 +87,17 @@ class Size(click.ParamType[int]):
 
 STREAM = click.option(
     "--stream", metavar="NAME", help="Only matches that are published to this stream."
+)
+STATE = click.option(
+    "--state",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Keeps all that the run needs to go on where it was, whatever ends it.",
+)
+DRY_RUN = click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Only tell which queries of --state go on, start and stop.",
 )
 LINKS = click.option(
     "--links",

@@ -23,7 +23,7 @@ from xscl.durable.schema import check_file, create, version_of
 from xscl.errors import StateError
 from xscl.sources.polling.store import create_feeds, save_feeds
 
-__all__ = ["StateFile"]
+__all__ = ["StateFile", "looking_at"]
 
 _AT_ONCE = 10_000
 _CHECKPOINT = "64MB"
@@ -89,13 +89,11 @@ class StateFile:
     def _open(self, made_by: str) -> duckdb.DuckDBPyConnection:
         new = not self.path.exists()
         if not new:
-            check_file(self.path)
             # Whatever is found to be somebody else's has not been opened for writing.
-            with self._connect(read_only=True) as looking:
-                version_of(looking, self.path)
+            looking_at(self.path).close()
         elif not self.path.resolve().parent.is_dir():
             raise StateError(f"{self.path} cannot be made: there is no such folder")
-        connection = self._connect(read_only=False)
+        connection = _connect(self.path, read_only=False)
         try:
             connection.execute(f"SET wal_autocheckpoint = '{_CHECKPOINT}'")
             if new:
@@ -108,22 +106,6 @@ class StateFile:
             raise
         return connection
 
-    def _connect(self, *, read_only: bool) -> duckdb.DuckDBPyConnection:
-        try:
-            # One thread: what is written is small, and the other cores are the engine's.
-            return duckdb.connect(self.path, read_only=read_only, config={"threads": 1})
-        except duckdb.Error as error:
-            if "set lock" in str(error):
-                raise holder.held_by_another(self.path, error) from error
-            raise self._damaged(error) from error
-
-    def _damaged(self, error: Exception) -> StateError:
-        reason = str(error).splitlines()[0]
-        return StateError(
-            f"{self.path} cannot be read ({reason}); it is left as it is: restore it from a copy, "
-            "or name another file and read the documents again"
-        )
-
     # Reading.
 
     @contextlib.contextmanager
@@ -131,7 +113,7 @@ class StateFile:
         try:
             yield
         except duckdb.Error as error:
-            raise self._damaged(error) from error
+            raise _damaged(self.path, error) from error
 
     def _rows(self, query: str) -> list[tuple[object, ...]]:
         with self._reading():
@@ -306,6 +288,37 @@ class StateFile:
         finally:
             holder.release(self.path, noted=self._noted)
             self._noted = False
+
+
+def looking_at(path: Path) -> duckdb.DuckDBPyConnection:
+    """A connection that only reads a state file; raises StateError for what is none, and for one
+    that is in use."""
+    check_file(path)
+    connection = _connect(path, read_only=True)
+    try:
+        version_of(connection, path)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _connect(path: Path, *, read_only: bool) -> duckdb.DuckDBPyConnection:
+    try:
+        # One thread: what is written is small, and the other cores are the engine's.
+        return duckdb.connect(path, read_only=read_only, config={"threads": 1})
+    except duckdb.Error as error:
+        if "set lock" in str(error):
+            raise holder.held_by_another(path, error) from error
+        raise _damaged(path, error) from error
+
+
+def _damaged(path: Path, error: Exception) -> StateError:
+    reason = str(error).splitlines()[0]
+    return StateError(
+        f"{path} cannot be read ({reason}); it is left as it is: restore it from a copy, or name "
+        "another file and read the documents again"
+    )
 
 
 def _document_row(document: Document) -> tuple[object, ...]:

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 import duckdb
 import pyarrow as pa
@@ -33,6 +33,7 @@ from xscl.sources.polling.state import FeedState, Validators
 __all__ = [
     "Changes",
     "Envelope",
+    "FeedStore",
     "Key",
     "SeenDocument",
     "Store",
@@ -121,6 +122,22 @@ class Changes:
         """An item need not be remembered any more."""
         self.seen.pop(key, None)
         self.forgotten.add(key)
+
+
+class FeedStore(Protocol):
+    """What polling remembers, wherever that is kept."""
+
+    def feeds(self) -> dict[str, FeedState]:
+        """What is known of each feed, by address."""
+
+    def seen(self) -> dict[tuple[str, str], list[SeenItem]]:
+        """The items seen, by address and stream, in the order of seeing."""
+
+    def documents(self, keys: Sequence[tuple[str, str]]) -> Iterator[Envelope]:
+        """The documents that were published of some feeds, as far as they are to be again."""
+
+    def save(self, changes: Changes) -> None:
+        """Writes changes, all or nothing."""
 
 
 class Store:
