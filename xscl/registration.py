@@ -227,7 +227,7 @@ class Registration:
             ):
                 kept = {**source.bound, **dict(zip(source.left_open, other.values, strict=True))}
                 return all(
-                    value in values
+                    key in values
                     and isinstance(values[key], str) == isinstance(value, str)
                     and values[key] == value
                     for key, value in kept.items()

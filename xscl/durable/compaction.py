@@ -25,10 +25,10 @@ def compact(path: Path) -> tuple[int, int]:
 
     Raises StateError for one that is none, or in use.
     """
-    looking_at(path).close()
     holder.claim(path)
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
+        looking_at(path).close()
         before = _write(path, draft)
         with open(draft, "rb") as file:
             os.fsync(file.fileno())

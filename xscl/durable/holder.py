@@ -18,7 +18,7 @@ from pathlib import Path
 
 from xscl.errors import StateError
 
-__all__ = ["claim", "held_by_another", "note", "release"]
+__all__ = ["claim", "held_by_another", "held_here", "note", "release"]
 
 _PID = re.compile(r"\(PID (\d+)\)")
 _ours: set[Path] = set()
@@ -30,9 +30,7 @@ def claim(path: Path) -> None:
     StateError if another has it."""
     with _lock:
         if path.resolve() in _ours:
-            raise StateError(
-                f"{path} is in use by another engine of this process; close that one first"
-            )
+            raise held_here(path)
         _ours.add(path.resolve())
 
 
@@ -53,6 +51,11 @@ def release(path: Path, *, noted: bool) -> None:
         _beside(path).unlink(missing_ok=True)
     with _lock:
         _ours.discard(path.resolve())
+
+
+def held_here(path: Path) -> StateError:
+    """What to tell where this process itself holds a file."""
+    return StateError(f"{path} is in use by another engine of this process; close that one first")
 
 
 def held_by_another(path: Path, error: Exception) -> StateError:

@@ -297,7 +297,10 @@ def looking_at(path: Path) -> duckdb.DuckDBPyConnection:
     connection = _connect(path, read_only=True)
     try:
         version_of(connection, path)
-    except BaseException:
+    except duckdb.Error as error:
+        connection.close()
+        raise _damaged(path, error) from error
+    except StateError:
         connection.close()
         raise
     return connection
@@ -310,6 +313,8 @@ def _connect(path: Path, *, read_only: bool) -> duckdb.DuckDBPyConnection:
     except duckdb.Error as error:
         if "set lock" in str(error):
             raise holder.held_by_another(path, error) from error
+        if isinstance(error, duckdb.ConnectionException):
+            raise holder.held_here(path) from error
         raise _damaged(path, error) from error
 
 
