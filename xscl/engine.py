@@ -436,6 +436,7 @@ class Engine:
             try:
                 if self._keeper is not None:
                     self._keeper.commit()
+                    self._keeper.file.tidy()
             finally:
                 self._abandon()
 

@@ -280,6 +280,18 @@ class StateFile:
 
     # Life.
 
+    def tidy(self) -> None:
+        """Drops texts of which no query is left, and readings anew of documents that have gone."""
+        # What is not dropped now is the next time.
+        with contextlib.suppress(duckdb.Error):
+            self._connection.execute(
+                "DELETE FROM texts WHERE number NOT IN (SELECT text FROM subscriptions)"
+            )
+            self._connection.execute(
+                "DELETE FROM reviews WHERE NOT EXISTS "
+                "(SELECT 1 FROM documents WHERE documents.number < reviews.position)"
+            )
+
     def close(self) -> None:
         """Closes the file and gives it back."""
         try:

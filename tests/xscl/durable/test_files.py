@@ -145,6 +145,16 @@ def test_the_first_version_opens(tmp_path: Path) -> None:
         ]
 
 
+def test_queries_that_come_and_go_leave_nothing_behind(state: Path) -> None:
+    with xscl.Engine(state) as engine:
+        for number in range(20):
+            text = f"S//a->x[b = {number}] JOIN {{x = y}} S//b->y"
+            engine.subscribe(text, name="guest", history=number % 2 == 0).cancel()
+    with duckdb.connect(state, read_only=True) as connection:
+        for relation, rows in (("texts", 1), ("subscriptions", 1), ("documents", 2)):
+            assert connection.execute(f"SELECT count(*) FROM {relation}").fetchall() == [(rows,)]
+
+
 # xscl state.
 
 
