@@ -8,6 +8,10 @@
     keeper.py      an engine's side: what of it has changed since the last transaction
     recovery.py    the file -> the engine as it was
     sameness.py    whether two queries say the same
+    positions.py   how far each source was read
+    output_file.py a file of matches that has each once
+    polled.py      what polling remembers, in the state file
+    compaction.py  the file without the room that has become free
     plan.py        a changed query file: which queries stay, start and stop
     points.py      named points at which a test ends the process
 
