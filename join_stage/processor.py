@@ -119,10 +119,31 @@ class JoinProcessor:
         self._in_process.cache.came(batch.string_numbers)
         self._in_process.cache.clear()
         self._delta = Delta(None, in_order=False)
-        self._asked, bounds = self.registry.ask(queries)
-        note_joining_paths(self.connection, "asked_")
-        depth = self.registry.depth
-        join_values(self.connection, bounds=bounds, depth=depth, delta=self._delta, of="asked_")
+        self._join_asked(queries)
+
+    def restore(self, batch: Batch, queries: Collection[int] = ()) -> None:
+        """Takes in a batch as `begin` does, but joins it for some queries alone: what all others
+        find in it was found before."""
+        self.accept(batch.accepts)
+        times = batch.times
+        self._delta = Delta(min(times, default=0), in_order=False)
+        if times:
+            latest = max(times.values())
+            self._latest = latest if self._latest is None else max(latest, self._latest)
+        self._joined, self._in_relations = None, True
+        self.prepare()
+        self._state.begin(batch)
+        self._in_process.note(batch)
+        self._in_process.cache.came(batch.string_numbers)
+        self._join_asked(queries)
+
+    def rejoin(self, queries: Collection[int]) -> None:
+        """Joins all that is in the state within itself, for some queries alone."""
+        self._joined, self._in_relations = None, True
+        self.prepare()
+        self._state.make_all_current()
+        self._delta = Delta(None, in_order=False)
+        self._join_asked(queries)
 
     def change(
         self,
@@ -293,6 +314,16 @@ class JoinProcessor:
     def _join_values(self) -> None:
         bounds, depth = self.registry.bounds, self.registry.depth
         join_values(self.connection, bounds=bounds, depth=depth, delta=self._delta)
+
+    def _join_asked(self, queries: Collection[int]) -> None:
+        """Joins the current batch for some queries; `outputs` then tells of no others."""
+        if not queries:
+            self._asked = frozenset()
+            return
+        self._asked, bounds = self.registry.ask(queries)
+        note_joining_paths(self.connection, "asked_")
+        depth = self.registry.depth
+        join_values(self.connection, bounds=bounds, depth=depth, delta=self._delta, of="asked_")
 
     def _numbers(self, query: str) -> set[int]:
         return {number for (number,) in self.connection.execute(query).fetchall()}

@@ -100,6 +100,11 @@ class JoinState:
         self.write()
         recreate(self._connection, "node_w", witness_columns(batch))
 
+    def make_all_current(self) -> None:
+        """Makes all that is in the state the current batch."""
+        self.write()
+        self._connection.execute("CREATE OR REPLACE TEMP TABLE node_w AS FROM node")
+
     def begin_again(self, batch: Batch) -> None:
         """Makes documents and composites that are in the state the current batch: its witnesses
         take the place of the documents' rows, the composites keep theirs."""

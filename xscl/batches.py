@@ -14,7 +14,7 @@ from xscl.errors import XSCLError
 
 __all__ = ["accepted", "in_batches", "joining_batch"]
 
-T = TypeVar("T", bound=Mapping[str, object])
+T = TypeVar("T", bound="Mapping[str, object] | tuple[Mapping[str, object], object]")
 
 _LONG = 64 * 1024 * 1024
 """A batch of so many characters or bytes is full, however few documents they are."""
@@ -45,15 +45,16 @@ def accepted(accepts: Sequence[Accept]) -> list[Accepted]:
     return [(accept.path, accept.spine, accept.depths) for accept in accepts]
 
 
-def in_batches(envelopes: Iterable[T], size: int) -> Iterator[list[T]]:
-    """The envelopes in lists of a size, or of fewer where their bodies are long; each is read only
-    when it is asked for."""
+def in_batches(entries: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Envelopes, or tuples that begin with one, in lists of a size, or of fewer where their bodies
+    are long; each is read only when it is asked for."""
     if size < 1:
         raise XSCLError(f"a batch holds at least one document, not {size}")
     some: list[T] = []
     length = 0
-    for envelope in envelopes:
-        some.append(envelope)
+    for entry in entries:
+        some.append(entry)
+        envelope = entry[0] if isinstance(entry, tuple) else entry
         body = envelope.get("xml")
         length += len(body) if isinstance(body, str | bytes) else 0
         if len(some) == size or length > _LONG or isinstance(body, Path):

@@ -206,6 +206,11 @@ class Catalogue:
             for composite in derived.composites
         }
 
+    @property
+    def derived(self) -> list[int]:
+        """The numbers of the stages that feed derived streams."""
+        return [derived.number for shared in self._derived.values() for derived in shared]
+
     def reach(self, shape: Shape) -> int | None:
         """How long a shape of documents or composites can be reached by a query after the
         watermark (microseconds); None if nothing reads it."""

@@ -6,7 +6,9 @@ Queries go in by `subscribe`, `subscribe_many` and `load`; documents by `publish
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, overload
 
+import xscl
 from join_stage import JoinProcessor, Strategies, Views
 from xpath_stage import Strings, XPathEvaluator
 from xscl import document as documents
@@ -24,6 +27,13 @@ from xscl.bodies import Bodies
 from xscl.catalogue import Catalogue
 from xscl.dissect import is_internal
 from xscl.document import Document
+from xscl.durable.changes import Undelivered
+from xscl.durable.keeper import Keeper
+from xscl.durable.plan import Plan, Texts, plan
+from xscl.durable.points import at
+from xscl.durable.recovery import recover
+from xscl.durable.state_file import StateFile
+from xscl.durable.undelivered import CALLBACK, remembered
 from xscl.errors import DocumentError, QueryError, StateError, XSCLError
 from xscl.evaluation import Delivery, Evaluation
 from xscl.explain import as_text
@@ -47,9 +57,18 @@ log = logging.getLogger("xscl")
 Envelope = Mapping[str, object]
 OnMatch = Callable[[Match], object]
 
+_Due = tuple[Sequence[Delivery], Sequence[int]]
+"""What is to be told, and the numbers under which the state file has it."""
+
+_Found = tuple[list[DocumentError], _Due, list[tuple[Subscription, list[Undelivered]]]]
+"""What new subscriptions cause: documents that could not be read, matches, and those of earlier
+runs that are told again."""
+
 
 class Engine:
-    """Standing queries over streams of documents, in memory.
+    """Standing queries over streams of documents, in memory or, with the name of a `state` file,
+    durable: whatever ends the process, the same name opens the engine as it was after the last
+    call that returned.
 
     `lateness` bounds how late a document may come (seconds, or text such as `1 day`; the
     default, None, is without bound): with it, and windows that end, the state forgets.
@@ -71,6 +90,7 @@ class Engine:
 
     def __init__(
         self,
+        state: str | os.PathLike[str] | None = None,
         *,
         lateness: float | str | None = None,
         on_skip: Callable[[DocumentError], object] | None = None,
@@ -102,6 +122,11 @@ class Engine:
         self._streams = Streams()
         self._next_query = 1
         self._closed = False
+        self._transactions = 0
+        self._postponed: list[_Due] = []
+        self._keeper: Keeper | None = None
+        if state is not None:
+            self._open(state, lateness)
 
     # Queries
 
@@ -121,8 +146,7 @@ class Engine:
         the values of the text's parameters (section 9).  Raises QueryError, or an ExceptionGroup
         of several.
         """
-        with self._lock:
-            self._check_open()
+        with self._changing():
             read, following = self._registration.read_one(text, self._next_query, name)
             added, errors = self._registration.one(
                 read, name or read.name, params or {}, on_match, history
@@ -130,8 +154,8 @@ class Engine:
             if errors:
                 raise together(errors)
             self._next_query = following
-            skips = self._take_skips()
-        (subscription,) = self._found(added, skips)
+            found = self._keep_found(added)
+        (subscription,) = self._found(added, found)
         return subscription
 
     def subscribe_many(
@@ -148,12 +172,11 @@ class Engine:
         as a column `name` says.  Rows that cannot be subscribed are left out, then an
         ExceptionGroup of all errors is raised.
         """
-        with self._lock:
-            self._check_open()
+        with self._changing():
             read, self._next_query = self._registration.read_one(text, self._next_query)
             added, errors = self._registration.rows(read, table, on_match, history)
-            skips = self._take_skips()
-        subscriptions = self._found(added, skips)
+            found = self._keep_found(added)
+        subscriptions = self._found(added, found)
         if errors:
             raise together(errors)
         return subscriptions
@@ -189,8 +212,7 @@ class Engine:
     ) -> tuple[list[Subscription], list[QueryError]]:
         """As `load`, but returns the errors beside the subscriptions."""
         tables = tables or {}
-        with self._lock:
-            self._check_open()
+        with self._changing():
             queries, errors, following = self._registration.read(text, self._next_query)
             known = {query.name for query in queries} | {error.query for error in errors}
             if unknown := tables.keys() - known:
@@ -208,8 +230,8 @@ class Engine:
                     some, wrong = self._registration.one(read, read.name, {}, on_match, history)
                 added += some
                 errors += wrong
-            skips = self._take_skips()
-        subscriptions = self._found(added, skips)
+            found = self._keep_found(added)
+        subscriptions = self._found(added, found)
         return subscriptions, sorted(errors, key=lambda error: (error.line, error.column))
 
     @property
@@ -310,8 +332,7 @@ class Engine:
         any that nobody reads; callbacks are not called."""
         counts = Counter({subscription.name: 0 for subscription in self.subscriptions})
         for some in in_batches(envelopes_of(envelopes), batch):
-            with self._lock, self._relations.shortage_told():
-                self._check_open()
+            with self._changing(), self._relations.shortage_told():
                 counts.update(self._evaluation.count(some))
                 skips = self._take_skips()
             self._report(skips)
@@ -424,15 +445,20 @@ class Engine:
     # Life
 
     def close(self) -> None:
-        """Closes the engine; what is asked of it afterwards raises StateError."""
+        """Closes the engine; what is asked of it afterwards raises StateError.
+
+        A state file is complete already, but for which callbacks have returned.
+        """
         with self._lock:
-            if not self._closed:
-                self._closed = True
-                self._relations.close()
-                # They would hold the file of the bodies.
-                documents.let_go()
-                parts.let_go()
-                self._streams.close()
+            if self._closed:
+                return
+            at("before close")
+            try:
+                if self._keeper is not None:
+                    self._keeper.commit()
+                    self._keeper.file.tidy()
+            finally:
+                self._abandon()
 
     def __enter__(self) -> Engine:
         return self
@@ -445,21 +471,54 @@ class Engine:
     ) -> None:
         self.close()
 
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Makes one transaction of all that is done in it: a state file has the whole or nothing,
+        and callbacks are called when it has.
+
+        An exception in it closes the engine, for the file is then behind it: open it again.
+        """
+        with self._changing():
+            try:
+                yield
+            except BaseException:
+                if self._keeper is not None:
+                    self._abandon()
+                raise
+            finally:
+                postponed, self._postponed = self._postponed, []
+        for due in postponed:
+            self._deliver(due)
+
+    @property
+    def keeper(self) -> Keeper | None:
+        """What keeps the state file, for what is to be in the same transactions; None without."""
+        return self._keeper
+
+    def plan(self, texts: Texts) -> Plan:
+        """What would become of the queries of the state file if those of some texts were asked
+        for instead."""
+        with self._lock:
+            self._check_open()
+            return plan(self._registration, texts)
+
     # Inside
 
     def _publish(
         self, envelopes: Sequence[Envelope], *, raising: bool, grouped: bool
     ) -> list[Match] | MatchGroups:
         groups: MatchGroups | None = None
-        with self._lock, self._relations.shortage_told():
-            self._check_open()
+        with self._changing(), self._relations.shortage_told():
             if grouped:
                 groups, deliveries = self._evaluation.publish_grouped(envelopes, raising=raising)
             else:
                 deliveries = self._evaluation.publish(envelopes, raising=raising)
+            at("evaluated")
+            due = self._keep(deliveries)
             skips = self._take_skips()
-        matches = self._deliver(deliveries, skips)
-        return matches if groups is None else groups
+        self._report(skips)
+        self._deliver(due)
+        return [match for _, match in deliveries] if groups is None else groups
 
     def _held(self, id: str, stream: str) -> Document:
         """The document of an id that is held, that of a stream if there are several."""
@@ -475,19 +534,41 @@ class Engine:
         if self._closed:
             raise StateError("the engine is closed; make a new one")
 
-    def _found(self, added: Iterable[Added], skips: Iterable[DocumentError]) -> list[Subscription]:
-        """The subscriptions, each with what it found in the documents held."""
+    def _found(self, added: Iterable[Added], found: _Found) -> list[Subscription]:
+        """The subscriptions, each with what it found in the documents held; those of an earlier
+        run are told what that may not have told them."""
+        skips, due, again = found
         self._report(skips)
+        self._deliver(due)
+        for subscription, kept in again:
+            for waiting in kept:
+                subscription.deliver(remembered(waiting))
+            self._delivered(waiting.number for waiting in kept)
         subscriptions = []
         for subscription, deliveries in added:
             if deliveries:
-                subscription.found = self._deliver(deliveries, ())
+                subscription.found = [match for _, match in deliveries]
             subscriptions.append(subscription)
         return subscriptions
 
+    def _keep_found(self, added: Iterable[Added]) -> _Found:
+        """What is to be told once queries are subscribed."""
+        due = self._keep([delivery for _, deliveries in added for delivery in deliveries])
+        again = []
+        for subscription in self._registration.attached:
+            if self._keeper is not None and subscription.on_match is not None:
+                kept = self._keeper.take_undelivered(CALLBACK, subscription.name)
+                again.append((subscription, kept))
+        self._registration.attached.clear()
+        return self._take_skips(), due, again
+
     def _cancel(self, subscription: Subscription) -> None:
-        with self._lock:
+        with self._lock, contextlib.ExitStack() as stack:
+            if not self._closed:
+                stack.enter_context(self._changing())
             removed = not self._closed and self._queries.remove(subscription)
+            if removed and self._keeper is not None:
+                self._keeper.cancelled(subscription)
             self._intake.settled = False
             if removed and not len(self._queries):
                 # Nothing may come any more: what the queries have held goes now.
@@ -506,15 +587,81 @@ class Engine:
                 # A user's code may raise anything; the other documents are unaffected.
                 log.exception("on_skip raised on: %s", error)
 
-    def _deliver(
-        self, deliveries: Sequence[Delivery], skips: Iterable[DocumentError]
-    ) -> list[Match]:
-        self._report(skips)
+    def _keep(self, deliveries: Sequence[Delivery]) -> _Due:
+        """What is to be told once the transaction is written, at its end at the earliest; until
+        then the state file has what callbacks wait for."""
+        numbers = () if self._keeper is None else self._keeper.wait(deliveries)
+        if self._transactions > 1:
+            self._postponed.append((deliveries, numbers))
+            return (), ()
+        return deliveries, numbers
+
+    def _deliver(self, due: _Due) -> None:
+        deliveries, numbers = due
+        at("before delivery")
         for subscription, match in deliveries:
             if match.stream is not None:
                 self._streams.publish(match.stream, match)
             subscription.deliver(match)
-        return [match for _, match in deliveries]
+        at("after delivery")
+        self._delivered(numbers)
+
+    def _delivered(self, numbers: Iterable[int]) -> None:
+        if self._keeper is not None:
+            self._keeper.delivered(numbers)
+
+    # The state file
+
+    def _open(self, state: str | os.PathLike[str], lateness: float | str | None) -> None:
+        """Opens a state file, and becomes the engine that it keeps."""
+        file = StateFile(state, f"xscl {xscl.__version__}")
+        try:
+            keeper = Keeper(file, self._intake)
+            recover(file, keeper, self._registration, self._evaluation, self._intake)
+            if lateness is None:
+                self._intake.lateness = file.counters().lateness
+        except BaseException:
+            file.close()
+            raise
+        self._skips.clear()
+        self._keeper = self._registration.notes = keeper
+        at("opened")
+
+    @contextlib.contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Around all that changes the engine: at its end the state file has it.  If that cannot be,
+        the engine is closed, and the file is as it was before."""
+        with self._lock:
+            self._check_open()
+            if self._keeper is None:
+                yield
+                return
+            self._transactions += 1
+            try:
+                yield
+                if self._transactions == 1:
+                    self._keeper.commit()
+            except (XSCLError, ExceptionGroup) as error:
+                if isinstance(error, StateError) and self._transactions == 1:
+                    self._abandon()
+                raise
+            except BaseException:
+                self._abandon()
+                raise
+            finally:
+                self._transactions -= 1
+
+    def _abandon(self) -> None:
+        """Closes the engine; what is not in the state file is lost."""
+        if not self._closed:
+            self._closed = True
+            if self._keeper is not None:
+                self._keeper.file.close()
+            self._relations.close()
+            # They would hold the file of the bodies.
+            documents.let_go()
+            parts.let_go()
+            self._streams.close()
 
 
 def _lateness(lateness: float | str | None) -> int | None:

@@ -133,19 +133,7 @@ class Evaluation:
 
     def review(self, numbers: set[int], streams: Iterable[str]) -> list[Delivery]:
         """The matches of new stages among the documents held, which are read anew for them."""
-        read = set(streams)
-        wave = Wave()
-        for document in sorted(
-            (one for one in self._intake.held.values() if one.stream in read),
-            key=lambda one: one.number,
-        ):
-            try:
-                shape = self._evaluate(document, _tree(document), wave.witnesses)
-            except DocumentError as error:
-                self._on_error(error)
-                continue
-            self._intake.hold(document, shape)
-            wave.documents.append(document)
+        wave = self._read_anew(streams)
         composites = self._queries.composites_read(numbers)
         if not wave.documents and not composites:
             return []
@@ -157,6 +145,43 @@ class Evaluation:
         deliveries += self._cascade(following)
         # Disjuncts may find a match in different waves: one whose left part was there, one anew.
         return list({(sub, match.id): (sub, match) for sub, match in deliveries}.values())
+
+    def restore(self, documents: Iterable[Document]) -> None:
+        """Holds documents that were held before, under their numbers; what they matched was told.
+
+        Composites are not made of them: `recompose` does that when all are there.
+        """
+        wave = Wave()
+        self._change()
+        for document in documents:
+            document = kept(document, self._intake.bodies)
+            try:
+                shape = self._evaluate(document, _tree(document), wave.witnesses)
+            except DocumentError as error:
+                self._on_error(error)
+                continue
+            self._intake.hold(document, shape)
+            wave.documents.append(document)
+        self._intake.bodies.shrink()
+        self._change()
+        self._join.restore(self._batch(wave))
+
+    def reread(self, streams: Iterable[str]) -> None:
+        """Reads the documents held of some streams anew, as `review` has done for a query."""
+        self._change()
+        wave = self._read_anew(streams)
+        self._change()
+        self._join.review(self._batch(wave), ())
+
+    def recompose(self) -> None:
+        """Makes the composites of all documents held, after `restore`."""
+        numbers = self._queries.derived
+        if not numbers:
+            return
+        self._change()
+        self._join.rejoin(numbers)
+        while wave := self._follow(self._rows(), None):
+            self._join.restore(self._batch(wave), numbers)
 
     def forget(self, *, exact: bool = False) -> None:
         """Lets go of what no query can reach any more."""
@@ -207,6 +232,24 @@ class Evaluation:
                     intake.skipped.malformed += 1
                     raise
                 self._refuse(error)
+        return wave
+
+    def _read_anew(self, streams: Iterable[str]) -> Wave:
+        """The documents held of some streams, with the witnesses that queries as they are now ask
+        for."""
+        read = set(streams)
+        wave = Wave()
+        for document in sorted(
+            (one for one in self._intake.held.values() if one.stream in read),
+            key=lambda one: one.number,
+        ):
+            try:
+                shape = self._evaluate(document, _tree(document), wave.witnesses)
+            except DocumentError as error:
+                self._on_error(error)
+                continue
+            self._intake.hold(document, shape)
+            wave.documents.append(document)
         return wave
 
     def _refuse(self, error: DocumentError) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from xscl.dissect import Dissection
+from xscl.durable.positions import Mark, Positions
 from xscl.engine import Engine
 from xscl.errors import XSCLError
 from xscl.language import parse_from
@@ -23,7 +25,25 @@ from xscl.sources.files import read_documents
 from xscl.sources.ingested import read_items
 from xscl.tables import read_parameters
 
-__all__ = ["check_stream", "load_queries", "published", "read_queries", "read_sources"]
+__all__ = [
+    "QueryText",
+    "check_stream",
+    "load_queries",
+    "published",
+    "read_queries",
+    "read_sources",
+    "read_texts",
+    "subscribe",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryText:
+    """The text of a query file, and the tables of its queries' parameters, by name."""
+
+    path: str
+    text: str
+    tables: Mapping[str, object]
 
 
 def _read(path: str) -> str:
@@ -54,9 +74,15 @@ def read_queries(paths: Sequence[str]) -> tuple[list[Dissection], int]:
 def load_queries(engine: Engine, paths: Sequence[str], params: Sequence[tuple[str, str]]) -> int:
     """Subscribes the good queries of some files, with the tables of their parameters; prints and
     counts the errors."""
+    return subscribe(engine, read_texts(paths, params))
+
+
+def read_texts(paths: Sequence[str], params: Sequence[tuple[str, str]]) -> list[QueryText]:
+    """The texts of some query files, each with the tables of its queries' parameters."""
     tables = {name: list(read_parameters(file)) for name, file in params}
     unknown = dict(params)
-    bad, first = 0, 1
+    texts = []
+    first = 1
     for path in paths:
         text = _read(path)
         of_text = {}
@@ -65,10 +91,15 @@ def load_queries(engine: Engine, paths: Sequence[str], params: Sequence[tuple[st
             of_text = {q.name: tables[q.name] for q in queries if q.name in tables}
             for name in of_text:
                 unknown.pop(name, None)
-        bad += _load(engine, path, text, of_text)
+        texts.append(QueryText(path, text, of_text))
     for name, file in unknown.items():
         raise click.UsageError(f"--params {name}={file}: no good query is named {name!r}")
-    return bad
+    return texts
+
+
+def subscribe(engine: Engine, texts: Iterable[QueryText]) -> int:
+    """Subscribes the good queries of some texts; prints and counts the errors."""
+    return sum(_load(engine, one.path, one.text, one.tables) for one in texts)
 
 
 def _load(engine: Engine, path: str, text: str, tables: Mapping[str, object]) -> int:
@@ -87,30 +118,48 @@ def read_sources(
     *,
     max_document: int = MAX_DOCUMENT,
     links: str = "canonical",
-) -> list[Iterable[dict[str, object]]]:
+    positions: Positions | None = None,
+) -> list[Iterable[tuple[dict[str, object], Mark]]]:
     """What is to be read, in the order of the options; what is larger than `max_document` bytes
-    is skipped."""
-    sources: list[Iterable[dict[str, object]]] = [
-        read_events(path, report.skip, max_document=max_document) for path in _files(events)
-    ]
+    is skipped, and what `positions` know as read is left out."""
+    sources: list[Iterable[tuple[dict[str, object], Mark]]] = []
+    for path in _files(events):
+        if positions is None:
+            some = read_events(path, report.skip, max_document=max_document)
+            sources.append(_unmarked(some))
+        else:
+            sources.append(positions.events(path, report.skip, max_document=max_document))
+
+    def add(option: str, source: str, envelopes: Iterable[dict[str, object]]) -> None:
+        if positions is None:
+            sources.append(_unmarked(envelopes))
+        else:
+            sources.append(positions.documents(f"{option} {source}", envelopes))
+
     for stream, source in docs:
         with _usage(f"--docs {stream}={source}"):
-            sources.append(read_documents(source, stream, report.skip, max_document=max_document))
+            documents = read_documents(source, stream, report.skip, max_document=max_document)
+            add("docs", f"{stream}={source}", documents)
     for stream, source in feed:
         with _usage(f"--feed {stream}={source}"):
-            sources.append(
-                read_feeds(
-                    source,
-                    stream,
-                    on_error=report.skip,
-                    links=rules_of(links),
-                    max_document=max_document,
-                )
+            found = read_feeds(
+                source,
+                stream,
+                on_error=report.skip,
+                links=rules_of(links),
+                max_document=max_document,
             )
+            add("feed", f"{stream}={source}", found)
     for folder in items:
         with _usage("--items"):
-            sources.append(read_items(folder, report.skip))
+            add("items", folder, read_items(folder, report.skip))
     return sources
+
+
+def _unmarked(
+    envelopes: Iterable[dict[str, object]],
+) -> Iterator[tuple[dict[str, object], Mark]]:
+    return ((envelope, None) for envelope in envelopes)
 
 
 def check_stream(engine: Engine, stream: str | None) -> None:
@@ -128,11 +177,11 @@ def published(
     return matches if stream is None else [one for one in matches if one.stream == stream]
 
 
-def _files(paths: Sequence[str]) -> Iterator[str]:
+def _files(paths: Sequence[str]) -> Sequence[str]:
     for path in paths:
         if path != "-" and not Path(path).is_file():
             raise click.UsageError(f"--events: there is no file {path!r}")
-        yield path
+    return paths
 
 
 @contextlib.contextmanager

@@ -60,21 +60,23 @@ class Intake:
     documents: int = 0
     latest: int | None = None
     bodies: Bodies = field(default_factory=Bodies)
+    last_arrival: int = 0
     settled: bool = True
     """Whether nothing has come or gone since what is out of reach was let go."""
+    dropped: list[int] | None = None
+    """The documents let go, for one who notes that."""
     _ids: dict[tuple[str, str], int] = field(default_factory=dict)
     _derived: dict[int, Derived] = field(default_factory=dict)
     _members: Counter[int] = field(default_factory=Counter)
     _lingering: set[int] = field(default_factory=set)
     _gone: list[int] = field(default_factory=list)
     _since_forgetting: int = 0
-    _last_arrival: int = 0
 
     def read(self, envelope: Mapping[str, object]) -> Document:
         """The document of an envelope; raises DocumentError for what is none."""
         stream = envelope.get("stream", "S")
         name = envelope.get("id")
-        arrival = self._last_arrival = max(now(), self._last_arrival + 1)
+        arrival = self.last_arrival = max(now(), self.last_arrival + 1)
         if not isinstance(stream, str) or not stream or is_internal(stream):
             problem = f"`stream` is {stream!r}; expected the name of a stream"
             raise DocumentError(problem, stream=str(stream), document=str(name))
@@ -134,7 +136,7 @@ class Intake:
         """Takes a published document in, whose witnesses are known; it is held if its stream is
         read (a `shape` is given)."""
         # A clock that is wrong by more than a day must not make all others late.
-        if document.time <= self._last_arrival + _DAY:
+        if document.time <= self.last_arrival + _DAY:
             self.latest = document.time if self.latest is None else max(self.latest, document.time)
         self.documents += 1
         self.next_number += 1
@@ -221,6 +223,8 @@ class Intake:
     def _drop(self, number: int) -> None:
         document = self.held.pop(number)
         self._gone.append(number)
+        if self.dropped is not None:
+            self.dropped.append(number)
         # A document may have come again that was out of reach but not yet forgotten.
         if self._ids.get((document.stream, document.id)) == number:
             del self._ids[document.stream, document.id]

@@ -14,7 +14,21 @@ from xscl.language.syntax import Select
 from xscl.nodes import BoundNode
 from xscl.results import as_json, as_xml, is_json
 
-__all__ = ["Match", "match_id"]
+__all__ = ["Match", "Told", "match_id"]
+
+
+Recipe = tuple[Select, Sequence[BoundNode], Mapping[str, BoundNode]]
+"""What a result is built from: the SELECT, the output nodes, the variables."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A result that was built before, of a match that is told again: XML as text or a JSON value,
+    and its form as XML, None where it has none."""
+
+    result: object
+    json: bool
+    markup: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +50,7 @@ class Match:
     streams: tuple[str, ...]
     nodes: tuple[int, ...]
     bindings: dict[str, int]
-    _made_of: tuple[Select, Sequence[BoundNode], Mapping[str, BoundNode]] = field(
-        repr=False, compare=False
-    )
+    _made_of: Recipe | Told = field(repr=False, compare=False)
 
     def xml(self) -> etree._Element:
         """The result document as XML, a new element at each call.
@@ -46,17 +58,30 @@ class Match:
         Raises TypeError where the SELECT is a JSON constructor, and ValueError for a result that
         is deeper than 256 elements.
         """
-        return parse(as_xml(*self._made_of))
+        return parse(self.markup)
+
+    @property
+    def markup(self) -> str:
+        """The text of `xml`."""
+        if not isinstance(self._made_of, Told):
+            return as_xml(*self._made_of)
+        if self._made_of.markup is None:
+            raise TypeError("the result of a JSON constructor is no XML")
+        return self._made_of.markup
 
     @property
     def json(self) -> bool:
         """Whether the result document is a JSON value; else it is XML."""
+        if isinstance(self._made_of, Told):
+            return self._made_of.json
         select, outputs, _ = self._made_of
         return is_json(select, outputs)
 
     @property
     def result(self) -> object:
         """The result document: XML as text, JSON as a value."""
+        if isinstance(self._made_of, Told):
+            return self._made_of.result
         return as_json(*self._made_of) if self.json else as_xml(*self._made_of)
 
     def to_dict(self) -> dict[str, object]:

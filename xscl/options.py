@@ -14,6 +14,7 @@ __all__ = [
     "CONTACT",
     "DEAD_LETTERS",
     "DOCS",
+    "DRY_RUN",
     "EVENTS",
     "EVERY",
     "FEED",
@@ -24,6 +25,7 @@ __all__ = [
     "PARAMS",
     "QUERIES",
     "SOURCE",
+    "STATE",
     "STREAM",
     "UPDATES",
     "Assignment",
@@ -97,6 +99,17 @@ class Size(click.ParamType[int]):
 
 STREAM = click.option(
     "--stream", metavar="NAME", help="Only matches that are published to this stream."
+)
+STATE = click.option(
+    "--state",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Keeps all that the run needs to go on where it was, whatever ends it.",
+)
+DRY_RUN = click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Only tell which queries of --state go on, start and stop.",
 )
 LINKS = click.option(
     "--links",

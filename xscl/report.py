@@ -31,6 +31,11 @@ class Report(Terminal):
         self.read = 0
         self.matches = 0
         self._unread: Counter[str] = Counter()
+        self._before = (0, 0, 0)
+
+    def begin(self, engine: Engine) -> None:
+        """What an engine has taken in by now is no part of the run."""
+        self._before = (engine.documents, engine.skipped.duplicate, engine.skipped.late)
 
     def skip(self, error: DocumentError) -> None:
         """Reports a document that cannot be read; the first ones one by one."""
@@ -71,16 +76,18 @@ class Report(Terminal):
                 f"note: no query reads stream {stream!r} ({count:,} documents); "
                 f"the queries read: {known}"
             )
+        documents, duplicate, late = self._before
+        documents = engine.documents - documents
         reasons = {
             "malformed": self.malformed,
-            "duplicate": engine.skipped.duplicate,
-            "late": engine.skipped.late,
+            "duplicate": engine.skipped.duplicate - duplicate,
+            "late": engine.skipped.late - late,
         }
         skipped = sum(reasons.values())
         why = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items() if count)
-        rate = engine.documents / seconds if seconds else 0
+        rate = documents / seconds if seconds else 0
         self.say(
-            f"{engine.documents:,} documents, {skipped:,} skipped{f' ({why})' if why else ''}, "
+            f"{documents:,} documents, {skipped:,} skipped{f' ({why})' if why else ''}, "
             f"{self.matches:,} matches, {rate:,.0f} docs/s"
         )
         return skipped

@@ -3,7 +3,8 @@
 What earlier runs published is published again when a watch starts, without a word: those matches
 were told when they were found.  After that each match is told as it is found, and only then are
 its documents remembered as seen; so none is lost to a crash, and one may be told twice, with the
-same id.
+same id.  With `--state` the engine is as it was, a poll is a transaction with what is remembered of
+its feeds, and what waits to be handed over is in it, too.
 """
 
 from __future__ import annotations
@@ -21,15 +22,18 @@ from rich.console import Console
 
 import xscl
 from xscl.collecting import collect_rarely
+from xscl.durable.polled import PolledFeeds
 from xscl.endings import ended_by_signals
 from xscl.engine import Engine
 from xscl.errors import XSCLError
-from xscl.inputs import check_stream, load_queries, published
+from xscl.handing import Handing
+from xscl.inputs import check_stream, published, read_texts
 from xscl.match import Match
 from xscl.options import (
     ALLOW_PRIVATE,
     CONTACT,
     DEAD_LETTERS,
+    DRY_RUN,
     EVERY,
     LINKS,
     MAX_DOCUMENT,
@@ -37,11 +41,13 @@ from xscl.options import (
     PARAMS,
     QUERIES,
     SOURCE,
+    STATE,
     STREAM,
     UPDATES,
     Duration,
 )
 from xscl.report import Report
+from xscl.resuming import kept_output, open_engine, take_queries, tell_plan
 from xscl.sinks.command import Command
 from xscl.sinks.deliveries import Deliveries, Delivery
 from xscl.sinks.feed_forms import FEED_FORMS, title_of
@@ -106,6 +112,8 @@ Tell = Callable[[Sequence[Match]], object]
     help="A feed (atom, jsonfeed) is kept in the file of -o.",
 )
 @STREAM
+@STATE
+@DRY_RUN
 @click.option(
     "-o", "--output", type=click.Path(dir_okay=False), help="A file that matches are added to."
 )
@@ -128,33 +136,45 @@ def watch(
     webhook: str | None,
     form: str,
     stream: str | None,
+    state: str | None,
+    dry_run: bool,
     output: str | None,
 ) -> int:
     """Polls live feeds politely, and runs queries as items come."""
+    if state is not None and store is not None:
+        raise click.UsageError("--state keeps what polling remembers, too: leave out --feeds-db")
+    if dry_run and state is None:
+        raise click.UsageError("--dry-run tells of the queries of a state: give --state")
     with contextlib.ExitStack() as stack:
         report = stack.enter_context(
             Report(Console(stderr=True), alone=False, dead_letters=dead_letters)
         )
-        seconds = None if lateness is None else to_seconds(lateness)
-        engine = stack.enter_context(Engine(lateness=seconds, on_skip=report.skip, memory=memory))
-        bad = load_queries(engine, queries, params)
+        texts = read_texts(queries, params)
+        late = "INF" if lateness is None else to_seconds(lateness)
+        engine = stack.enter_context(
+            open_engine(state, late, report.skip, dry_run=dry_run, memory=memory)
+        )
+        if dry_run:
+            return tell_plan(engine, texts, click.echo)
+        bad = take_queries(engine, texts, _say)
         if not engine.subscriptions:
             return 2
         check_stream(engine, stream)
         collect_rarely()
+        report.begin(engine)
         with _usage():
             agent = _agent(contact)
             surroundings = Surroundings.of_environment()
             polled = subscriptions(sources, lambda problem: _say(f"skipped: {problem}"))
             takers = _takers(command, webhook, agent, surroundings)
-            tell = _telling(form, output, queries, silent=bool(takers))
+            tell = _telling(engine, stack, form, output, queries, silent=bool(takers))
             policy = _policy(every, once=once)
-            path = _store_of(store, queries)
+            path = None if state is not None else _store_of(store, queries)
         if not polled:
             raise click.UsageError("no feed to poll: --feed names none")
         poller = Poller(
             polled,
-            stack.enter_context(Store(path)),
+            PolledFeeds(engine) if path is None else stack.enter_context(Store(path)),
             HTTPRetrieval(agent, allow_private, limit=max_document, surroundings=surroundings),
             partial(parse_feed, links=rules_of(links)),
             SystemClock(),
@@ -163,17 +183,22 @@ def watch(
             updates=updates,
             on_error=lambda state: _say(f"feed {state.address}: {state.error}"),
         )
-        deliveries = [Deliveries(taker, _not_delivered) for taker in takers]
-        stopped = stack.enter_context(ended_by_signals([poller.stop, *_hurries(deliveries)]))
+        deliveries = {sink: Deliveries(taker, _not_delivered) for sink, taker in takers.items()}
+        hurries = [delivery.hurry for delivery in deliveries.values()]
+        stopped = stack.enter_context(ended_by_signals([poller.stop, *hurries]))
+        handing = Handing(engine, deliveries)
+        handing.again()
         engine.count(poller.history(), batch=5000)
         for envelopes in poller.polls():
-            matches = published(engine, report.watch(engine, envelopes), stream)
-            tell(matches)
-            for delivery in deliveries:
-                for match in matches:
-                    delivery.add(match)
+            with engine.transaction():
+                matches = published(engine, report.watch(engine, envelopes), stream)
+                tell(matches)
+                if engine.keeper is not None:
+                    poller.save()
+                handed = handing.keep(matches)
+            handing.over(handed)
             report.found(len(matches))
-        for delivery in deliveries:
+        for delivery in deliveries.values():
             delivery.close()
         report.close(engine)
     return 130 if stopped.is_set() else 2 if bad else 0
@@ -189,17 +214,25 @@ def _not_delivered(match: str, problem: str) -> None:
 
 def _takers(
     command: str | None, webhook: str | None, agent: bytes, surroundings: Surroundings
-) -> list[Delivery]:
+) -> dict[str, Delivery]:
     """What matches are handed to, beside what is written."""
-    takers: list[Delivery] = []
+    takers: dict[str, Delivery] = {}
     if command is not None:
-        takers.append(Command.of(command))
+        takers["exec"] = Command.of(command)
     if webhook is not None:
-        takers.append(Webhook.at(webhook, agent, surroundings))
+        takers["webhook"] = Webhook.at(webhook, agent, surroundings)
     return takers
 
 
-def _telling(form: str, output: str | None, queries: Sequence[str], *, silent: bool) -> Tell:
+def _telling(
+    engine: Engine,
+    stack: contextlib.ExitStack,
+    form: str,
+    output: str | None,
+    queries: Sequence[str],
+    *,
+    silent: bool,
+) -> Tell:
     """How matches are written: added to a file, else to standard output, unless something else
     takes them (`silent`)."""
     if form in FEED_FORMS:
@@ -208,6 +241,14 @@ def _telling(form: str, output: str | None, queries: Sequence[str], *, silent: b
         title = title_of(queries)
         _, update = FEED_FORMS[form]
         return lambda matches: matches and update(matches, output, title=title)
+    if output is not None and engine.keeper is not None:
+        keeper, kept = engine.keeper, stack.enter_context(kept_output(engine, output, add=True))
+
+        def add_once(matches: Sequence[Match]) -> None:
+            kept.write(matches)
+            keeper.changes.outputs[kept.path] = kept.length
+
+        return add_once
     if output is not None:
 
         def add(matches: Sequence[Match]) -> None:
@@ -239,10 +280,6 @@ def _store_of(store: str | None, queries: Sequence[str]) -> Path:
     if queries[0] == "-":
         raise XSCLError("queries from standard input have no file beside them: give --feeds-db")
     return Path(queries[0]).with_suffix(".feeds.duckdb")
-
-
-def _hurries(deliveries: Sequence[Deliveries]) -> list[Callable[[], None]]:
-    return [delivery.hurry for delivery in deliveries]
 
 
 @contextlib.contextmanager

@@ -15,7 +15,9 @@ from typing import Protocol
 
 from xscl.match import Match
 
-__all__ = ["Deliveries", "Delivery", "NotDelivered"]
+__all__ = ["Deliveries", "Delivery", "NotDelivered", "body_of"]
+
+Done = Callable[[], object]
 
 _WAITING = 1000
 
@@ -44,7 +46,7 @@ class Deliveries:
     ) -> None:
         self._deliver = deliver
         self._on_failure = on_failure
-        self._queue: queue.Queue[tuple[str, bytes] | None] = queue.Queue(_WAITING)
+        self._queue: queue.Queue[tuple[str, bytes, Done] | None] = queue.Queue(_WAITING)
         self._hurry = threading.Event()
         self._threads = [
             threading.Thread(target=self._work, name=f"xscl-deliveries-{number}", daemon=True)
@@ -53,9 +55,11 @@ class Deliveries:
         for thread in self._threads:
             thread.start()
 
-    def add(self, match: Match) -> None:
-        """Hands a match over as soon as it is its turn; waits while too many do."""
-        self._queue.put((match.id, json.dumps(match.to_dict(), ensure_ascii=False).encode()))
+    def put(self, match: str, body: str, done: Done) -> None:
+        """Hands a match, by its id and JSON form, over as soon as it is its turn; waits while too
+        many do.  `done` is called, from any thread, once it is handed over or refused, but not if
+        there was no time left to try again."""
+        self._queue.put((match, body.encode(), done))
 
     def hurry(self) -> None:
         """Lets no match be tried more than once from now on; a signal handler may call it."""
@@ -70,8 +74,16 @@ class Deliveries:
 
     def _work(self) -> None:
         while (entry := self._queue.get()) is not None:
-            match, body = entry
+            match, body, done = entry
             try:
                 self._deliver(match, body, self._hurry)
             except NotDelivered as error:
                 self._on_failure(match, str(error))
+                if self._hurry.is_set():
+                    continue
+            done()
+
+
+def body_of(match: Match) -> str:
+    """A match as it is handed over."""
+    return json.dumps(match.to_dict(), ensure_ascii=False)

@@ -16,7 +16,7 @@ from xscl.sources.polling.news import Seen, SeenItem
 from xscl.sources.polling.parsing import Parser
 from xscl.sources.polling.retrieval import Retrieval
 from xscl.sources.polling.state import FeedState, Policy, Validators
-from xscl.sources.polling.store import Changes, Envelope, SeenDocument, Store
+from xscl.sources.polling.store import Changes, Envelope, FeedStore, SeenDocument
 from xscl.sources.polling.subscriptions import Subscription
 
 __all__ = ["Poller"]
@@ -33,7 +33,7 @@ class Poller:
     def __init__(
         self,
         feeds: Iterable[Subscription],
-        store: Store,
+        store: FeedStore,
         retrieval: Retrieval,
         parser: Parser,
         clock: Clock,
@@ -95,13 +95,13 @@ class Poller:
                 envelopes = [] if self._waiting else first
             if envelopes:
                 yield sorted(envelopes, key=_time)
-        self._save()
+        self.save()
 
     def _next(self) -> Fetched | None:
         """The next answer; None when fetching is over."""
         while not self._fetching.over:
             if self._changes and self._clock.now() >= self._saved + self._save_every:
-                self._save()
+                self.save()
             until = self._saved + self._save_every if self._changes else None
             if (fetched := self._fetching.next(until)) is not None:
                 return fetched
@@ -139,7 +139,9 @@ class Poller:
             self._changes.forget((address, stream, identity))
         return envelopes
 
-    def _save(self) -> None:
+    def save(self) -> None:
+        """Writes what was dealt with: all that was given out, though more may not have been asked
+        for yet."""
         # What the first poll has brought so far has been given to nobody yet.
         if self._changes and not self._waiting:
             self._store.save(self._changes)

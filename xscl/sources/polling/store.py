@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 import duckdb
 import pyarrow as pa
@@ -30,7 +30,18 @@ from xscl.errors import StateError
 from xscl.sources.polling.news import SeenItem
 from xscl.sources.polling.state import FeedState, Validators
 
-__all__ = ["Changes", "Envelope", "Key", "SeenDocument", "Store"]
+__all__ = [
+    "Changes",
+    "Envelope",
+    "FeedStore",
+    "Key",
+    "SeenDocument",
+    "Store",
+    "create_feeds",
+    "read_feeds",
+    "read_seen",
+    "save_feeds",
+]
 
 Envelope = dict[str, object]
 
@@ -113,6 +124,22 @@ class Changes:
         self.forgotten.add(key)
 
 
+class FeedStore(Protocol):
+    """What polling remembers, wherever that is kept."""
+
+    def feeds(self) -> dict[str, FeedState]:
+        """What is known of each feed, by address."""
+
+    def seen(self) -> dict[tuple[str, str], list[SeenItem]]:
+        """The items seen, by address and stream, in the order of seeing."""
+
+    def documents(self, keys: Sequence[tuple[str, str]]) -> Iterator[Envelope]:
+        """The documents that were published of some feeds, as far as they are to be again."""
+
+    def save(self, changes: Changes) -> None:
+        """Writes changes, all or nothing."""
+
+
 class Store:
     """The file; a context manager for the one process that writes to it.
 
@@ -141,7 +168,7 @@ class Store:
                 time.sleep(0.05)
         self._lock = lock
         with self._open() as connection:
-            connection.execute(_SCHEMA)
+            create_feeds(connection)
         return self
 
     def __exit__(
@@ -156,21 +183,12 @@ class Store:
     def feeds(self) -> dict[str, FeedState]:
         """What is known of each feed, by address."""
         with self._open(read_only=True) as connection:
-            names = ", ".join(_FEEDS.names)
-            rows = connection.execute(f"SELECT {names} FROM feeds ORDER BY address").fetchall()
-        states = (_state(dict(zip(_FEEDS.names, row, strict=True))) for row in rows)
-        return {state.address: state for state in states}
+            return read_feeds(connection)
 
     def seen(self) -> dict[tuple[str, str], list[SeenItem]]:
         """The items seen, by address and stream, in the order of seeing."""
         with self._open(read_only=True) as connection:
-            rows = connection.execute(
-                "SELECT address, stream, identity, content_hash, likeness FROM seen ORDER BY number"
-            ).fetchall()
-        found: dict[tuple[str, str], list[SeenItem]] = {}
-        for address, stream, *item in rows:
-            found.setdefault((address, stream), []).append(SeenItem(*item))
-        return found
+            return read_seen(connection)
 
     def counts(self) -> dict[str, int]:
         """How many items are remembered of each feed, by address."""
@@ -198,37 +216,10 @@ class Store:
 
     def save(self, changes: Changes) -> None:
         """Writes changes, all or nothing."""
-        feeds = pa.Table.from_pylist([_row(state) for state in changes.feeds.values()], _FEEDS)
-        seen = pa.Table.from_pylist([_seen_row(seen) for seen in changes.seen.values()], _SEEN)
-        forgotten = pa.Table.from_pylist(
-            [dict(zip(_KEY.names, key, strict=True)) for key in changes.forgotten], _KEY
-        )
         with self._open() as connection:
-            connection.register("new_feeds", feeds)
-            connection.register("new_seen", seen)
-            connection.register("forgotten", forgotten)
             connection.execute("BEGIN")
-            connection.execute("DELETE FROM feeds WHERE address IN (SELECT address FROM new_feeds)")
-            connection.execute("INSERT INTO feeds BY NAME FROM new_feeds")
-            self._save_seen(connection)
+            save_feeds(connection, changes)
             connection.execute("COMMIT")
-
-    def _save_seen(self, connection: duckdb.DuckDBPyConnection) -> None:
-        # An item that is only remembered otherwise keeps the document that it was published as.
-        connection.execute(
-            "CREATE TEMP TABLE merged AS SELECT new_seen.* REPLACE "
-            "(coalesce(new_seen.time, seen.time) AS time, "
-            "coalesce(new_seen.document, seen.document) AS document) "
-            "FROM new_seen LEFT JOIN seen USING (address, stream, identity)"
-        )
-        for gone in ("merged", "forgotten"):
-            connection.execute(
-                f"DELETE FROM seen USING {gone} AS gone WHERE seen.address = gone.address "
-                "AND seen.stream = gone.stream AND seen.identity = gone.identity"
-            )
-        connection.execute(
-            "INSERT INTO seen BY NAME SELECT nextval('order_of_seeing') AS number, * FROM merged"
-        )
 
     @contextlib.contextmanager
     def _open(self, *, read_only: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -247,6 +238,59 @@ class Store:
                 yield connection
             except duckdb.CatalogException as error:
                 raise StateError(f"{self._path} is not what polling keeps: {error}") from error
+
+
+def create_feeds(connection: duckdb.DuckDBPyConnection) -> None:
+    """Makes the relations where they are not there."""
+    connection.execute(_SCHEMA)
+
+
+def read_feeds(connection: duckdb.DuckDBPyConnection) -> dict[str, FeedState]:
+    """What is known of each feed, by address."""
+    names = ", ".join(_FEEDS.names)
+    rows = connection.execute(f"SELECT {names} FROM feeds ORDER BY address").fetchall()
+    states = (_state(dict(zip(_FEEDS.names, row, strict=True))) for row in rows)
+    return {state.address: state for state in states}
+
+
+def read_seen(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], list[SeenItem]]:
+    """The items seen, by address and stream, in the order of seeing."""
+    rows = connection.execute(
+        "SELECT address, stream, identity, content_hash, likeness FROM seen ORDER BY number"
+    ).fetchall()
+    found: dict[tuple[str, str], list[SeenItem]] = {}
+    for address, stream, *item in rows:
+        found.setdefault((address, stream), []).append(SeenItem(*item))
+    return found
+
+
+def save_feeds(connection: duckdb.DuckDBPyConnection, changes: Changes) -> None:
+    """Writes changes, in a transaction that is open."""
+    feeds = pa.Table.from_pylist([_row(state) for state in changes.feeds.values()], _FEEDS)
+    seen = pa.Table.from_pylist([_seen_row(seen) for seen in changes.seen.values()], _SEEN)
+    forgotten = pa.Table.from_pylist(
+        [dict(zip(_KEY.names, key, strict=True)) for key in changes.forgotten], _KEY
+    )
+    connection.register("new_feeds", feeds)
+    connection.register("new_seen", seen)
+    connection.register("forgotten", forgotten)
+    connection.execute("DELETE FROM feeds WHERE address IN (SELECT address FROM new_feeds)")
+    connection.execute("INSERT INTO feeds BY NAME FROM new_feeds")
+    # An item that is only remembered otherwise keeps the document that it was published as.
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE merged AS SELECT new_seen.* REPLACE "
+        "(coalesce(new_seen.time, seen.time) AS time, "
+        "coalesce(new_seen.document, seen.document) AS document) "
+        "FROM new_seen LEFT JOIN seen USING (address, stream, identity)"
+    )
+    for gone in ("merged", "forgotten"):
+        connection.execute(
+            f"DELETE FROM seen USING {gone} AS gone WHERE seen.address = gone.address "
+            "AND seen.stream = gone.stream AND seen.identity = gone.identity"
+        )
+    connection.execute(
+        "INSERT INTO seen BY NAME SELECT nextval('order_of_seeing') AS number, * FROM merged"
+    )
 
 
 def _row(state: FeedState) -> dict[str, object]:

@@ -1,0 +1,202 @@
+"""State files: made, refused, locked, looked at, written anew."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+from click.testing import CliRunner
+
+import xscl
+from xscl.cli import cli
+from xscl.durable.schema import VERSION
+
+PAIR = "S//a->x FOLLOWED BY {x = y} S//b->y"
+OF_VERSION_1 = Path(__file__).with_name("state-1.duckdb.gz")
+"""Made by the first version, with what its test below says."""
+
+
+def filled(path: Path) -> Path:
+    with xscl.Engine(path, lateness=100) as engine:
+        engine.subscribe(PAIR, name="pair")
+        engine.publish("S", "<a>1</a>", id="d1", timestamp=1)
+        engine.publish("S", {"a": 1}, id="d2", timestamp=2)
+    return path
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Path:
+    return filled(tmp_path / "state.duckdb")
+
+
+def refused(path: Path, because: str) -> None:
+    """Refused with a reason, and left as it is."""
+    before = path.read_bytes()
+    with pytest.raises(xscl.StateError, match=because):
+        xscl.Engine(path)
+    assert path.read_bytes() == before
+    assert [one.name for one in path.parent.iterdir()] == [path.name]
+
+
+def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("something else, and longer than a header\n" * 9)
+    refused(path, "is no DuckDB file, and no state of ours; it is left as it is")
+    path.write_bytes(b"")
+    refused(path, "is empty")
+    path.unlink()
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE t (a)")
+    connection.close()
+    refused(path, "is an SQLite database")
+    path.unlink()
+    with duckdb.connect(path) as other:
+        other.execute("CREATE TABLE t (a INTEGER)")
+    refused(path, "is a DuckDB database of something else")
+
+
+@pytest.mark.parametrize("part", [0.001, 0.01, 0.5, 0.99])
+def test_a_truncated_file_is_refused(state: Path, part: float) -> None:
+    whole = state.read_bytes()
+    state.write_bytes(whole[: max(20, int(len(whole) * part))])
+    refused(state, "cannot be read .*restore it from a copy")
+
+
+def test_a_damaged_file_is_refused(state: Path) -> None:
+    whole = bytearray(state.read_bytes())
+    for block in range(12_288, len(whole), 4096):
+        whole[block + 40 : block + 60] = b"x" * 20
+    state.write_bytes(whole)
+    refused(state, "cannot be read .*restore it from a copy")
+
+
+def test_a_newer_version_is_refused(state: Path) -> None:
+    with duckdb.connect(state) as connection:
+        connection.execute("UPDATE xscl_state SET version = ?, made_by = 'xscl 9.9'", [VERSION + 1])
+    refused(state, "made by xscl 9.9; this program reads up to version")
+
+
+def test_a_folder_or_a_place_that_is_none_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(xscl.StateError, match="is a folder"):
+        xscl.Engine(tmp_path)
+    with pytest.raises(xscl.StateError, match="there is no such folder"):
+        xscl.Engine(tmp_path / "none" / "state.duckdb")
+
+
+def test_a_second_engine_is_refused(state: Path) -> None:
+    with xscl.Engine(state):
+        with pytest.raises(xscl.StateError, match="in use by another engine of this process"):
+            xscl.Engine(state)
+        look = f"import xscl; xscl.Engine({str(state)!r})"
+        done = subprocess.run(
+            [sys.executable, "-c", look], capture_output=True, text=True, check=False
+        )
+        assert f"is in use by process {os.getpid()} on " in done.stderr
+        assert " since 20" in done.stderr
+    xscl.Engine(state).close()
+
+
+def test_a_note_that_a_killed_process_left_is_nobodys(state: Path) -> None:
+    state.with_name("state.duckdb.holder").write_text("{")
+    with xscl.Engine(state) as engine:
+        assert engine.documents == 2
+
+
+def test_an_engine_is_closed_for_good(state: Path) -> None:
+    engine = xscl.Engine(state)
+    engine.close()
+    engine.close()
+    with pytest.raises(xscl.StateError, match="the engine is closed"):
+        engine.publish("S", "<a/>")
+
+
+def test_the_first_version_opens(tmp_path: Path) -> None:
+    path = tmp_path / "state.duckdb"
+    path.write_bytes(gzip.decompress(OF_VERSION_1.read_bytes()))
+    with xscl.Engine(path) as engine:
+        assert [one.name for one in engine.subscriptions] == [
+            "pair", "chain", "many[0]", "many[2]", "late", "p", "inner",
+        ]  # fmt: skip
+        assert (engine.documents, engine.skipped.duplicate) == (5, 1)
+        told: list[xscl.Match] = []
+        engine.subscribe(PAIR, name="pair", on_match=told.append)
+        assert [(match.id, match.documents) for match in told] == [
+            ("77500fb13ff9fcc686517204a82cffb1", ("d1", "d2"))
+        ]
+        found = engine.publish("S", "<b>1</b>", id="d6", timestamp=6)
+        assert sorted((match.query, *match.documents) for match in found) == [
+            ("p", "d5", "d6"),
+            ("pair", "d1", "d6"),
+            ("pair", "d5", "d6"),
+        ]
+        found = engine.publish("S", "<c>1</c>", id="d7", timestamp=7)
+        assert sorted((match.query, *match.documents) for match in found) == [
+            *(("chain", a, b, "d7") for a in ("d1", "d5") for b in ("d2", "d6")),
+            ("late", "d2", "d7"),
+            ("late", "d6", "d7"),
+            ("many[0]", "d7"),
+        ]
+
+
+def test_queries_that_come_and_go_leave_nothing_behind(state: Path) -> None:
+    with xscl.Engine(state) as engine:
+        for number in range(20):
+            text = f"S//a->x[b = {number}] JOIN {{x = y}} S//b->y"
+            engine.subscribe(text, name="guest", history=number % 2 == 0).cancel()
+    with duckdb.connect(state, read_only=True) as connection:
+        for relation, rows in (("texts", 1), ("subscriptions", 1), ("documents", 2)):
+            assert connection.execute(f"SELECT count(*) FROM {relation}").fetchall() == [(rows,)]
+
+
+# xscl state.
+
+
+def run(*arguments: str) -> tuple[int, str]:
+    done = CliRunner().invoke(cli, arguments, standalone_mode=False)
+    if done.exception is not None:
+        raise done.exception
+    return done.return_value, done.output
+
+
+def test_xscl_state_tells_what_is_in_it(state: Path) -> None:
+    told = json.loads(run("state", str(state), "--format", "json")[1])
+    assert told["queries"] == ["pair"]
+    assert (told["version"], told["subscriptions"], told["documents"]) == (VERSION, 1, 2)
+    assert told["streams"]["S"]["documents"] == 2
+    assert told["lateness"] == 100
+    assert told["bytes_of_documents"] == len('<a>1</a>{"a": 1}')
+    text = run("state", str(state))[1]
+    assert "pair" in text
+    with pytest.raises(xscl.StateError, match="no DuckDB file"):
+        run("state", __file__)
+
+
+def test_compaction_gives_free_room_back(tmp_path: Path) -> None:
+    path = tmp_path / "it's a state.duckdb"
+    with xscl.Engine(path, lateness=0) as engine:
+        engine.subscribe("S//a->x FOLLOWED BY {x = y, 10} S//b->y", name="pair")
+    body = "".join(f"<c>{number * 7919 % 100_003}</c>" for number in range(5000))
+    for round in range(4):
+        # What an engine has written it brings into order when it is closed.
+        with xscl.Engine(path) as engine:
+            engine.publish_many(
+                {"id": f"{round}.{n}", "timestamp": round * 20 + n, "xml": f"<a>{n}{body}</a>"}
+                for n in range(20)
+            )
+            kept = {key: engine.stats()[key] for key in ("documents", "taken", "witnesses")}
+    before = path.stat().st_size
+    code, _ = run("state", str(path), "--compact")
+    assert code == 0
+    assert path.stat().st_size < before
+    assert [one.name for one in tmp_path.iterdir()] == [path.name]
+    with xscl.Engine(path) as engine:
+        assert {key: engine.stats()[key] for key in kept} == kept
+        with pytest.raises(xscl.StateError, match="in use by"):
+            run("state", str(path), "--compact")

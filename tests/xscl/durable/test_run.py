@@ -1,0 +1,272 @@
+"""`xscl run --state` as a user types it: ended anywhere, it goes on, and its file has each match
+once."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+COMMAND = [sys.executable, "-c", "from xscl.cli import main; main()"]
+
+QUERIES = """\
+-- name: pair
+S//a->x FOLLOWED BY {x = y, 200} S//b->y;
+-- name: chain
+S//a->x JOIN {x = y, 150} S//b->y FOLLOWED BY {y = z, 150} S//a->z
+"""
+
+RUN = ("run", "q.xscl", "--events", "e.jsonl", "--batch", "50", "--lateness", "300")
+DURABLE = (*RUN, "--state", "s.duckdb", "-o", "out.jsonl")
+
+
+def xscl(
+    *arguments: str, at: Path, crash: str = "", **options: Any
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *arguments],
+        cwd=at,
+        env={**os.environ, "XSCL_CRASH_AT": crash},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        **options,
+    )
+
+
+def event(number: int) -> str:
+    name = "ab"[number % 2]
+    xml = f"<{name}>{number // 2 % 20}</{name}>"
+    return json.dumps({"id": f"d{number}", "timestamp": number, "xml": xml}) + "\n"
+
+
+def events(numbers: range) -> str:
+    return "".join(map(event, numbers))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "q.xscl").write_text(QUERIES)
+    (tmp_path / "e.jsonl").write_text(events(range(400)))
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("undisturbed")
+    (folder / "q.xscl").write_text(QUERIES)
+    (folder / "e.jsonl").write_text(events(range(400)))
+    done = xscl(*RUN, at=folder)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("\n") > 1000
+    return done.stdout
+
+
+CRASHES = [
+    "opened", "evaluated:2", "before output:2", "within output:3", "after output:3",
+    "before commit:3", "within commit:4", "after commit:3", "before close",
+]  # fmt: skip
+
+
+def test_killed_anywhere_each_match_is_in_the_file_once(folder: Path, undisturbed: str) -> None:
+    for crash in CRASHES:
+        done = xscl(*DURABLE, at=folder, crash=crash)
+        assert done.returncode == -signal.SIGKILL, crash
+    done = xscl(*DURABLE, at=folder)
+    assert done.returncode == 0, done.stderr
+    assert (folder / "out.jsonl").read_text() == undisturbed
+
+
+def test_what_was_written_after_the_last_transaction_is_cut(folder: Path, undisturbed: str) -> None:
+    xscl(*DURABLE, at=folder, crash="before commit:4")
+    with open(folder / "out.jsonl", "a") as file:
+        file.write('{"id": "torn')
+    assert xscl(*DURABLE, at=folder).returncode == 0
+    assert (folder / "out.jsonl").read_text() == undisturbed
+
+
+def test_a_file_that_lacks_what_was_written_is_refused(folder: Path) -> None:
+    assert xscl(*DURABLE, at=folder).returncode == 0
+    (folder / "out.jsonl").write_text("")
+    done = xscl(*DURABLE, at=folder)
+    assert done.returncode == 1
+    assert "out.jsonl has 0 bytes, but" in done.stderr
+    assert "go on in another file" in done.stderr
+    (folder / "out.jsonl").unlink()
+    assert "out.jsonl is not there" in xscl(*DURABLE, at=folder).stderr
+
+
+def test_a_file_that_has_grown_is_read_on(folder: Path, undisturbed: str) -> None:
+    (folder / "e.jsonl").write_text(events(range(170)) + '{"id": "d170", "time')
+    done = xscl(*DURABLE, at=folder)
+    assert "it is no JSON" in done.stderr
+    with open(folder / "e.jsonl", "r+") as file:
+        file.write(events(range(400)))
+    done = xscl(*DURABLE, at=folder)
+    assert "230 documents, 0 skipped" in done.stderr
+    # The batches are others, and with them the order of matches.
+    found = (folder / "out.jsonl").read_text()
+    assert sorted(found.splitlines()) == sorted(undisturbed.splitlines())
+
+
+def test_another_file_of_the_name_is_read_from_its_beginning(folder: Path) -> None:
+    assert xscl(*DURABLE, at=folder).returncode == 0
+    (folder / "e.jsonl").write_text(events(range(400, 500)))
+    done = xscl(*DURABLE, at=folder)
+    assert "e.jsonl is not the file that was read before" in done.stderr
+    assert "100 documents, 0 skipped" in done.stderr
+
+
+def test_a_compressed_file_goes_on_at_its_place(folder: Path, undisturbed: str) -> None:
+    (folder / "e.jsonl.gz").write_bytes(gzip.compress(events(range(400)).encode()))
+    durable = [part.replace("e.jsonl", "e.jsonl.gz") for part in DURABLE]
+    xscl(*durable, at=folder, crash="after commit:4")
+    assert xscl(*durable, at=folder).returncode == 0
+    assert (folder / "out.jsonl").read_text() == undisturbed
+
+
+def test_documents_of_files_are_read_once(folder: Path) -> None:
+    for name in ("one", "two"):
+        (folder / f"{name}.xml").write_text("<a>1</a>")
+    run = ("run", "q.xscl", "--docs", "S=*.xml", "--state", "s.duckdb")
+    assert "2 documents" in xscl(*run, at=folder).stderr
+    (folder / "more.xml").write_text("<b>1</b>")
+    done = xscl(*run, at=folder)
+    assert "1 documents, 0 skipped, 2 matches" in done.stderr, done.stderr
+
+
+def test_a_pipe_has_each_match_at_least_once(folder: Path, undisturbed: str) -> None:
+    run = (*RUN, "--state", "s.duckdb")
+    told = [
+        xscl(*run, at=folder, crash=crash).stdout for crash in ("before commit:4", "evaluated:3")
+    ]
+    told.append(xscl(*run, at=folder).stdout)
+    assert set("".join(told).splitlines()) == set(undisturbed.splitlines())
+    assert told[2]
+
+
+def test_counts_go_on(folder: Path) -> None:
+    plain = xscl(*RUN, "--format", "counts", at=folder).stdout
+    run = (*RUN, "--format", "counts", "--state", "s.duckdb")
+    xscl(*run, at=folder, crash="after commit:4")
+    assert xscl(*run, at=folder).stdout == plain
+    assert xscl(*run, at=folder).stdout == plain
+
+
+@pytest.mark.parametrize("form", ["atom", "jsonfeed"])
+def test_a_feed_has_the_newest_matches_of_all_runs(folder: Path, form: str) -> None:
+    assert xscl(*RUN, "--format", form, "-o", "plain", at=folder).returncode == 0
+    run = (*RUN, "--format", form, "--state", "s.duckdb")
+    assert "give -o" in xscl(*run, at=folder).stderr
+    xscl(*run, "-o", "kept", at=folder, crash="after commit:5")
+    assert xscl(*run, "-o", "kept", at=folder).returncode == 0
+    assert (folder / "kept").read_text() == (folder / "plain").read_text()
+
+
+# A changed query file.
+
+
+def test_queries_that_say_the_same_go_on_and_others_start(folder: Path) -> None:
+    (folder / "e.jsonl").write_text(events(range(200)))
+    assert xscl(*DURABLE, at=folder).returncode == 0
+    (folder / "q.xscl").write_text(
+        "-- name: pair\nS//a->x FOLLOWED BY {(x = y), 200 s} S//b->y -- as before\n;\n"
+        "-- name: new\nS//a->x FOLLOWED BY {x = y, 200} S//b->y"
+    )
+    dry = xscl(*DURABLE, "--dry-run", at=folder)
+    assert dry.stdout.splitlines() == [
+        "1 query as before: pair",
+        "1 query new, from now on: new",
+        "1 query not there any more, stopped: chain",
+    ]
+    before = (folder / "out.jsonl").read_text()
+    with open(folder / "e.jsonl", "a") as file:
+        file.write(events(range(200, 240)))
+    done = xscl(*DURABLE, at=folder)
+    assert "1 query as before: pair" in done.stderr
+    found = [
+        json.loads(line) for line in (folder / "out.jsonl").read_text()[len(before) :].splitlines()
+    ]
+    old = {m["query"] for m in found if int(m["documents"][0][1:]) < 200}
+    assert old == {"pair"}
+    assert {m["query"] for m in found} == {"pair", "new"}
+
+
+def test_a_slip_in_the_text_costs_a_query_nothing(folder: Path) -> None:
+    (folder / "e.jsonl").write_text(events(range(200)))
+    xscl(*DURABLE, at=folder)
+    (folder / "q.xscl").write_text(QUERIES.replace("200}", "200"))
+    done = xscl(*DURABLE, at=folder)
+    assert done.returncode == 2
+    assert "2 queries as before: pair, chain" in done.stderr
+    assert "expected" in done.stderr
+
+
+def test_a_dry_run_makes_no_file(folder: Path) -> None:
+    done = xscl(*DURABLE, "--dry-run", at=folder)
+    assert (done.returncode, done.stdout) == (0, "2 queries new, from now on: pair, chain\n")
+    assert not (folder / "s.duckdb").exists()
+
+
+# Ends.
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_finishes_the_batch_and_keeps_the_state(
+    folder: Path, number: signal.Signals
+) -> None:
+    arguments = ["run", "q.xscl", "--events", "-", "--state", "s.duckdb"]
+    with subprocess.Popen(
+        [*COMMAND, *arguments], cwd=folder, stdin=-1, stdout=-1, stderr=-1, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(events(range(20, 22)) + events(range(60, 62)))
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["query"] == "pair"
+        time.sleep(0.5)
+        process.send_signal(number)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    assert "4 documents" in said
+    again = xscl(*arguments, at=folder, input=events(range(61, 62)))
+    assert "1 skipped (1 duplicate)" in again.stderr
+
+
+def test_a_broken_pipe_ends_quietly(folder: Path) -> None:
+    run = [*COMMAND, *RUN, "--state", "s.duckdb"]
+    with subprocess.Popen(run, cwd=folder, stdout=-1, stderr=-1, text=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        said = process.stderr.read()
+    assert process.returncode == 1
+    assert "Traceback" not in said
+    assert xscl(*RUN, "--state", "s.duckdb", at=folder).stdout.count("\n") > 1000
+
+
+@pytest.mark.parametrize("limit", [100_000, 400_000])
+def test_a_full_disk_is_an_error_and_the_state_is_intact(
+    folder: Path, undisturbed: str, limit: int
+) -> None:
+    """Of the file of matches, or of the state itself, which is padded by long ids."""
+    done = xscl(
+        *DURABLE,
+        at=folder,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+    )
+    assert done.returncode == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "xscl: " in done.stderr
+    assert xscl(*DURABLE, at=folder).returncode == 0
+    assert (folder / "out.jsonl").read_text() == undisturbed

@@ -1,0 +1,125 @@
+"""`xscl watch --state`: what polling remembers, what is held and what waits, in one file."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.xscl.sources.polling.loopback import Reply, Request, Server, rss, serving
+
+COMMAND = [sys.executable, "-c", "from xscl.cli import main; main()"]
+
+QUERIES = """\
+-- name: follow-up
+S//item->a[./link->x] FOLLOWED BY {x = y, 7 days} R//item->b[./link->y];
+-- name: all
+S//item
+"""
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with serving() as server:
+        yield server
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "q.xscl").write_text(QUERIES)
+    return tmp_path
+
+
+def item(guid: str, title: str, date: str) -> str:
+    return (
+        f"<item><guid>{guid}</guid><title>{title}</title><link>http://x.example/page</link>"
+        f"<pubDate>Mon, 01 Jun 2026 {date} GMT</pubDate></item>"
+    )
+
+
+FIRST = rss(channel=item("1", "first", "10:00:00"))
+SECOND = rss(channel=item("2", "second", "11:00:00"))
+
+
+def watch(
+    server: Server, folder: Path, *more: str, crash: str = ""
+) -> subprocess.CompletedProcess[str]:
+    arguments = (
+        "watch", "q.xscl", "--feed", f"S={server.url('/s')}", "--feed", f"R={server.url('/r')}",
+        "--once", "--allow-private", "--state", "s.duckdb", *more,
+    )  # fmt: skip
+    return subprocess.run(
+        [*COMMAND, *arguments],
+        cwd=folder,
+        env={**os.environ, "XSCL_CRASH_AT": crash},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def found(output: str) -> list[str]:
+    return [json.loads(line)["query"] for line in output.splitlines()]
+
+
+def test_a_pair_over_two_runs_and_validators_that_are_kept(server: Server, folder: Path) -> None:
+    server.site["/s"] = Reply(body=FIRST, headers=(("ETag", b'"one"'),))
+    server.site["/r"] = Reply(body=rss())
+    done = watch(server, folder)
+    assert (done.returncode, found(done.stdout)) == (0, ["all"]), done.stderr
+    server.site["/r"] = Reply(body=SECOND)
+    assert found(watch(server, folder).stdout) == ["follow-up"]
+    assert server.asked("/s")[-1].headers["if-none-match"] == b'"one"'
+    assert found(watch(server, folder).stdout) == []
+    assert [one.name for one in folder.iterdir() if "feeds" in one.name] == []
+    told = subprocess.run(
+        [*COMMAND, "feeds", "s.duckdb"], cwd=folder, capture_output=True, text=True, check=True
+    )
+    assert server.url("/s") in told.stdout
+
+
+def test_a_kill_costs_no_match_and_the_file_has_each_once(server: Server, folder: Path) -> None:
+    server.site["/s"] = Reply(body=FIRST)
+    server.site["/r"] = Reply(body=SECOND)
+    for crash in ("within output", "after output", "within commit"):
+        done = watch(server, folder, "-o", "out.jsonl", crash=crash)
+        assert done.returncode == -signal.SIGKILL, done.stderr
+    (folder / "q.xscl").write_text(QUERIES + "-- the same")
+    assert watch(server, folder, "-o", "out.jsonl").returncode == 0
+    assert watch(server, folder, "-o", "out.jsonl").returncode == 0
+    assert found((folder / "out.jsonl").read_text()) == ["all", "follow-up"]
+
+
+def test_what_waits_for_a_webhook_is_posted_by_the_next_run(server: Server, folder: Path) -> None:
+    server.site["/s"] = Reply(body=FIRST)
+    server.site["/r"] = Reply(body=SECOND)
+    posted: list[Request] = []
+
+    def take(request: Request) -> Reply:
+        posted.append(request)
+        return Reply()
+
+    server.site["/hook"] = take
+    hook = ("--webhook", server.url("/hook"))
+    for crash in ("before delivery:2", "after commit:4"):
+        assert watch(server, folder, *hook, crash=crash).returncode in (-signal.SIGKILL, 0)
+    done = watch(server, folder, *hook)
+    assert done.returncode == 0, done.stderr
+    ids = [request.headers["idempotency-key"] for request in posted]
+    assert len(set(ids)) == 2
+    told = len(posted)
+    assert watch(server, folder, *hook).returncode == 0
+    assert len(posted) == told
+
+
+def test_the_state_and_a_file_of_feeds_are_not_both_kept(server: Server, folder: Path) -> None:
+    done = watch(server, folder, "--feeds-db", "f.duckdb")
+    assert done.returncode == 2
+    assert "leave out --feeds-db" in done.stderr

@@ -1,0 +1,78 @@
+"""What a transaction is to write: gathered while a batch is dealt with, then written in columns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from xscl.document import Document
+from xscl.sources.polling.store import Changes as FeedChanges
+
+__all__ = ["Changes", "Counters", "Kept", "Text", "Undelivered"]
+
+Text = tuple[str, int]
+"""A query text, and the number that its first query has where it has no name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A subscription as it is kept (see schema.py); `parameters` is a JSON object, None where the
+    text has all."""
+
+    number: int
+    name: str
+    text: int
+    written: str
+    parameters: str | None
+    since: int
+    position: int
+    history: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Undelivered:
+    """A match that waits to be handed over: by what (`sink`), its id and query, its JSON form, and
+    where that does not tell it its result as XML."""
+
+    number: int
+    sink: str
+    query: str
+    match: str
+    body: str
+    markup: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """The numbers of an engine, as in the relation of this name; times in microseconds."""
+
+    next_number: int = 0
+    latest: int | None = None
+    last_arrival: int = 0
+    documents: int = 0
+    malformed: int = 0
+    duplicate: int = 0
+    late: int = 0
+    lateness: int | None = None
+    next_subscription: int = 0
+    next_text: int = 0
+    next_undelivered: int = 0
+
+
+@dataclass(slots=True)
+class Changes:
+    """What has come, and what has gone; what goes is deleted first."""
+
+    documents: list[Document] = field(default_factory=list)
+    gone: list[int] = field(default_factory=list)
+    texts: dict[int, Text] = field(default_factory=dict)
+    subscribed: dict[str, Kept] = field(default_factory=dict)
+    cancelled: set[str] = field(default_factory=set)
+    reviews: list[tuple[int, int, list[str]]] = field(default_factory=list)
+    inputs: dict[str, str] = field(default_factory=dict)
+    documents_read: list[tuple[str, str]] = field(default_factory=list)
+    outputs: dict[str, int] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
+    undelivered: list[Undelivered] = field(default_factory=list)
+    delivered: list[int] = field(default_factory=list)
+    feeds: FeedChanges | None = None

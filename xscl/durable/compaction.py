@@ -1,0 +1,61 @@
+"""A state file without the room that has become free: copied, and put in its place at once.
+
+DuckDB uses freed room again but does not give it back.  The copy is on the disk before it takes the
+file's name, so that whatever ends the process leaves one whole file or the other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from pathlib import Path
+
+import duckdb
+
+from xscl.durable import holder
+from xscl.durable.state_file import looking_at
+from xscl.errors import StateError
+
+__all__ = ["compact"]
+
+
+def compact(path: Path) -> tuple[int, int]:
+    """Writes a file anew; returns its size before and after, in bytes.
+
+    Raises StateError for one that is none, or in use.
+    """
+    holder.claim(path)
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        looking_at(path).close()
+        before = _write(path, draft)
+        with open(draft, "rb") as file:
+            os.fsync(file.fileno())
+        os.chmod(draft, path.stat().st_mode)
+        os.replace(draft, path)
+        return before, path.stat().st_size
+    except duckdb.Error as error:
+        reason = str(error).splitlines()[0]
+        raise StateError(f"{path} cannot be written anew ({reason}); it is as it was") from error
+    finally:
+        for left in (draft, draft.with_name(f"{draft.name}.wal")):
+            left.unlink(missing_ok=True)
+        holder.release(path, noted=False)
+
+
+def _write(path: Path, draft: Path) -> int:
+    """Copies a file to a draft; returns the size that it had."""
+    with contextlib.closing(duckdb.connect(path, config={"threads": 1})) as connection:
+        # All that is in its log is in the file then: the log goes with the old file.
+        connection.execute("CHECKPOINT")
+        before = path.stat().st_size
+        ((name,),) = connection.execute("SELECT current_database()").fetchall()
+        connection.execute(f"ATTACH '{_quoted(draft)}' AS draft")
+        connection.execute(f'COPY FROM DATABASE "{name}" TO draft')
+        connection.execute("DETACH draft")
+    return before
+
+
+def _quoted(path: Path) -> str:
+    return str(path).replace("'", "''")

@@ -1,0 +1,78 @@
+"""Who has a state file open: a note beside it, for the message to a second process.
+
+DuckDB's own lock keeps the second one out.  The note only tells who holds it; one that a killed
+process has left says nothing, since it is read only where the lock is held.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import socket
+import sys
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+
+from xscl.errors import StateError
+
+__all__ = ["claim", "held_by_another", "held_here", "note", "release"]
+
+_PID = re.compile(r"\(PID (\d+)\)")
+_ours: set[Path] = set()
+_lock = threading.Lock()
+
+
+def claim(path: Path) -> None:
+    """Claims a file for one engine of this process, within which DuckDB locks nothing; raises
+    StateError if another has it."""
+    with _lock:
+        if path.resolve() in _ours:
+            raise held_here(path)
+        _ours.add(path.resolve())
+
+
+def note(path: Path) -> None:
+    """Notes that this process holds a file."""
+    told = {
+        "pid": os.getpid(),
+        "host": socket.gethostname(),
+        "command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+        "since": datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%SZ"),
+    }
+    _beside(path).write_text(json.dumps(told) + "\n", encoding="utf-8")
+
+
+def release(path: Path, *, noted: bool) -> None:
+    """Gives a file back, with the note if there is one."""
+    if noted:
+        _beside(path).unlink(missing_ok=True)
+    with _lock:
+        _ours.discard(path.resolve())
+
+
+def held_here(path: Path) -> StateError:
+    """What to tell where this process itself holds a file."""
+    return StateError(f"{path} is in use by another engine of this process; close that one first")
+
+
+def held_by_another(path: Path, error: Exception) -> StateError:
+    """What to tell where DuckDB says that another process holds a file."""
+    found = _PID.search(str(error))
+    pid = None if found is None else int(found[1])
+    who = "another process" if pid is None else f"process {pid}"
+    try:
+        told = json.loads(_beside(path).read_text(encoding="utf-8"))
+        if pid in (None, told["pid"]):
+            who = f"process {told['pid']} on {told['host']} (`{told['command']}`)"
+            who += f" since {told['since']}"
+    except (OSError, ValueError, KeyError, TypeError):
+        # Without the note there is the number that DuckDB tells.
+        pass
+    return StateError(f"{path} is in use by {who}; stop that one, or give this one its own file")
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(f"{path.name}.holder")

@@ -1,0 +1,162 @@
+"""An engine's side of its state file: what of it has changed since the last transaction.
+
+The documents of a batch are those with numbers from the last one on that are held at its end; what
+was let go the intake notes.  Queries are noted as they come and go.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+
+from xscl.document import Document
+from xscl.durable.changes import Changes, Counters, Kept, Text, Undelivered
+from xscl.durable.points import at
+from xscl.durable.state_file import StateFile
+from xscl.durable.undelivered import CALLBACK, kept_match
+from xscl.intake import Intake
+from xscl.match import Match
+from xscl.subscription import Subscription
+
+__all__ = ["Keeper"]
+
+
+class Keeper:
+    """What a state file has of an engine, and what it is to have next (`changes`).
+
+    `undelivered` are matches of earlier runs, by their sink and for callbacks by their query, too.
+    """
+
+    def __init__(self, file: StateFile, intake: Intake) -> None:
+        self.file = file
+        self.changes = Changes()
+        self._intake = intake
+        self._first = 0
+        self._counters = file.counters()
+        self._next_subscription = self._counters.next_subscription
+        self._next_text = self._counters.next_text
+        self._next_undelivered = self._counters.next_undelivered
+        self._texts: dict[Text, int] = {}
+        self._delivered: list[int] = []
+        self._lock = threading.Lock()
+        self.undelivered: dict[tuple[str, str | None], list[Undelivered]] = {}
+        for waiting in file.undelivered():
+            key = waiting.sink, waiting.query if waiting.sink == CALLBACK else None
+            self.undelivered.setdefault(key, []).append(waiting)
+
+    def begin(self, texts: Mapping[int, Text]) -> None:
+        """From now on, what comes and goes is noted: the engine is as its file says."""
+        self._texts = {text: number for number, text in texts.items()}
+        self._first = self._intake.next_number
+        self._intake.dropped = []
+
+    # Queries.
+
+    def subscribed(
+        self,
+        subscription: Subscription,
+        text: Text,
+        written: str,
+        parameters: Mapping[str, object] | None,
+        *,
+        position: int,
+        history: bool,
+    ) -> None:
+        """A query was subscribed: the one `written` in a text under that name."""
+        number = self._texts.get(text)
+        if number is None:
+            number = self._texts[text] = self._next_text
+            self._next_text += 1
+            self.changes.texts[number] = text
+        self.changes.subscribed[subscription.name] = Kept(
+            self._next_subscription,
+            subscription.name,
+            number,
+            written,
+            None if parameters is None else json.dumps(parameters),
+            subscription.since,
+            position,
+            history,
+        )
+        self._next_subscription += 1
+
+    def reviewed(self, streams: Iterable[str]) -> None:
+        """Documents are read anew for the query that comes next."""
+        position = self._intake.next_number
+        self.changes.reviews.append((self._next_subscription, position, sorted(streams)))
+
+    def cancelled(self, subscription: Subscription) -> None:
+        """A query is no more."""
+        if self.changes.subscribed.pop(subscription.name, None) is None:
+            self.changes.cancelled.add(subscription.name)
+        self.undelivered.pop((CALLBACK, subscription.name), None)
+
+    # Matches that are to be handed over.
+
+    def wait(self, found: Iterable[tuple[Subscription, Match]]) -> Sequence[int]:
+        """Keeps the matches that callbacks wait for; returns their numbers."""
+        first = self._next_undelivered
+        for subscription, match in found:
+            if subscription.on_match is not None and subscription.active:
+                self.changes.undelivered.append(kept_match(self._next_undelivered, match))
+                self._next_undelivered += 1
+        return range(first, self._next_undelivered)
+
+    def queue(self, sink: str, query: str, match: str, body: str) -> Undelivered:
+        """Keeps a match for a sink that takes it later."""
+        waiting = Undelivered(self._next_undelivered, sink, query, match, body)
+        self.changes.undelivered.append(waiting)
+        self._next_undelivered += 1
+        return waiting
+
+    def delivered(self, numbers: Iterable[int]) -> None:
+        """Matches were handed over, as the next transaction will say; from any thread."""
+        with self._lock:
+            self._delivered += numbers
+
+    def take_undelivered(self, sink: str, query: str | None = None) -> list[Undelivered]:
+        """What an earlier run may not have handed over."""
+        return self.undelivered.pop((sink, query), [])
+
+    # Transactions.
+
+    def commit(self) -> None:
+        """Writes what has changed; raises StateError if it cannot be written."""
+        changes, self.changes = self.changes, Changes()
+        intake = self._intake
+        changes.documents = self._came()
+        assert intake.dropped is not None
+        changes.gone = [number for number in intake.dropped if number < self._first]
+        with self._lock:
+            changes.delivered, self._delivered = self._delivered, []
+        counters = self._count()
+        if changes == Changes() and counters == self._counters:
+            return
+        at("before commit")
+        self.file.commit(changes, None if counters == self._counters else counters)
+        at("after commit")
+        self._counters = counters
+        self._first = intake.next_number
+        intake.dropped.clear()
+
+    def _came(self) -> list[Document]:
+        held = self._intake.held
+        numbers = range(self._first, self._intake.next_number)
+        return [document for number in numbers if (document := held.get(number)) is not None]
+
+    def _count(self) -> Counters:
+        intake = self._intake
+        return Counters(
+            next_number=intake.next_number,
+            latest=intake.latest,
+            last_arrival=intake.last_arrival,
+            documents=intake.documents,
+            malformed=intake.skipped.malformed,
+            duplicate=intake.skipped.duplicate,
+            late=intake.skipped.late,
+            lateness=intake.lateness,
+            next_subscription=self._next_subscription,
+            next_text=self._next_text,
+            next_undelivered=self._next_undelivered,
+        )

@@ -1,0 +1,66 @@
+"""A file of matches that has each exactly once, whatever ends the process.
+
+A batch is written and forced to the disk; then the transaction that has its documents says how long
+the file is.  What stands beyond that length when the file is opened again was written by a batch
+that is about to be evaluated once more, and is cut off.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO
+
+from xscl.durable.points import at
+from xscl.errors import StateError
+from xscl.match import Match
+
+__all__ = ["OutputFile"]
+
+
+class OutputFile:
+    """A file of matches as JSON Lines, `written` bytes of which a state file has said before;
+    None is a file that it does not know, of which what is there stays if `add` is given."""
+
+    def __init__(self, path: str, written: int | None, *, add: bool = False) -> None:
+        self.path = str(Path(path).absolute())
+        self._file: IO[bytes]
+        if written is None:
+            self._file = open(path, "ab" if add else "wb")  # noqa: SIM115 - closed by `close`
+        else:
+            there = Path(path).stat().st_size if Path(path).exists() else None
+            if there is None or there < written:
+                found = "is not there" if there is None else f"has {there:,} bytes"
+                raise StateError(
+                    f"{path} {found}, but {written:,} were written to it: put it back as it was, "
+                    "or go on in another file (-o)"
+                )
+            self._file = open(path, "r+b")  # noqa: SIM115
+            self._file.truncate(written)
+            self._file.seek(0, os.SEEK_END)
+
+    @property
+    def length(self) -> int:
+        """The bytes of the file."""
+        return self._file.tell()
+
+    def write(self, matches: Sequence[Match]) -> int:
+        """Writes matches, and comes back when they are on the disk."""
+        at("before output")
+        for number, match in enumerate(matches):
+            line = json.dumps(match.to_dict(), ensure_ascii=False) + "\n"
+            self._file.write(line.encode())
+            if not number:
+                self._file.flush()
+                at("within output")
+        if matches:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        at("after output")
+        return len(matches)
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._file.close()

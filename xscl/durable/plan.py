@@ -1,0 +1,80 @@
+"""A changed query file: which queries go on, which start, which stop.
+
+Queries are matched by name, and by their normal forms.  One that says something else than before
+starts anew, and one whose new text is wrong goes on as it was: a slip of the pen must not cost what
+it has seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from xscl.language.alike import Instance
+from xscl.language.parameters import Prepared
+from xscl.registration import Read, Registration
+from xscl.tables import rows
+
+__all__ = ["Plan", "Texts", "plan"]
+
+Texts = Iterable[tuple[str, Mapping[str, object]]]
+"""Query texts, each with the tables of those of its queries that have one, by name."""
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The names of queries, by what becomes of them."""
+
+    going_on: list[str] = field(default_factory=list)
+    starting: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    stopping: list[str] = field(default_factory=list)
+
+    def lines(self) -> Iterator[str]:
+        """The plan in words."""
+        for names, what in (
+            (self.going_on, "as before"),
+            (self.starting, "new, from now on"),
+            (self.changed, "changed, anew from now on"),
+            (self.stopping, "not there any more, stopped"),
+        ):
+            if names:
+                shown = ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
+                yield f"{len(names):,} {'query' if len(names) == 1 else 'queries'} {what}: {shown}"
+
+
+def plan(registration: Registration, texts: Texts) -> Plan:
+    """The plan for some texts, where the kept queries of a registration are those of before."""
+    kept = registration.kept
+    found = Plan()
+    asked: set[str] = set()
+    first = 1
+    for text, tables in texts:
+        queries, errors, first = registration.read(text, first)
+        asked.update(error.query for error in errors)
+        found.going_on.extend(error.query for error in errors if error.query in kept)
+        for read in queries:
+            for name, what, values in _named(read, tables):
+                asked.add(name)
+                if name not in kept:
+                    found.starting.append(name)
+                elif registration.same(what, name, values, kept[name]):
+                    found.going_on.append(name)
+                else:
+                    found.changed.append(name)
+    found.stopping.extend(name for name in kept if name not in asked)
+    return found
+
+
+def _named(
+    read: Read, tables: Mapping[str, object]
+) -> Iterator[tuple[str, Read | Prepared, Mapping[str, object]]]:
+    """A query under its name, or where it has a table one for each row."""
+    if read.name not in tables:
+        yield read.name, read, {}
+        return
+    prepared = Prepared(read.query if isinstance(read, Instance) else read)
+    for index, row in enumerate(rows(tables[read.name])):
+        yield str(row.get("name") or f"{read.name}[{index}]"), prepared, row

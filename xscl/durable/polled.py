@@ -1,0 +1,43 @@
+"""What polling remembers, in a state file: written with the documents that it is about.
+
+The documents themselves are kept by the engine, as far as a query can reach them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from xscl.engine import Engine
+from xscl.sources.polling.news import SeenItem
+from xscl.sources.polling.state import FeedState
+from xscl.sources.polling.store import Changes, Envelope, read_feeds, read_seen
+
+__all__ = ["PolledFeeds"]
+
+
+class PolledFeeds:
+    """The feeds of an engine's state file."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        assert engine.keeper is not None
+        self._keeper = engine.keeper
+
+    def feeds(self) -> dict[str, FeedState]:
+        """What is known of each feed, by address."""
+        return read_feeds(self._keeper.file.connection)
+
+    def seen(self) -> dict[tuple[str, str], list[SeenItem]]:
+        """The items seen, by address and stream, in the order of seeing."""
+        return read_seen(self._keeper.file.connection)
+
+    def documents(self, keys: Sequence[tuple[str, str]]) -> Iterator[Envelope]:
+        """None: the engine has them."""
+        return iter(())
+
+    def save(self, changes: Changes) -> None:
+        """Adds changes to the transaction that is open, or makes one of them."""
+        with self._engine.transaction():
+            seen = {key: replace(one, envelope=None) for key, one in changes.seen.items()}
+            self._keeper.changes.feeds = Changes(changes.feeds, seen, changes.forgotten)

@@ -1,0 +1,106 @@
+"""How far each source of a run was read, so that the next run goes on there.
+
+An events file has a position: the place after the last line of the last batch, with a hash of the
+bytes before it, by which the same file is known that has only grown; another one of that name is
+read from its beginning.  Of files and feeds it is remembered which documents were read.  Standard
+input has neither.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from hashlib import blake2b
+
+from xscl.durable.changes import Changes
+from xscl.durable.state_file import StateFile
+from xscl.errors import DocumentError
+from xscl.sources.events import Place, read_placed
+
+__all__ = ["Mark", "Positions"]
+
+Envelope = dict[str, object]
+
+Mark = tuple[str, Place | str] | None
+"""What a document says of its source once it is read: the source, and the place after it or its
+id; None where a source has no positions."""
+
+_TAIL = 1024
+
+
+class Positions:
+    """The positions of a state file, and those that it is to have next.
+
+    `say` is told of a file that is another than before.
+    """
+
+    def __init__(self, file: StateFile, say: Callable[[str], object]) -> None:
+        self._file = file
+        self._positions = file.inputs()
+        self._say = say
+        self._paths: dict[str, str] = {}
+
+    def events(
+        self, path: str, on_error: Callable[[DocumentError], object], *, max_document: int
+    ) -> Iterator[tuple[Envelope, Mark]]:
+        """The envelopes of an events file that were not read before."""
+        if path == "-":
+            for envelope, _ in read_placed(path, on_error, max_document=max_document):
+                yield envelope, None
+            return
+        source = f"events {os.path.abspath(path)}"
+        while source in self._paths:
+            # A file that is named twice is read twice.
+            source += " again"
+        self._paths[source] = path
+        after = self._place(source, path)
+        placed = read_placed(path, on_error, max_document=max_document, after=after)
+        for envelope, place in placed:
+            yield envelope, (source, place)
+
+    def documents(
+        self, source: str, envelopes: Iterable[Envelope]
+    ) -> Iterator[tuple[Envelope, Mark]]:
+        """The documents of a source that were not read by an earlier run."""
+        known = self._file.documents_read(source)
+        for envelope in envelopes:
+            id = str(envelope["id"])
+            if id not in known:
+                yield envelope, (source, id)
+
+    def note(self, marks: Iterable[Mark], changes: Changes) -> None:
+        """Notes what was read for the transaction to come."""
+        last: dict[str, Place] = {}
+        for mark in marks:
+            match mark:
+                case (source, Place() as place):
+                    last[source] = place
+                case (source, str(id)):
+                    changes.documents_read.append((source, id))
+        for source, place in last.items():
+            told = {"line": place.lines, "offset": place.offset}
+            tail = _tail(self._paths[source], place.offset)
+            changes.inputs[source] = json.dumps(told if tail is None else {**told, "tail": tail})
+
+    def _place(self, source: str, path: str) -> Place:
+        told: Mapping[str, object] = json.loads(self._positions.get(source, "{}"))
+        if not told:
+            return Place()
+        place = Place(int(str(told["line"])), int(str(told["offset"])))
+        tail = _tail(path, place.offset)
+        if tail == told.get("tail"):
+            return place
+        self._say(f"{path} is not the file that was read before: it is read from its beginning")
+        return Place()
+
+
+def _tail(path: str, offset: int) -> str | None:
+    """A hash of the bytes before a place, None for a compressed file: to come to them, all before
+    them would have to be decompressed."""
+    if path.endswith(".gz"):
+        return None
+    start = max(0, offset - _TAIL)
+    with open(path, "rb") as file:
+        file.seek(start)
+        return blake2b(file.read(offset - start), digest_size=16).hexdigest()

@@ -1,0 +1,145 @@
+"""From a state file to the engine as it was.
+
+Queries come in the order in which they came, and between them the documents still in reach: each
+is evaluated when the queries that it then met are there, under the number that it had, without a
+word.  Its witnesses, and with them how long it can be reached, are a function of that.  Composites
+are made of the documents at the end; what is a mere number, such as the watermark, was kept.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections import deque
+from collections.abc import Iterator, Mapping
+
+from xscl.document import Document
+from xscl.durable.changes import Kept, Text
+from xscl.durable.keeper import Keeper
+from xscl.durable.state_file import StateFile
+from xscl.errors import QueryError, StateError
+from xscl.evaluation import Evaluation
+from xscl.intake import Intake
+from xscl.language.parameters import Prepared
+from xscl.language.syntax import Query
+from xscl.registration import Read, Registration
+
+__all__ = ["recover"]
+
+_AT_ONCE = 5_000
+
+
+def recover(
+    file: StateFile,
+    keeper: Keeper,
+    registration: Registration,
+    evaluation: Evaluation,
+    intake: Intake,
+) -> None:
+    """Fills an engine that is new, and lets its keeper begin; raises StateError for a query that
+    cannot be subscribed any more."""
+    counters = file.counters()
+    intake.latest, intake.last_arrival = counters.latest, counters.last_arrival
+    intake.documents = counters.documents
+    intake.skipped.malformed = counters.malformed
+    intake.skipped.duplicate = counters.duplicate
+    intake.skipped.late = counters.late
+    texts = file.texts()
+    reviews = deque(file.reviews())
+    # Read whole: a connection has one result at a time.
+    documents = _Documents(iter(list(file.documents())), evaluation)
+    readings = _Readings(registration)
+    for kept in list(file.subscriptions()):
+        _reviewed(reviews, kept.number, documents, evaluation)
+        documents.restore(kept.position)
+        _subscribe(kept, texts[kept.text], readings, file)
+    _reviewed(reviews, None, documents, evaluation)
+    intake.next_number = counters.next_number
+    documents.restore(None)
+    evaluation.recompose()
+    intake.settled = False
+    keeper.begin(texts)
+
+
+def _reviewed(
+    reviews: deque[tuple[int, int, list[str]]],
+    before: int | None,
+    documents: _Documents,
+    evaluation: Evaluation,
+) -> None:
+    """Reads documents anew where that was done before a subscription came."""
+    while reviews and (before is None or reviews[0][0] < before):
+        _, position, streams = reviews.popleft()
+        documents.restore(position)
+        evaluation.reread(streams)
+
+
+def _subscribe(kept: Kept, text: Text, readings: _Readings, file: StateFile) -> None:
+    values = None if kept.parameters is None else json.loads(kept.parameters)
+    try:
+        readings.subscribe(
+            text, kept.written, kept.name, values, since=kept.since, history=kept.history
+        )
+    except (QueryError, KeyError) as error:
+        raise StateError(
+            f"{file.path}: the query {kept.name!r} in it cannot be read by this version ({error}); "
+            "use the version that made the file (xscl state tells it)"
+        ) from error
+
+
+class _Readings:
+    """The queries of texts, each text read once for all in it, and for all rows of a table."""
+
+    def __init__(self, registration: Registration) -> None:
+        self._registration = registration
+        self._text: Text | None = None
+        self._queries: dict[str, Read] = {}
+        self._prepared: dict[tuple[Text, str], Prepared] = {}
+
+    def subscribe(
+        self,
+        text: Text,
+        written: str,
+        name: str,
+        values: Mapping[str, object] | None,
+        *,
+        since: int,
+        history: bool,
+    ) -> None:
+        """Subscribes a query as it was."""
+        read: Read | Prepared
+        if values is None:
+            read = self._take(text, written)
+        elif (text, written) in self._prepared:
+            read = self._prepared[text, written]
+        else:
+            query = self._take(text, written)
+            read = Prepared(query if isinstance(query, Query) else query.query)
+            self._prepared[text, written] = read
+        self._registration.resume(read, name, values, since=since, history=history)
+
+    def _take(self, text: Text, written: str) -> Read:
+        # One that is asked for twice is read twice: the second time it is like the first.
+        if text != self._text or written not in self._queries:
+            queries, _, _ = self._registration.read(*text)
+            self._text, self._queries = text, {query.name: query for query in queries}
+        return self._queries.pop(written)
+
+
+class _Documents:
+    """The documents of a file, restored bit by bit."""
+
+    def __init__(self, documents: Iterator[Document], evaluation: Evaluation) -> None:
+        self._documents = documents
+        self._evaluation = evaluation
+        self._next = next(documents, None)
+
+    def restore(self, before: int | None) -> None:
+        """Restores those with numbers before one, or all that are left."""
+        while some := list(itertools.islice(self._until(before), _AT_ONCE)):
+            self._evaluation.restore(some)
+
+    def _until(self, before: int | None) -> Iterator[Document]:
+        while self._next is not None and (before is None or self._next.number < before):
+            document, self._next = self._next, next(self._documents, None)
+            yield document

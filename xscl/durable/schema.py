@@ -1,0 +1,109 @@
+"""The relations of a state file, its mark and version, and which files are refused.
+
+    xscl_state     (version, made_by, made_at)                  the mark: one row
+    counters       one row of numbers: the intake's, and those that are given next
+    texts          (number, text, first)                        query texts, each once
+    subscriptions  (number, name, text, written, parameters, since, position, history)
+    reviews        (number, position, streams)                  documents read anew for a query
+    documents      (number, stream, id, time, json, text, raw)  those still in reach
+    inputs         (source, position)                           how far a file was read, as JSON
+    documents_read (source, id)                                 of a source without positions
+    outputs        (path, bytes)                                how much of a file is ours
+    counts         (query, matches)                             of runs that count
+    undelivered    (number, sink, query, match, body, markup)
+    feeds, seen                                                 what polling remembers
+
+A subscription is the query `written` in a text under that name, with the values of its
+`parameters` as a JSON object; it was made when `position` documents and composites had come, and
+sees those from number `since`.  A file that is not ours is never written to, nor opened by DuckDB
+for writing; one of an earlier version is brought to this one in a transaction.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import duckdb
+
+from xscl.errors import StateError
+
+__all__ = ["VERSION", "check_file", "create", "version_of"]
+
+VERSION = 1
+
+_SCHEMA = """
+    CREATE TABLE xscl_state (version INTEGER, made_by VARCHAR, made_at DOUBLE);
+    CREATE TABLE counters (
+        next_number BIGINT, latest BIGINT, last_arrival BIGINT, documents BIGINT,
+        malformed BIGINT, duplicate BIGINT, late BIGINT, lateness BIGINT,
+        next_subscription BIGINT, next_text BIGINT, next_undelivered BIGINT
+    );
+    CREATE TABLE texts (number BIGINT, text VARCHAR, first BIGINT);
+    CREATE TABLE subscriptions (
+        number BIGINT, name VARCHAR, text BIGINT, written VARCHAR, parameters VARCHAR,
+        since BIGINT, position BIGINT, history BOOLEAN
+    );
+    CREATE TABLE reviews (number BIGINT, position BIGINT, streams VARCHAR[]);
+    CREATE TABLE documents (
+        number BIGINT, stream VARCHAR, id VARCHAR, time BIGINT, json BOOLEAN, text VARCHAR, raw BLOB
+    );
+    CREATE TABLE inputs (source VARCHAR, position VARCHAR);
+    CREATE TABLE documents_read (source VARCHAR, id VARCHAR);
+    CREATE TABLE outputs (path VARCHAR, bytes BIGINT);
+    CREATE TABLE counts (query VARCHAR, matches BIGINT);
+    CREATE TABLE undelivered (
+        number BIGINT, sink VARCHAR, query VARCHAR, match VARCHAR, body VARCHAR, markup VARCHAR
+    );
+    INSERT INTO counters VALUES (0, NULL, 0, 0, 0, 0, 0, NULL, 0, 0, 0)
+"""
+
+_DUCKDB = (8, b"DUCK")
+"""Where a DuckDB file says that it is one, and how."""
+
+
+def create(connection: duckdb.DuckDBPyConnection, made_by: str) -> None:
+    """Makes the relations of a new file, and its mark."""
+    connection.execute(_SCHEMA)
+    connection.execute("INSERT INTO xscl_state VALUES (?, ?, ?)", [VERSION, made_by, time.time()])
+
+
+def check_file(path: Path) -> None:
+    """Raises StateError for a file that is there and can be none of ours, by its first bytes."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(64)
+    except IsADirectoryError as error:
+        raise StateError(f"{path} is a folder; name a file for the state") from error
+    except OSError as error:
+        raise StateError(f"{path} cannot be read: {error.strerror}") from error
+    where, mark = _DUCKDB
+    if head[where : where + len(mark)] == mark:
+        return
+    if not head:
+        what = "is empty"
+    elif head.startswith(b"SQLite format 3\0"):
+        what = "is an SQLite database"
+    else:
+        what = "is no DuckDB file"
+    raise StateError(f"{path} {what}, and no state of ours; it is left as it is: name another file")
+
+
+def version_of(connection: duckdb.DuckDBPyConnection, path: Path) -> int:
+    """The version of an open file; raises StateError for a DuckDB file of something else, and for
+    a version that is newer than ours."""
+    try:
+        rows = connection.execute("SELECT version, made_by FROM xscl_state").fetchall()
+    except (duckdb.CatalogException, duckdb.BinderException):
+        rows = []
+    if len(rows) != 1:
+        raise StateError(
+            f"{path} is a DuckDB database of something else; it is left as it is: name another file"
+        )
+    ((version, made_by),) = rows
+    if version > VERSION:
+        raise StateError(
+            f"{path} is a state of version {version}, made by {made_by}; this program reads up to "
+            f"version {VERSION}: use that one or a later one (pip install --upgrade xscl)"
+        )
+    return int(version)
