@@ -19,7 +19,7 @@ EXAMPLES = int(os.environ.get("XSCL_TWINS", "20"))
 
 PAIR = "S//a->x FOLLOWED BY {x = y, 5} S//b->y"
 
-NOT_KEPT = ("in_process", "joined", "paths", "automaton_states")
+NOT_KEPT = ("memory", "in_process", "joined", "paths", "automaton_states")
 """What is at hand for speed alone, and what was done so far; label paths of documents that have
 gone are not known any more."""
 
