@@ -21,6 +21,7 @@ class Queries:
     __slots__ = ("_alone", "_members", "_others")
 
     def __init__(self) -> None:
+        # By number, whether it is alone; mostly all are.
         self._members: dict[int, bool] = {}
         self._alone: array[int] | None = None
         self._others: array[int] | None = None
@@ -32,15 +33,20 @@ class Queries:
     def alone(self) -> array[int]:
         """Those whose matches no other query can have."""
         if self._alone is None:
-            self._alone = array("q", (query for query, alone in self._members.items() if alone))
+            members = self._members
+            self._alone = array(
+                "q", members if all(members.values()) else [q for q in members if members[q]]
+            )
         return self._alone
 
     @property
     def others(self) -> array[int]:
         """Those that are one of several disjuncts, or whose matches somebody reads."""
         if self._others is None:
-            some = (query for query, alone in self._members.items() if not alone)
-            self._others = array("q", some)
+            members = self._members
+            self._others = array(
+                "q", () if all(members.values()) else [q for q in members if not members[q]]
+            )
         return self._others
 
     def add(self, query: int, *, alone: bool) -> None:

@@ -8,7 +8,7 @@ What goes out takes along what nobody else uses.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from join_stage import Chain
@@ -83,6 +83,10 @@ class Catalogue:
     def reader(self, number: int) -> Reader:
         """Whose a number of the join stage is."""
         return self._readers[number]
+
+    def readers(self, numbers: Iterable[int]) -> list[Reader]:
+        """Whose some numbers of the join stage are."""
+        return list(map(self._readers.__getitem__, numbers))
 
     def named(self, name: str) -> Subscription:
         """The subscription of a name; raises StateError if there is none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import cast
 
 from join_stage import Channel, ChannelTuple
@@ -43,7 +44,7 @@ class Grouping:
                 more.setdefault(found.documents, []).append((owner, found))
         for one in tuples:
             members = self._members_of(one.channel)
-            if not members.subscriptions:
+            if not members:
                 continue
             others = one.others
             if more:
@@ -65,11 +66,10 @@ class Grouping:
     def _members_of(self, channel: Channel) -> Members:
         members = self._members.get(channel)
         if members is None:
-            reader = self._queries.reader
             members = self._members[channel] = Members(
                 [
                     (
-                        [reader(query) for queries in part.alone for query in queries],
+                        self._queries.readers(chain.from_iterable(part.alone)),
                         [cast(tuple[int, ...], head) for head in part.heads],
                     )
                     for part in channel.parts

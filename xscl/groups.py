@@ -30,22 +30,26 @@ class Members:
 
     def __init__(self, parts: Sequence[tuple[Sequence[Reader], Sequence[tuple[int, ...]]]]) -> None:
         self._parts = parts
-        self.called = any(
-            isinstance(reader.owner, Subscription) and reader.owner.on_match is not None
-            for readers, _ in parts
-            for reader in readers
-        )
+
+    def __bool__(self) -> bool:
+        return any(readers for readers, _ in self._parts)
+
+    @cached_property
+    def called(self) -> bool:
+        """Whether a callback waits for any of them."""
+        for readers, _ in self._parts:
+            for reader in readers:
+                owner = reader.owner
+                if isinstance(owner, Subscription) and owner.on_match is not None:
+                    return True
+        return False
 
     @cached_property
     def subscriptions(self) -> tuple[Subscription, ...]:
         """The queries, each once, in order of subscription."""
-        found = {
-            reader.owner: None
-            for readers, _ in self._parts
-            for reader in readers
-            if isinstance(reader.owner, Subscription)
-        }
-        return tuple(sorted(found, key=lambda owner: owner.order))
+        found = {reader.owner: None for readers, _ in self._parts for reader in readers}
+        owners = [owner for owner in found if isinstance(owner, Subscription)]
+        return tuple(sorted(owners, key=lambda owner: owner.order))
 
     @property
     def count(self) -> int:
