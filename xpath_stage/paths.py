@@ -25,6 +25,8 @@ __all__ = ["MORE", "NOTHING", "TEXT", "UNREAD", "Path", "PathTable"]
 
 _DERIVATIONS = 10_000
 _NAMES = 100_000
+_TRACED = 500_000
+"""So many entries of traces are remembered."""
 
 NOTHING: frozenset[int] = frozenset()
 """No state active, or none waiting."""
@@ -71,6 +73,7 @@ class PathTable:
         self.reads: list[int] = []
         self.layouts: dict[Trace, Layout] = {}
         self.structures = Structures()
+        self._traced = 0
         self.choices = Choices()
         self.leaf_paths = LeafPaths()
         self.paths: dict[int, Path] = {}
@@ -95,9 +98,18 @@ class PathTable:
             path = self._roots[state] = self._new(-1, -1, active, self.waiting(active, NOTHING))
         return path
 
+    def remember(self, trace: Trace, layout: Layout) -> None:
+        """Remembers the layout of a trace."""
+        if self._traced > _TRACED:
+            self.layouts.clear()
+            self._traced = 0
+        self.layouts[trace] = layout
+        self._traced += len(trace)
+
     def forget_layouts(self) -> None:
         """To be called when a path may have come to mean something else."""
         self.layouts.clear()
+        self._traced = 0
         self.structures.clear()
 
     def downwards(self, numbers: Iterable[int]) -> list[int]:

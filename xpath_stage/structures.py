@@ -19,8 +19,11 @@ __all__ = ["FEW", "Alike", "Structure", "Structures", "structure_of"]
 FEW = 500
 """Documents of so many elements are not compared with others."""
 
-_REMEMBERED = 20_000
+_REMEMBERED = 300_000
+"""So many elements of structures are remembered."""
+
 _CREDIT = 1_000
+"""So many documents in a row that are like none before show that they rarely are."""
 
 Structure = tuple[str, tuple[object, ...], tuple[int, ...]]
 """A stream; the names of elements (comments and the like among them) in document order; the
@@ -49,6 +52,7 @@ class Structures:
 
     def __init__(self) -> None:
         self._known: dict[Structure, Alike] = {}
+        self._elements = 0
         self._credit = _CREDIT
 
     @property
@@ -78,10 +82,12 @@ class Structures:
         _, names, _ = structure
         elements = [place for place, name in enumerate(names) if isinstance(name, str)]
         texts = (place for place, path in zip(elements, trace, strict=True) if reads[path])
-        if len(self._known) >= _REMEMBERED:
-            self._known.clear()
+        if self._elements > _REMEMBERED:
+            self.clear()
         self._known[structure] = Alike(layout, tuple(texts))
+        self._elements += len(names)
 
     def clear(self) -> None:
         """Forgets all: a path may mean something else now."""
         self._known.clear()
+        self._elements = 0

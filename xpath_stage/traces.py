@@ -15,8 +15,7 @@ from xpath_stage.transitions import DEAD
 __all__ = ["lay_out"]
 
 _LONG = 500
-_REMEMBERED = 20_000
-"""Traces of so many entries are not remembered; so many others are."""
+"""Traces of so many entries are not remembered."""
 
 
 def lay_out(table: PathTable, trace: Trace) -> Layout:
@@ -26,9 +25,7 @@ def lay_out(table: PathTable, trace: Trace) -> Layout:
         return layout
     layout = Layout.of(_rows(table, trace))
     if len(trace) < _LONG:
-        if len(table.layouts) >= _REMEMBERED:
-            table.layouts.clear()
-        table.layouts[trace] = layout
+        table.remember(trace, layout)
     return layout
 
 

@@ -1,0 +1,65 @@
+"""Documents of one structure are walked once: what they leave is what each would leave alone."""
+
+from __future__ import annotations
+
+import re
+
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from tests.xpath_stage.drawing import Oracle, Stage, documents, spines
+from tests.xpath_stage.test_evaluator import check, spine
+from xpath_stage import Spine, Strings, Witnesses, XPathEvaluator, parse
+
+_TEXT = re.compile(r">([^<>]+)<")
+
+
+def retold(text: str, number: int) -> str:
+    """A document of the same structure, with other texts."""
+    return _TEXT.sub(lambda found: f">{found[1].strip() and number}<", text)
+
+
+@given(
+    st.lists(spines(), min_size=1, max_size=5),
+    st.lists(spines(), min_size=1, max_size=2),
+    st.lists(documents, min_size=1, max_size=3),
+)
+@settings(max_examples=150, deadline=None)
+def test_the_next_of_a_structure_is_like_one_that_comes_alone(
+    asked: list[Spine], later: list[Spine], texts: list[str]
+) -> None:
+    stage = Stage()
+    found = 0
+    for known in (asked, [*asked, *later], later):
+        for number in range(3):
+            found += sum(check(stage, known, retold(text, number)) for text in texts)
+    event("witnesses" if found else "none")
+
+
+def test_the_texts_of_the_next_document_are_its_own() -> None:
+    evaluator = XPathEvaluator(strings := Strings())
+    evaluator.register(spine("/r/a/b"))
+    found = Witnesses()
+    for number, text in enumerate(["one", "", "three"]):
+        evaluator.evaluate("S", parse(f"<r><!--c--><a><b>{text}</b></a><a/></r>"), number, found)
+    values = {number: value for value, number in strings.numbers.items()}
+    assert [values[string] for *_, string, _ in found.rows() if string is not None] == [
+        "one",
+        "",
+        "three",
+    ]
+    assert len({id(layout) for layout in found.layouts}) == 1
+
+
+def test_what_is_not_of_the_names_alone_is_looked_at_each_time() -> None:
+    """Attributes, mixed text, and a comment within a leaf's text."""
+    stage = Stage()
+    asked = [spine("/r/@k"), spine("/r/a"), spine("/r/a/b")]
+    for text in (
+        "<r k='1'><a>x<b>y</b></a></r>",
+        "<r><a>x<b>y</b>z</a></r>",
+        "<r k='2'><a>x<b>1<!--c-->2</b></a></r>",
+        "<r k='2'><a>x<b>3<!--c-->4</b></a></r>",
+    ):
+        for one, found in zip(asked, stage.tuples(asked, text), strict=True):
+            assert dict(found) == Oracle(text).tuples(one)
