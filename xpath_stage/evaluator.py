@@ -114,17 +114,15 @@ class XPathEvaluator:
             structure = structure_of(stream, first)
             alike = table.structures.find(structure)
             if alike is not None:
-                known = self.strings.numbers
-                strings: list[int] = []
-                for place in alike.texts:
-                    value = first[place].text or ""
-                    number = known.get(value)
-                    strings.append(self.strings.intern(value) if number is None else number)
+                values = [first[place].text or "" for place in alike.texts]
+                numbers: list[int | None] = list(map(self.strings.numbers.get, values))
+                if None in numbers:
+                    numbers = list(map(self.strings.intern, values))
                 if alike.layout.paths:
-                    to.leave(document, alike.layout, strings)
+                    to.leave(document, alike.layout, numbers)
                 return alike.layout
         trace: list[int] = []
-        strings = []
+        strings: list[int] = []
         filtering = self._walk(stream, chain(first, elements), trace, strings)
         layout = self.leave(document, trace, strings, filtering, to)
         if structure is not None and filtering is None and len(layout.paths) <= MANY_ROWS:

@@ -27,7 +27,7 @@ _CREDIT = 1_000
 
 Structure = tuple[str, tuple[object, ...], tuple[int, ...]]
 """A stream; the names of elements (comments and the like among them) in document order; the
-numbers of their children."""
+numbers of their children, none where all are children of the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,12 @@ class Alike:
 
 
 def structure_of(stream: str, elements: Sequence[etree._Element]) -> Structure:
-    """The structure of a document."""
-    return stream, tuple([element.tag for element in elements]), tuple(map(len, elements))
+    """The structure of a document, in document order."""
+    names = tuple([element.tag for element in elements])
+    if elements and len(elements[0]) == len(elements) - 1:
+        # All others are the first one's children.
+        return stream, names, ()
+    return stream, names, tuple(map(len, elements))
 
 
 class Structures:
