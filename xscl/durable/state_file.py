@@ -19,10 +19,11 @@ from xscl.bodies import Body
 from xscl.document import Document
 from xscl.durable import holder
 from xscl.durable.changes import Changes, Counters, Kept, Text, Undelivered
+from xscl.durable.making import make
 from xscl.durable.points import at
-from xscl.durable.schema import check_file, create, version_of
+from xscl.durable.schema import check_file, version_of
 from xscl.errors import StateError
-from xscl.sources.polling.store import create_feeds, save_feeds
+from xscl.sources.polling.store import save_feeds
 
 __all__ = ["StateFile", "looking_at"]
 
@@ -88,20 +89,13 @@ class StateFile:
             raise
 
     def _open(self, made_by: str) -> duckdb.DuckDBPyConnection:
-        new = not self.path.exists()
-        if not new:
-            # Whatever is found to be somebody else's has not been opened for writing.
-            looking_at(self.path).close()
-        elif not self.path.resolve().parent.is_dir():
-            raise StateError(f"{self.path} cannot be made: there is no such folder")
+        if not self.path.exists():
+            make(self.path, made_by)
+        # Whatever is found to be somebody else's has not been opened for writing.
+        looking_at(self.path).close()
         connection = _connect(self.path, read_only=False)
         try:
             connection.execute(f"SET wal_autocheckpoint = '{_CHECKPOINT}'")
-            if new:
-                connection.execute("BEGIN")
-                create(connection, made_by)
-                create_feeds(connection)
-                connection.execute("COMMIT")
         except BaseException:
             connection.close()
             raise
