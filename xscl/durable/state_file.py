@@ -31,6 +31,9 @@ _AT_ONCE = 10_000
 _CHECKPOINT = "64MB"
 """What is written since the last checkpoint is read again at the start: not more than this."""
 
+_READ_LATER = ("counts", "documents_read", "feeds", "inputs", "outputs", "seen", "undelivered")
+"""Relations that are read when they are needed, and not all of them in each run."""
+
 _NUMBER, _TEXT = pa.int64(), pa.string()
 _KEPT = pa.schema(
     [
@@ -96,8 +99,13 @@ class StateFile:
         connection = _connect(self.path, read_only=False)
         try:
             connection.execute(f"SET wal_autocheckpoint = '{_CHECKPOINT}'")
-        except BaseException:
-            connection.close()
+            for relation in _READ_LATER:
+                # What is damaged is to be found before anything is written.
+                connection.execute(f"SELECT bit_xor(hash(read)) FROM {relation} read").fetchall()
+        except BaseException as error:
+            _close_unwritten(connection)
+            if isinstance(error, duckdb.Error):
+                raise _damaged(self.path, error) from error
             raise
         return connection
 
@@ -287,11 +295,15 @@ class StateFile:
                 "(SELECT 1 FROM documents WHERE documents.number < reviews.position)"
             )
 
-    def close(self) -> None:
-        """Closes the file and gives it back."""
+    def close(self, *, unwritten: bool = False) -> None:
+        """Closes the file and gives it back; `unwritten` is one that is left as it is, not even
+        what is in its log is written to it."""
         try:
             with contextlib.suppress(duckdb.Error):
-                self._connection.close()
+                if unwritten:
+                    _close_unwritten(self._connection)
+                else:
+                    self._connection.close()
         finally:
             holder.release(self.path, noted=self._noted)
             self._noted = False
@@ -323,6 +335,13 @@ def _connect(path: Path, *, read_only: bool) -> duckdb.DuckDBPyConnection:
         if isinstance(error, duckdb.ConnectionException):
             raise holder.held_here(path) from error
         raise _damaged(path, error) from error
+
+
+def _close_unwritten(connection: duckdb.DuckDBPyConnection) -> None:
+    """Closes a connection that has written nothing, without writing its log to the file."""
+    with contextlib.suppress(duckdb.Error):
+        connection.execute("PRAGMA disable_checkpoint_on_shutdown")
+    connection.close()
 
 
 def _damaged(path: Path, error: Exception) -> StateError:
