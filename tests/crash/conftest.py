@@ -1,0 +1,19 @@
+"""The runs that nothing disturbs, each made once."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.crash.harness import BATCH, Undisturbed
+
+
+@pytest.fixture(scope="session")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
+    """40,000 documents in twenty batches."""
+    return Undisturbed.of(tmp_path_factory.mktemp("undisturbed"), 40_000, BATCH)
+
+
+@pytest.fixture(scope="session")
+def short(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
+    """4,000 documents in eight batches, where many runs are needed."""
+    return Undisturbed.of(tmp_path_factory.mktemp("short"), 4_000, 500)
