@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from tests.crash.harness import BATCH, Undisturbed
+from tests.crash.harness import Undisturbed
 
 
 @pytest.fixture(scope="session")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
     """40,000 documents in twenty batches."""
-    return Undisturbed.of(tmp_path_factory.mktemp("undisturbed"), 40_000, BATCH)
+    return Undisturbed.of(tmp_path_factory.mktemp("undisturbed"), 40_000, 2_000)
+
+
+@pytest.fixture(scope="session")
+def middle(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
+    """16,000 documents in sixteen batches, where one disturbance is to fall into the midst."""
+    return Undisturbed.of(tmp_path_factory.mktemp("middle"), 16_000, 1_000)
 
 
 @pytest.fixture(scope="session")

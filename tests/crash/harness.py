@@ -22,7 +22,6 @@ from tests.commands import started, xscl
 from tests.crash import workload
 
 __all__ = [
-    "BATCH",
     "STATE",
     "Course",
     "Undisturbed",
@@ -32,9 +31,6 @@ __all__ = [
     "told",
     "turn",
 ]
-
-BATCH = 2_000
-"""Documents in a batch of the run that most tests are about."""
 
 STATE = ("--state", "s.duckdb")
 _SIZES = ("taken", "skipped", "latest", "documents")

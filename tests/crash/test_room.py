@@ -31,10 +31,10 @@ def limited(size: int) -> Iterator[None]:
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of 4 MB, which is 64 MB when it is mounted anew."""
+    """A disk of 2 MB, until it is mounted anew."""
     place = tmp_path / "disk"
     place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(place)]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(place)]
     if shutil.which("mount") is None or subprocess.call(mount, stderr=-3):
         pytest.skip("no tmpfs can be mounted here: that takes root")
     yield place
@@ -70,17 +70,17 @@ def test_no_room_for_a_new_state(short: Undisturbed, tmp_path: Path, limit: int)
     goes_on(short, folder)
 
 
-@pytest.mark.parametrize("part", [0.3, 0.8])
-def test_no_room_for_matches(undisturbed: Undisturbed, tmp_path: Path, part: float) -> None:
-    folder = undisturbed.beside(tmp_path / "run")
-    limit = int(len(undisturbed.output) * part)
-    done = xscl(*undisturbed.run, *MORE, at=folder, around=partial(limited, limit))
+@pytest.mark.parametrize("part", [0.5, 0.8])
+def test_no_room_for_matches(middle: Undisturbed, tmp_path: Path, part: float) -> None:
+    folder = middle.beside(tmp_path / "run")
+    limit = int(len(middle.output) * part)
+    done = xscl(*middle.run, *MORE, at=folder, around=partial(limited, limit))
     failed(done, "out.jsonl", "File too large")
     before = told(folder)
     # As often as it is tried again: nothing changes.
-    failed(xscl(*undisturbed.run, *MORE, at=folder, around=partial(limited, limit)))
+    failed(xscl(*middle.run, *MORE, at=folder, around=partial(limited, limit)))
     assert told(folder) == before
-    goes_on(undisturbed, folder)
+    goes_on(middle, folder)
 
 
 def test_no_room_for_the_log_of_the_state(undisturbed: Undisturbed, tmp_path: Path) -> None:
@@ -109,12 +109,12 @@ def test_no_room_for_the_state_at_the_end(short: Undisturbed, tmp_path: Path, li
     goes_on(short, folder)
 
 
-def test_a_full_disk(undisturbed: Undisturbed, disk: Path) -> None:
+def test_a_full_disk(middle: Undisturbed, disk: Path) -> None:
     for name in ("q.xscl", "e.jsonl"):
-        (disk / name).symlink_to(undisturbed.folder / name)
-    failed(xscl(*undisturbed.run, *MORE, at=disk), "No space left on device", "make room")
+        (disk / name).symlink_to(middle.folder / name)
+    failed(xscl(*middle.run, *MORE, at=disk), "No space left on device", "make room")
     make_room(disk, "64m")
-    goes_on(undisturbed, disk)
+    goes_on(middle, disk)
 
 
 def test_a_disk_that_is_full_when_the_log_is_written_to_the_file(disk: Path) -> None:
