@@ -43,6 +43,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/sliding_window.py
 	$(BIN)/python benchmarks/ingestion.py
 	$(BIN)/python benchmarks/ingestion_kills.py
+	$(BIN)/python benchmarks/crashes.py
 
 bench-quick: $(VENV)/.bench
 	$(BIN)/python -m benchmarks --quick

@@ -9,12 +9,14 @@ import multiprocessing
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from subprocess import CompletedProcess
 
-__all__ = ["xscl"]
+__all__ = ["Around", "Started", "started", "xscl"]
 
 _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload(["tests.warm"])
@@ -24,14 +26,43 @@ _PATIENCE = 60
 Around = Callable[[], AbstractContextManager[object]]
 
 
-def xscl(
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A command that goes on, unless it has ended."""
+
+    arguments: tuple[str, ...]
+    process: ForkServerProcess
+    streams: list[Path]
+
+    def send(self, signal: int) -> None:
+        """Sends it a signal."""
+        assert self.process.pid is not None
+        os.kill(self.process.pid, signal)
+
+    def ended(self, seconds: float) -> bool:
+        """Whether it has ended, now or within some seconds."""
+        self.process.join(seconds)
+        return not self.process.is_alive()
+
+    def done(self) -> CompletedProcess[str]:
+        """Waits for its end, a minute at most."""
+        if not self.ended(_PATIENCE):
+            self.process.kill()
+            self.process.join()
+        assert self.process.exitcode is not None
+        told = (one.read_text(encoding="utf-8", errors="replace") for one in self.streams[1:])
+        return CompletedProcess(["xscl", *self.arguments], self.process.exitcode, *told)
+
+
+@contextmanager
+def started(
     *arguments: str,
     at: Path,
     stdin: str = "",
     environment: Mapping[str, str] = os.environ,
     around: Around = nullcontext,
-) -> CompletedProcess[str]:
-    """Runs `xscl` in a folder, for a minute at most; `around` makes what it runs within."""
+) -> Iterator[Started]:
+    """Starts `xscl` in a folder, and ends it; `around` makes what it runs within."""
     with tempfile.TemporaryDirectory() as place:
         streams = [Path(place) / name for name in ("in", "out", "err")]
         streams[0].write_text(stdin, encoding="utf-8")
@@ -39,13 +70,23 @@ def xscl(
             target=_run, args=(arguments, at, streams, dict(environment), around)
         )
         process.start()
-        process.join(_PATIENCE)
-        if process.is_alive():
+        try:
+            yield Started(arguments, process, streams)
+        finally:
             process.kill()
             process.join()
-        assert process.exitcode is not None
-        told = (stream.read_text(encoding="utf-8", errors="replace") for stream in streams[1:])
-        return CompletedProcess(["xscl", *arguments], process.exitcode, *told)
+
+
+def xscl(
+    *arguments: str,
+    at: Path,
+    stdin: str = "",
+    environment: Mapping[str, str] = os.environ,
+    around: Around = nullcontext,
+) -> CompletedProcess[str]:
+    """Runs `xscl` as it is started, for a minute at most."""
+    with started(*arguments, at=at, stdin=stdin, environment=environment, around=around) as one:
+        return one.done()
 
 
 def _run(

@@ -621,7 +621,7 @@ class Engine:
             if lateness is None:
                 self._intake.lateness = file.counters().lateness
         except BaseException:
-            file.close()
+            file.close(unwritten=True)
             raise
         self._skips.clear()
         self._keeper = self._registration.notes = keeper

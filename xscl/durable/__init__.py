@@ -3,6 +3,7 @@
     schema.py      the relations of the file, its mark and version; files that are refused
     holder.py      who has the file open, for the message to a second process
     changes.py     what a transaction is to write
+    making.py      a new file, which has its name once it is whole
     state_file.py  the file: read at the start, a transaction for each batch
     undelivered.py matches that may not have reached their callbacks
     keeper.py      an engine's side: what of it has changed since the last transaction

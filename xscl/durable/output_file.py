@@ -7,6 +7,7 @@ that is about to be evaluated once more, and is cut off.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Sequence
@@ -47,20 +48,29 @@ class OutputFile:
         return self._file.tell()
 
     def write(self, matches: Sequence[Match]) -> int:
-        """Writes matches, and comes back when they are on the disk."""
+        """Writes matches, and comes back when they are on the disk; raises StateError if they
+        cannot be written."""
         at("before output")
-        for number, match in enumerate(matches):
-            line = json.dumps(match.to_dict(), ensure_ascii=False) + "\n"
-            self._file.write(line.encode())
-            if not number:
+        lines = (json.dumps(match.to_dict(), ensure_ascii=False) + "\n" for match in matches)
+        try:
+            for number, line in enumerate(lines):
+                self._file.write(line.encode())
+                if not number:
+                    self._file.flush()
+                    at("within output")
+            if matches:
                 self._file.flush()
-                at("within output")
-        if matches:
-            self._file.flush()
-            os.fsync(self._file.fileno())
+                os.fsync(self._file.fileno())
+        except OSError as error:
+            raise StateError(
+                f"{self.path} cannot be written ({error.strerror}); the state is as it was before "
+                "this batch: make room and run again"
+            ) from error
         at("after output")
         return len(matches)
 
     def close(self) -> None:
         """Closes the file."""
-        self._file.close()
+        # What cannot be written now is of a batch that could not be.
+        with contextlib.suppress(OSError):
+            self._file.close()

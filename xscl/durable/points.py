@@ -13,6 +13,7 @@ from collections import Counter
 __all__ = ["POINTS", "at"]
 
 POINTS = (
+    "making",
     "opened",
     "evaluated",
     "before output",
@@ -26,13 +27,13 @@ POINTS = (
     "before close",
 )
 
-_NAME, _, _TIME = os.environ.get("XSCL_CRASH_AT", "").partition(":")
 _times: Counter[str] = Counter()
 
 
 def at(point: str) -> None:
     """Says that the run is at a point."""
-    if point == _NAME:
+    name, _, time = os.environ.get("XSCL_CRASH_AT", "").partition(":")
+    if point == name:
         _times[point] += 1
-        if _times[point] == int(_TIME or 1):
+        if _times[point] == int(time or 1):
             os.kill(os.getpid(), signal.SIGKILL)

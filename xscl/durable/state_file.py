@@ -19,16 +19,20 @@ from xscl.bodies import Body
 from xscl.document import Document
 from xscl.durable import holder
 from xscl.durable.changes import Changes, Counters, Kept, Text, Undelivered
+from xscl.durable.making import make
 from xscl.durable.points import at
-from xscl.durable.schema import check_file, create, version_of
+from xscl.durable.schema import check_file, version_of
 from xscl.errors import StateError
-from xscl.sources.polling.store import create_feeds, save_feeds
+from xscl.sources.polling.store import save_feeds
 
 __all__ = ["StateFile", "looking_at"]
 
 _AT_ONCE = 10_000
 _CHECKPOINT = "64MB"
 """What is written since the last checkpoint is read again at the start: not more than this."""
+
+_READ_LATER = ("counts", "documents_read", "feeds", "inputs", "outputs", "seen", "undelivered")
+"""Relations that are read when they are needed, and not all of them in each run."""
 
 _NUMBER, _TEXT = pa.int64(), pa.string()
 _KEPT = pa.schema(
@@ -88,22 +92,20 @@ class StateFile:
             raise
 
     def _open(self, made_by: str) -> duckdb.DuckDBPyConnection:
-        new = not self.path.exists()
-        if not new:
-            # Whatever is found to be somebody else's has not been opened for writing.
-            looking_at(self.path).close()
-        elif not self.path.resolve().parent.is_dir():
-            raise StateError(f"{self.path} cannot be made: there is no such folder")
+        if not self.path.exists():
+            make(self.path, made_by)
+        # Whatever is found to be somebody else's has not been opened for writing.
+        looking_at(self.path).close()
         connection = _connect(self.path, read_only=False)
         try:
             connection.execute(f"SET wal_autocheckpoint = '{_CHECKPOINT}'")
-            if new:
-                connection.execute("BEGIN")
-                create(connection, made_by)
-                create_feeds(connection)
-                connection.execute("COMMIT")
-        except BaseException:
-            connection.close()
+            for relation in _READ_LATER:
+                # What is damaged is to be found before anything is written.
+                connection.execute(f"SELECT bit_xor(hash(read)) FROM {relation} read").fetchall()
+        except BaseException as error:
+            _close_unwritten(connection)
+            if isinstance(error, duckdb.Error):
+                raise _damaged(self.path, error) from error
             raise
         return connection
 
@@ -293,11 +295,15 @@ class StateFile:
                 "(SELECT 1 FROM documents WHERE documents.number < reviews.position)"
             )
 
-    def close(self) -> None:
-        """Closes the file and gives it back."""
+    def close(self, *, unwritten: bool = False) -> None:
+        """Closes the file and gives it back; `unwritten` is one that is left as it is, not even
+        what is in its log is written to it."""
         try:
             with contextlib.suppress(duckdb.Error):
-                self._connection.close()
+                if unwritten:
+                    _close_unwritten(self._connection)
+                else:
+                    self._connection.close()
         finally:
             holder.release(self.path, noted=self._noted)
             self._noted = False
@@ -329,6 +335,13 @@ def _connect(path: Path, *, read_only: bool) -> duckdb.DuckDBPyConnection:
         if isinstance(error, duckdb.ConnectionException):
             raise holder.held_here(path) from error
         raise _damaged(path, error) from error
+
+
+def _close_unwritten(connection: duckdb.DuckDBPyConnection) -> None:
+    """Closes a connection that has written nothing, without writing its log to the file."""
+    with contextlib.suppress(duckdb.Error):
+        connection.execute("PRAGMA disable_checkpoint_on_shutdown")
+    connection.close()
 
 
 def _damaged(path: Path, error: Exception) -> StateError:

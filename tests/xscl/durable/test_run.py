@@ -73,7 +73,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 CRASHES = [
-    "opened", "evaluated:2", "before output:2", "within output:3", "after output:3",
+    "making", "opened", "evaluated:2", "before output:2", "within output:3", "after output:3",
     "before commit:3", "within commit:4", "after commit:3", "before close",
 ]  # fmt: skip
 

@@ -1,0 +1,25 @@
+"""The runs that nothing disturbs, each made once."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.crash.harness import Undisturbed
+
+
+@pytest.fixture(scope="session")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
+    """40,000 documents in twenty batches."""
+    return Undisturbed.of(tmp_path_factory.mktemp("undisturbed"), 40_000, 2_000)
+
+
+@pytest.fixture(scope="session")
+def middle(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
+    """16,000 documents in sixteen batches, where one disturbance is to fall into the midst."""
+    return Undisturbed.of(tmp_path_factory.mktemp("middle"), 16_000, 1_000)
+
+
+@pytest.fixture(scope="session")
+def short(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
+    """4,000 documents in eight batches, where many runs are needed."""
+    return Undisturbed.of(tmp_path_factory.mktemp("short"), 4_000, 500)

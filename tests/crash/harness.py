@@ -1,0 +1,151 @@
+"""Runs of `xscl run --state` that are killed again and again, until one comes to its end.
+
+A run is killed at a named point, by itself, or from outside at a moment after its start.  Where a
+kill comes too late, since the rest of the run was short, another run begins in a new folder.  So
+each course of runs comes to its end, and is compared with a run that nothing has disturbed.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import random
+import signal
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import copyfile
+from subprocess import CompletedProcess
+
+from tests.commands import started, xscl
+from tests.crash import workload
+
+__all__ = [
+    "STATE",
+    "Course",
+    "Undisturbed",
+    "courses",
+    "crashing",
+    "moments",
+    "told",
+    "turn",
+]
+
+STATE = ("--state", "s.duckdb")
+_SIZES = ("taken", "skipped", "latest", "documents")
+
+
+@dataclass(frozen=True, slots=True)
+class Undisturbed:
+    """What a run has found that was not disturbed: the folder with what it read, how it was
+    started (but for state and output), the bytes of its file of matches, and what `xscl state`
+    tells of it."""
+
+    folder: Path
+    run: tuple[str, ...]
+    output: bytes
+    numbers: dict[str, object]
+
+    @classmethod
+    def of(cls, folder: Path, documents: int, batch: int) -> Undisturbed:
+        """Runs it in a folder."""
+        workload.write(folder, documents)
+        source = ("run", "q.xscl", "--events", "e.jsonl")
+        arguments = (*source, "--batch", str(batch), "--lateness", workload.LATENESS)
+        done = xscl(*arguments, *STATE, "-o", "out.jsonl", at=folder)
+        assert done.returncode == 0, done.stderr
+        return cls(folder, arguments, (folder / "out.jsonl").read_bytes(), told(folder))
+
+    @property
+    def lines(self) -> list[bytes]:
+        """The matches, a line each."""
+        return self.output.splitlines()
+
+    def beside(self, folder: Path) -> Path:
+        """Makes a folder with the same to read."""
+        folder.mkdir()
+        for name in ("q.xscl", "e.jsonl"):
+            copyfile(self.folder / name, folder / name)
+        return folder
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """A folder in which a run has come to its end; what the runs wrote to standard output that
+    were killed before, and the last one; and how many documents were in the state at each kill."""
+
+    folder: Path
+    outputs: tuple[str, ...]
+    kills: tuple[int, ...]
+
+    def faults(self, undisturbed: Undisturbed) -> list[str]:
+        """In what the file and the numbers of the state are other than undisturbed ones."""
+        found = []
+        if (output := (self.folder / "out.jsonl").read_bytes()) != undisturbed.output:
+            there, expected = sorted(output.splitlines()), sorted(undisturbed.lines)
+            how = "in another order" if there == expected else f"{len(there)}, not {len(expected)}"
+            found.append(f"{self.folder}: matches {how}")
+        if (numbers := told(self.folder)) != undisturbed.numbers:
+            found.append(f"{self.folder}: {numbers}, not {undisturbed.numbers}")
+        return found
+
+
+def told(folder: Path) -> dict[str, object]:
+    """The numbers that `xscl state` tells, nothing if there is no state yet."""
+    if not (folder / "s.duckdb").exists():
+        return {}
+    done = xscl("state", "s.duckdb", "--format", "json", at=folder)
+    assert done.returncode == 0, done.stderr
+    numbers = json.loads(done.stdout)
+    return {name: numbers[name] for name in _SIZES}
+
+
+def crashing(point: str) -> dict[str, str]:
+    """The environment of a run that is to end at a point."""
+    return {**os.environ, "XSCL_CRASH_AT": point}
+
+
+def turn(arguments: Sequence[str], folder: Path, kill: str | float | None) -> CompletedProcess[str]:
+    """Runs it once: to its end, to a named point, or for some seconds."""
+    environment = crashing(kill if isinstance(kill, str) else "")
+    with started(*arguments, at=folder, environment=environment) as one:
+        if isinstance(kill, float) and not one.ended(kill):
+            one.send(signal.SIGKILL)
+        return one.done()
+
+
+def courses(
+    undisturbed: Undisturbed,
+    folder: Path,
+    kills: Iterable[str | float],
+    more: Sequence[str] = (*STATE, "-o", "out.jsonl"),
+) -> Iterator[Course]:
+    """Courses of runs, until there was each kill; the last one goes undisturbed to its end."""
+    arguments = (*undisturbed.run, *more)
+    waiting = iter([*kills, None])
+    kill = next(waiting)
+    for number in itertools.count(1):
+        at = undisturbed.beside(folder / f"course-{number}")
+        outputs, met = [], []
+        while True:
+            done = turn(arguments, at, kill)
+            outputs.append(done.stdout)
+            if done.returncode != -signal.SIGKILL:
+                assert done.returncode == 0, done.stderr
+                break
+            met.append(int(str(told(at).get("taken", 0))))
+            kill = next(waiting)
+        yield Course(at, tuple(outputs), tuple(met))
+        if not met:
+            # It comes later than a whole run ends.
+            kill = next(waiting, None)
+        if kill is None:
+            return
+
+
+def moments(number: int, seconds: float, seed: int) -> list[float]:
+    """Seeded moments after the start of a run that takes some seconds undisturbed, most of them
+    soon: its start, where it reads what was before, is met as often as what follows."""
+    random_ = random.Random(seed)
+    return [random_.triangular(0.0, 0.7 * seconds, 0.0) for _ in range(number)]

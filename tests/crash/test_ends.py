@@ -1,0 +1,110 @@
+"""A run that is stopped, interrupted or left by who reads it: it says so, and the next one goes
+on."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.commands import Started, started, xscl
+from tests.crash.harness import STATE, Undisturbed, told
+
+MORE = (*STATE, "-o", "out.jsonl")
+
+
+@contextmanager
+def under_way(middle: Undisturbed, folder: Path) -> Iterator[Started]:
+    """A run that has written matches, and is far from its end."""
+    with started(*middle.run, *MORE, at=folder) as one:
+        output = folder / "out.jsonl"
+        while not (output.exists() and output.stat().st_size):
+            assert not one.ended(0.005)
+        yield one
+
+
+def goes_on(middle: Undisturbed, folder: Path) -> None:
+    """The next run finds what is left, and nothing else."""
+    done = xscl(*middle.run, *MORE, at=folder)
+    assert done.returncode == 0, done.stderr
+    assert (folder / "out.jsonl").read_bytes() == middle.output
+    assert told(folder) == middle.numbers
+
+
+@pytest.fixture
+def folder(middle: Undisturbed, tmp_path: Path) -> Path:
+    return middle.beside(tmp_path / "run")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_an_interrupt_finishes_the_batch(
+    middle: Undisturbed, folder: Path, number: signal.Signals
+) -> None:
+    with under_way(middle, folder) as one:
+        one.send(number)
+        done = one.done()
+    assert done.returncode == 130, done.stderr
+    assert "Traceback" not in done.stderr
+    state = json.loads(xscl("state", "s.duckdb", "--format", "json", at=folder).stdout)
+    assert (state["taken"] + sum(state["skipped"].values())) % 1_000 == 0
+    # Whatever is in the file, the state knows of.
+    (output,) = state["outputs"].values()
+    assert output["bytes"] == (folder / "out.jsonl").stat().st_size < len(middle.output)
+    goes_on(middle, folder)
+
+
+def test_a_second_interrupt_ends_it_at_once(middle: Undisturbed, folder: Path) -> None:
+    with under_way(middle, folder) as one:
+        one.send(signal.SIGTERM)
+        time.sleep(0.02)
+        one.send(signal.SIGTERM)
+        done = one.done()
+    assert done.returncode == 130, done.stderr
+    assert "Traceback" not in done.stderr
+    goes_on(middle, folder)
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_one_that_is_stopped_keeps_the_state(
+    middle: Undisturbed, folder: Path, killed: bool
+) -> None:
+    with under_way(middle, folder) as one:
+        one.send(signal.SIGSTOP)
+        second = xscl(*middle.run, *STATE, "-o", "other.jsonl", at=folder)
+        assert second.returncode == 1
+        assert f"s.duckdb is in use by process {one.process.pid} on " in second.stderr
+        assert "`xscl run q.xscl" in second.stderr
+        looking = xscl("state", "s.duckdb", at=folder)
+        assert looking.returncode == 1
+        assert f"in use by process {one.process.pid} on " in looking.stderr
+        assert not (folder / "other.jsonl").exists()
+        one.send(signal.SIGKILL if killed else signal.SIGCONT)
+        assert one.done().returncode == (-signal.SIGKILL if killed else 0)
+    goes_on(middle, folder)
+
+
+def test_who_reads_a_pipe_may_leave(short: Undisturbed, tmp_path: Path) -> None:
+    folder = short.beside(tmp_path / "run")
+    command = [sys.executable, "-c", "from xscl.cli import main; main()", *short.run, *STATE]
+    with (
+        subprocess.Popen(command, cwd=folder, stdout=-1, stderr=-1, env=os.environ) as process,
+        subprocess.Popen(["head", "-n", "3"], stdin=process.stdout, stdout=-1) as head,
+    ):
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        read = head.communicate()[0].splitlines()
+        said = process.stderr.read().decode()
+    assert process.returncode == 1
+    assert "Traceback" not in said
+    rest = xscl(*short.run, *STATE, at=folder).stdout.encode().splitlines()
+    assert read == short.lines[:3]
+    assert {*read, *rest} == {*short.lines}

@@ -1,0 +1,75 @@
+"""A run that is killed anywhere, over and over, finds what an undisturbed one does: byte for byte
+in a file, each match once in counts, each match at least once on standard output."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.commands import xscl
+from tests.crash.harness import STATE, Undisturbed, courses, moments
+from xscl.durable.points import POINTS
+
+EARLY = [
+    "making", "opened", "evaluated", "before output", "within output", "after output",
+    "before commit", "before commit:2", "before commit:3", "within commit", "within commit:2",
+    "within commit:3", "after commit", "after commit:2", "before delivery", "after delivery",
+]  # fmt: skip
+"""At the start: the first transactions are those of the queries and of an empty file."""
+
+LATER = [
+    "evaluated:3", "before output:2", "within output:3", "after output:4", "before commit:2",
+    "within commit:2", "after commit:3", "before delivery:2", "after delivery:2", "opened",
+    "before close", "before close",
+]  # fmt: skip
+
+
+def test_each_point_is_met() -> None:
+    met = {point.partition(":")[0] for point in (*EARLY, *LATER)}
+    assert met == set(POINTS)
+
+
+def test_killed_at_each_point_a_file_has_each_match_once(
+    undisturbed: Undisturbed, tmp_path: Path
+) -> None:
+    (course,) = courses(undisturbed, tmp_path, [*EARLY, *LATER])
+    assert course.faults(undisturbed) == []
+    assert len(course.kills) == len(EARLY) + len(LATER)
+    # It goes on, never back.
+    assert list(course.kills) == sorted(course.kills)
+
+
+def test_killed_at_any_moment_a_file_has_each_match_once(
+    undisturbed: Undisturbed, tmp_path: Path
+) -> None:
+    for course in courses(undisturbed, tmp_path, moments(10, 4.0, seed=8)):
+        assert course.faults(undisturbed) == []
+
+
+@pytest.mark.parametrize("point", ["within output", "within commit:2", "after commit:2"])
+def test_killed_at_one_point_in_run_after_run(
+    short: Undisturbed, tmp_path: Path, point: str
+) -> None:
+    (course,) = courses(short, tmp_path, [point] * 4)
+    assert course.faults(short) == []
+
+
+def test_killed_runs_count_each_match_once(short: Undisturbed, tmp_path: Path) -> None:
+    counts = ("--format", "counts")
+    plain = xscl(*short.run, *counts, at=short.folder).stdout
+    kills = ["before commit:2", "within commit:3", "after commit:3", "before close"]
+    (course,) = courses(short, tmp_path, kills, (*STATE, *counts))
+    assert course.outputs == ("",) * len(kills) + (plain,)
+
+
+def test_killed_runs_tell_each_match_at_least_once(short: Undisturbed, tmp_path: Path) -> None:
+    kills = ["evaluated", "before commit:2", "within commit:3", "after commit:3", "before close"]
+    (course,) = courses(short, tmp_path, kills, STATE)
+    # A line that a kill has torn is told whole by the run after it.
+    lines = "".join(output[: output.rfind("\n") + 1] for output in course.outputs).splitlines()
+    assert {json.loads(line)["id"]: line.encode() for line in lines} == {
+        json.loads(line)["id"]: line for line in short.lines
+    }
+    assert len(lines) > len(short.lines)

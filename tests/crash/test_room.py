@@ -1,0 +1,138 @@
+"""A disk that is full, or a file that may not grow: the run says so and ends with 1, the state is
+as it was before the batch, and when there is room the next run goes on."""
+
+from __future__ import annotations
+
+import json
+import random
+import resource
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from tests.commands import xscl
+from tests.crash.harness import STATE, Undisturbed, told
+
+MORE = (*STATE, "-o", "out.jsonl")
+
+
+@contextmanager
+def limited(size: int) -> Iterator[None]:
+    """No file grows beyond a size."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+    yield
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 2 MB, until it is mounted anew."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(place)]
+    if shutil.which("mount") is None or subprocess.call(mount, stderr=-3):
+        pytest.skip("no tmpfs can be mounted here: that takes root")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+def make_room(disk: Path, size: str) -> None:
+    subprocess.run(["mount", "-o", f"remount,size={size}", str(disk)], check=True)
+
+
+def failed(done: CompletedProcess[str], *words: str) -> None:
+    """It says what could not be written, and no more."""
+    assert done.returncode == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    (message,) = (line for line in done.stderr.splitlines() if line.startswith("xscl: "))
+    for word in words:
+        assert word in message
+
+
+def goes_on(undisturbed: Undisturbed, folder: Path) -> None:
+    done = xscl(*undisturbed.run, *MORE, at=folder)
+    assert done.returncode == 0, done.stderr
+    assert (folder / "out.jsonl").read_bytes() == undisturbed.output
+    assert told(folder) == undisturbed.numbers
+
+
+@pytest.mark.parametrize("limit", [1_000, 100_000])
+def test_no_room_for_a_new_state(short: Undisturbed, tmp_path: Path, limit: int) -> None:
+    folder = short.beside(tmp_path / "run")
+    done = xscl(*short.run, *MORE, at=folder, around=partial(limited, limit))
+    failed(done, "s.duckdb cannot be made", "File too large")
+    assert {one.name for one in folder.iterdir()} == {"q.xscl", "e.jsonl"}
+    goes_on(short, folder)
+
+
+@pytest.mark.parametrize("part", [0.5, 0.8])
+def test_no_room_for_matches(middle: Undisturbed, tmp_path: Path, part: float) -> None:
+    folder = middle.beside(tmp_path / "run")
+    limit = int(len(middle.output) * part)
+    done = xscl(*middle.run, *MORE, at=folder, around=partial(limited, limit))
+    failed(done, "out.jsonl", "File too large")
+    before = told(folder)
+    # As often as it is tried again: nothing changes.
+    failed(xscl(*middle.run, *MORE, at=folder, around=partial(limited, limit)))
+    assert told(folder) == before
+    goes_on(middle, folder)
+
+
+def test_no_room_for_the_log_of_the_state(undisturbed: Undisturbed, tmp_path: Path) -> None:
+    folder = undisturbed.beside(tmp_path / "run")
+    run = (*undisturbed.run, *STATE, "--format", "counts")
+    failed(
+        xscl(*run, at=folder, around=partial(limited, 1_500_000)),
+        "s.duckdb cannot be written",
+        "it is as it was before this batch: make room and run again",
+    )
+    assert 0 < int(str(told(folder)["taken"])) < int(str(undisturbed.numbers["taken"]))
+    done = xscl(*run, at=folder)
+    assert done.returncode == 0, done.stderr
+    assert sum(int(line.split()[1]) for line in done.stdout.splitlines()) == len(undisturbed.lines)
+    assert told(folder) == undisturbed.numbers
+
+
+@pytest.mark.parametrize("limit", [600_000, 1_500_000])
+def test_no_room_for_the_state_at_the_end(short: Undisturbed, tmp_path: Path, limit: int) -> None:
+    """The run is done, and what it says is in the log."""
+    folder = short.beside(tmp_path / "run")
+    done = xscl(*short.run, *MORE, at=folder, around=partial(limited, limit))
+    assert done.returncode == 0, done.stderr
+    assert (folder / "s.duckdb.wal").stat().st_size > 0
+    assert told(folder) == short.numbers
+    goes_on(short, folder)
+
+
+def test_a_full_disk(middle: Undisturbed, disk: Path) -> None:
+    for name in ("q.xscl", "e.jsonl"):
+        (disk / name).symlink_to(middle.folder / name)
+    failed(xscl(*middle.run, *MORE, at=disk), "No space left on device", "make room")
+    make_room(disk, "64m")
+    goes_on(middle, disk)
+
+
+def test_a_disk_that_is_full_when_the_log_is_written_to_the_file(disk: Path) -> None:
+    """Which is done whenever the log has 64 MB."""
+    folder = disk.parent
+    (folder / "q.xscl").write_text("-- name: pair\nS//a->x FOLLOWED BY {x = y} S//a->y")
+    random_ = random.Random(8)
+    with open(folder / "e.jsonl", "w") as events:
+        for number in range(180):
+            xml = f"<d><a>{number // 2}</a><t>{random_.randbytes(250_000).hex()}</t></d>"
+            events.write(json.dumps({"id": f"d{number}", "timestamp": number, "xml": xml}) + "\n")
+    run = ("run", "q.xscl", "--events", "e.jsonl", "--batch", "10", "-o", "out.jsonl")
+    run = (*run, "--state", "disk/s.duckdb")
+    make_room(disk, "90m")
+    failed(xscl(*run, at=folder), "s.duckdb cannot be written", "No space left on device")
+    make_room(disk, "250m")
+    done = xscl(*run, at=folder)
+    assert done.returncode == 0, done.stderr
+    lines = (folder / "out.jsonl").read_text().splitlines()
+    pairs = [json.loads(line)["documents"] for line in lines]
+    assert pairs == [[f"d{number}", f"d{number + 1}"] for number in range(0, 180, 2)]
