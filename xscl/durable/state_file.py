@@ -19,8 +19,9 @@ from xscl.bodies import Body
 from xscl.document import Document
 from xscl.durable import holder
 from xscl.durable.changes import Changes, Counters, Kept, Text, Undelivered
+from xscl.durable.migration import migrate, oldest
 from xscl.durable.points import at
-from xscl.durable.schema import check_file, create, version_of
+from xscl.durable.schema import VERSION, check_file, create, refused_version, version_of
 from xscl.errors import StateError
 from xscl.sources.polling.store import create_feeds, save_feeds
 
@@ -91,7 +92,7 @@ class StateFile:
         new = not self.path.exists()
         if not new:
             # Whatever is found to be somebody else's has not been opened for writing.
-            looking_at(self.path).close()
+            looking_at(self.path, older=True).close()
         elif not self.path.resolve().parent.is_dir():
             raise StateError(f"{self.path} cannot be made: there is no such folder")
         connection = _connect(self.path, read_only=False)
@@ -102,6 +103,8 @@ class StateFile:
                 create(connection, made_by)
                 create_feeds(connection)
                 connection.execute("COMMIT")
+            else:
+                migrate(connection, self.path, *version_of(connection, self.path))
         except BaseException:
             connection.close()
             raise
@@ -303,13 +306,20 @@ class StateFile:
             self._noted = False
 
 
-def looking_at(path: Path) -> duckdb.DuckDBPyConnection:
-    """A connection that only reads a state file; raises StateError for what is none, and for one
-    that is in use."""
+def looking_at(path: Path, *, older: bool = False) -> duckdb.DuckDBPyConnection:
+    """A connection that only reads a state file; raises StateError for what is none, for one that
+    is in use, and unless `older` may be for one that is to be brought to this version first."""
     check_file(path)
     connection = _connect(path, read_only=True)
     try:
-        version_of(connection, path)
+        version, made_by = version_of(connection, path)
+        if version < oldest():
+            raise refused_version(path, version, made_by)
+        if version < VERSION and not older:
+            raise StateError(
+                f"{path} is a state of version {version}; the next run on it (--state {path}) "
+                f"brings it to version {VERSION}"
+            )
     except duckdb.Error as error:
         connection.close()
         raise _damaged(path, error) from error
