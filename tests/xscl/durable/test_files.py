@@ -216,7 +216,28 @@ def test_xscl_state_tells_what_is_in_it(state: Path) -> None:
     assert told["lateness"] == 100
     assert told["bytes_of_documents"] == len('<a>1</a>{"a": 1}')
     text = run("state", str(state))[1]
-    assert "pair" in text
+    assert "1: pair" in text
+    assert "undelivered  0 matches" in text
+    assert [line.split()[:2] for line in text.splitlines()[-2:]] == [
+        ["stream", "documents"],
+        ["S", "2"],
+    ]
+
+
+def test_xscl_state_tells_what_waits_and_how_far_sources_were_read(state: Path) -> None:
+    with xscl.Engine(state) as engine:
+        engine.subscribe(PAIR, name="pair", on_match=print)
+        with engine.transaction():
+            engine.publish("S", "<b>1</b>", id="b", timestamp=3)
+            # As by a kill after the transaction.
+            engine._postponed.clear()
+    told = json.loads(run("state", str(state), "--format", "json")[1])
+    assert told["waiting"] == [{"sink": "callback", "query": "pair", "matches": 2}]
+    assert told["undelivered"] == 2
+    assert run("state", str(state))[1].splitlines()[-1].split() == ["callback", "pair", "2"]
+
+
+def test_xscl_state_of_something_else_is_an_error() -> None:
     with pytest.raises(xscl.StateError, match="no DuckDB file"):
         run("state", __file__)
 
