@@ -8,11 +8,10 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from xscl.durable.compaction import compact
 from xscl.durable.state_file import looking_at
+from xscl.state_view import shown
 from xscl.times import to_seconds
 
 __all__ = ["state"]
@@ -30,6 +29,12 @@ _SIZES = {
 _STREAMS = """
     SELECT ltrim(stream, chr(0)) AS name, count(*), min(time), max(time) FROM documents
     GROUP BY name ORDER BY name
+"""
+
+
+_WAITING = """
+    SELECT sink, query, count(*) AS matches FROM undelivered
+    GROUP BY sink, query ORDER BY matches DESC, sink, query LIMIT 100
 """
 
 
@@ -51,10 +56,9 @@ def state(file: Path, form: str, smaller: bool) -> int:
     if form == "json":
         click.echo(json.dumps(told, indent=2, ensure_ascii=False))
         return 0
-    table = Table(box=None, pad_edge=False, show_header=False)
-    for name, value in told.items():
-        table.add_row(name.replace("_", " "), Text(_words(value)))
-    Console(highlight=False).print(table)
+    console = Console(highlight=False)
+    for part in shown(told):
+        console.print(part)
     return 0
 
 
@@ -70,6 +74,7 @@ def _told(file: Path) -> dict[str, object]:
         numbers = dict(zip(names, counters.fetchall()[0], strict=True))
         queries = rows("SELECT name FROM subscriptions ORDER BY number LIMIT 100")
         return {
+            "file": str(file),
             "version": version,
             "made_by": made_by,
             "made": _time(float(str(made_at)) * 1e6),
@@ -98,6 +103,10 @@ def _told(file: Path) -> dict[str, object]:
                 str(path): {"bytes": size}
                 for path, size in rows("SELECT path, bytes FROM outputs ORDER BY path")
             },
+            "waiting": [
+                {"sink": sink, "query": query, "matches": count}
+                for sink, query, count in rows(_WAITING)
+            ],
         }
 
 
@@ -106,18 +115,3 @@ def _time(microseconds: object) -> str | None:
         return None
     moment = datetime.fromtimestamp(to_seconds(int(float(str(microseconds)))), UTC)
     return moment.strftime("%Y-%m-%d %H:%M:%SZ")
-
-
-def _words(value: object) -> str:
-    match value:
-        case None:
-            return "-"
-        case int():
-            return f"{value:,}"
-        case list():
-            return ", ".join(map(str, value)) or "-"
-        case dict():
-            separator = "\n" if any(isinstance(one, dict) for one in value.values()) else ", "
-            return separator.join(f"{name}: {_words(one)}" for name, one in value.items()) or "-"
-        case _:
-            return str(value)

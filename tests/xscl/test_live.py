@@ -76,9 +76,10 @@ class Live(RuleBasedStateMachine):
         drawn: list[tuple[str, int, int]],
     ) -> None:
         self.model = LiveModel(lateness)
+        self.lateness = lateness
         with ExitStack() as stack:
-            options = stack.enter_context(way.taken())
-            self.engine = stack.enter_context(xscl.Engine(lateness=lateness, **options))
+            self.options = stack.enter_context(way.taken())
+            self.make_engine(stack)
             self.open = stack.pop_all()
         self.texts = texts
         self.clock = 10.0
@@ -93,6 +94,10 @@ class Live(RuleBasedStateMachine):
         for query in first:
             self.add(f"q{self.names}", query, history=False)
         self.publish_batch([self.document(*each) for each in drawn])
+
+    def make_engine(self, stack: ExitStack) -> None:
+        """The engine, which is closed with a stack."""
+        self.engine = stack.enter_context(xscl.Engine(lateness=self.lateness, **self.options))
 
     def teardown(self) -> None:
         if hasattr(self, "open"):
@@ -240,12 +245,15 @@ class Live(RuleBasedStateMachine):
 
     def publish_batch(self, documents: list[patterns.Document]) -> None:
         rows = self.expected(documents)
-        found = self.engine.publish_many(
+        found = self.publish_to_engine(documents)
+        assert found == self.told
+        self.compare(rows)
+
+    def publish_to_engine(self, documents: list[patterns.Document]) -> list[xscl.Match]:
+        return self.engine.publish_many(
             {"stream": d.stream, "id": d.id, "timestamp": d.timestamp, "xml": d.xml}
             for d in documents
         )
-        assert found == self.told
-        self.compare(rows)
 
     def expected(self, documents: list[patterns.Document]) -> list[Row]:
         try:
@@ -271,14 +279,16 @@ class Live(RuleBasedStateMachine):
         self.told.clear()
 
 
-LiveTest = Live.TestCase
-LiveTest.settings = settings(
+SETTINGS = settings(
     max_examples=300,
     stateful_step_count=14,
     deadline=None,
     phases=set(Phase) - {Phase.explain},
     suppress_health_check=list(HealthCheck),
 )
+
+LiveTest = Live.TestCase
+LiveTest.settings = SETTINGS
 
 
 def test_a_member_of_a_composite_is_known_again() -> None:

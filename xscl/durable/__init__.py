@@ -1,6 +1,7 @@
 """Durable state: what an engine must know to go on after a stop, in one DuckDB file.
 
     schema.py      the relations of the file, its mark and version; files that are refused
+    migration.py   a file of an earlier version -> one of this
     holder.py      who has the file open, for the message to a second process
     changes.py     what a transaction is to write
     making.py      a new file, which has its name once it is whole

@@ -28,7 +28,7 @@ import duckdb
 
 from xscl.errors import StateError
 
-__all__ = ["VERSION", "check_file", "create", "version_of"]
+__all__ = ["VERSION", "check_file", "create", "refused_version", "version_of"]
 
 VERSION = 1
 
@@ -89,9 +89,9 @@ def check_file(path: Path) -> None:
     raise StateError(f"{path} {what}, and no state of ours; it is left as it is: name another file")
 
 
-def version_of(connection: duckdb.DuckDBPyConnection, path: Path) -> int:
-    """The version of an open file; raises StateError for a DuckDB file of something else, and for
-    a version that is newer than ours."""
+def version_of(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[int, str]:
+    """The version of an open file, and what made it; raises StateError for a DuckDB file of
+    something else, for one without a version, and for a version that is newer than ours."""
     try:
         rows = connection.execute("SELECT version, made_by FROM xscl_state").fetchall()
     except (duckdb.CatalogException, duckdb.BinderException):
@@ -101,9 +101,23 @@ def version_of(connection: duckdb.DuckDBPyConnection, path: Path) -> int:
             f"{path} is a DuckDB database of something else; it is left as it is: name another file"
         )
     ((version, made_by),) = rows
+    if version is None:
+        raise StateError(
+            f"{path} does not tell its version, and cannot be read without; it is left as it is: "
+            "restore it from a copy, or name another file and read the documents again"
+        )
     if version > VERSION:
         raise StateError(
             f"{path} is a state of version {version}, made by {made_by}; this program reads up to "
             f"version {VERSION}: use that one or a later one (pip install --upgrade xscl)"
         )
-    return int(version)
+    return int(version), str(made_by)
+
+
+def refused_version(path: Path, version: int, made_by: str) -> StateError:
+    """What to tell of an earlier version from which nothing leads to ours."""
+    return StateError(
+        f"{path} is a state of version {version}, made by {made_by}, which this program cannot "
+        f"bring to version {VERSION}; it is left as it is: go on with {made_by}, or name another "
+        "file and read the documents again"
+    )

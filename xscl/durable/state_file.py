@@ -20,8 +20,9 @@ from xscl.document import Document
 from xscl.durable import holder
 from xscl.durable.changes import Changes, Counters, Kept, Text, Undelivered
 from xscl.durable.making import make
+from xscl.durable.migration import migrate, oldest
 from xscl.durable.points import at
-from xscl.durable.schema import check_file, version_of
+from xscl.durable.schema import VERSION, check_file, refused_version, version_of
 from xscl.errors import StateError
 from xscl.sources.polling.store import save_feeds
 
@@ -95,13 +96,14 @@ class StateFile:
         if not self.path.exists():
             make(self.path, made_by)
         # Whatever is found to be somebody else's has not been opened for writing.
-        looking_at(self.path).close()
+        looking_at(self.path, older=True).close()
         connection = _connect(self.path, read_only=False)
         try:
             connection.execute(f"SET wal_autocheckpoint = '{_CHECKPOINT}'")
             for relation in _READ_LATER:
                 # What is damaged is to be found before anything is written.
                 connection.execute(f"SELECT bit_xor(hash(read)) FROM {relation} read").fetchall()
+            migrate(connection, self.path, *version_of(connection, self.path))
         except BaseException as error:
             _close_unwritten(connection)
             if isinstance(error, duckdb.Error):
@@ -309,13 +311,20 @@ class StateFile:
             self._noted = False
 
 
-def looking_at(path: Path) -> duckdb.DuckDBPyConnection:
-    """A connection that only reads a state file; raises StateError for what is none, and for one
-    that is in use."""
+def looking_at(path: Path, *, older: bool = False) -> duckdb.DuckDBPyConnection:
+    """A connection that only reads a state file; raises StateError for what is none, for one that
+    is in use, and unless `older` may be for one that is to be brought to this version first."""
     check_file(path)
     connection = _connect(path, read_only=True)
     try:
-        version_of(connection, path)
+        version, made_by = version_of(connection, path)
+        if version < oldest():
+            raise refused_version(path, version, made_by)
+        if version < VERSION and not older:
+            raise StateError(
+                f"{path} is a state of version {version}; the next run on it (--state {path}) "
+                f"brings it to version {VERSION}"
+            )
     except duckdb.Error as error:
         connection.close()
         raise _damaged(path, error) from error

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 
 import xscl
 from xscl.cli import cli
+from xscl.durable import migration
 from xscl.durable.schema import VERSION
 
 PAIR = "S//a->x FOLLOWED BY {x = y} S//b->y"
@@ -81,6 +82,48 @@ def test_a_newer_version_is_refused(state: Path) -> None:
     with duckdb.connect(state) as connection:
         connection.execute("UPDATE xscl_state SET version = ?, made_by = 'xscl 9.9'", [VERSION + 1])
     refused(state, "made by xscl 9.9; this program reads up to version")
+
+
+def of_version(version: int | None, path: Path) -> Path:
+    with duckdb.connect(path) as connection:
+        connection.execute("UPDATE xscl_state SET version = ?, made_by = 'xscl 0.0'", [version])
+    return path
+
+
+def test_an_unknown_older_version_or_none_is_refused(state: Path) -> None:
+    refused(of_version(0, state), "made by xscl 0.0, which .* go on with xscl 0.0, or name another")
+    with pytest.raises(xscl.StateError, match="is a state of version 0, made by"):
+        run("state", str(state))
+    refused(of_version(None, state), "does not tell its version")
+
+
+def test_an_older_version_is_brought_to_this_one(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From a version before the first, in which lateness was missing."""
+    with duckdb.connect(of_version(0, state)) as connection:
+        connection.execute("ALTER TABLE counters DROP lateness")
+
+    def step(connection: duckdb.DuckDBPyConnection) -> None:
+        connection.execute("ALTER TABLE counters ADD lateness BIGINT")
+        connection.execute("UPDATE counters SET lateness = 7000000")
+
+    def bad_step(connection: duckdb.DuckDBPyConnection) -> None:
+        step(connection)
+        connection.execute("INSERT INTO nothing VALUES (1)")
+
+    monkeypatch.setattr(migration, "STEPS", {0: bad_step})
+    with pytest.raises(xscl.StateError, match=r"cannot be brought to version 1 .*it is as it was"):
+        xscl.Engine(state)
+    monkeypatch.setattr(migration, "STEPS", {0: step})
+    with pytest.raises(xscl.StateError, match=r"the next run on it .* brings it to version 1"):
+        run("state", str(state))
+    with xscl.Engine(state) as engine:
+        assert engine.documents == 2
+        found = engine.publish("S", "<b>1</b>", id="b", timestamp=5)
+        assert [match.documents for match in found] == [("d1", "b"), ("d2", "b")]
+    told = json.loads(run("state", str(state), "--format", "json")[1])
+    assert (told["version"], told["lateness"]) == (VERSION, 7)
 
 
 def test_a_folder_or_a_place_that_is_none_is_refused(tmp_path: Path) -> None:
@@ -173,7 +216,28 @@ def test_xscl_state_tells_what_is_in_it(state: Path) -> None:
     assert told["lateness"] == 100
     assert told["bytes_of_documents"] == len('<a>1</a>{"a": 1}')
     text = run("state", str(state))[1]
-    assert "pair" in text
+    assert "1: pair" in text
+    assert "undelivered  0 matches" in text
+    assert [line.split()[:2] for line in text.splitlines()[-2:]] == [
+        ["stream", "documents"],
+        ["S", "2"],
+    ]
+
+
+def test_xscl_state_tells_what_waits_and_how_far_sources_were_read(state: Path) -> None:
+    with xscl.Engine(state) as engine:
+        engine.subscribe(PAIR, name="pair", on_match=print)
+        with engine.transaction():
+            engine.publish("S", "<b>1</b>", id="b", timestamp=3)
+            # As by a kill after the transaction.
+            engine._postponed.clear()
+    told = json.loads(run("state", str(state), "--format", "json")[1])
+    assert told["waiting"] == [{"sink": "callback", "query": "pair", "matches": 2}]
+    assert told["undelivered"] == 2
+    assert run("state", str(state))[1].splitlines()[-1].split() == ["callback", "pair", "2"]
+
+
+def test_xscl_state_of_something_else_is_an_error() -> None:
     with pytest.raises(xscl.StateError, match="no DuckDB file"):
         run("state", __file__)
 

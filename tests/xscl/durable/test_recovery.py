@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 
 import xscl
+from tests.xscl.durable.crashes import as_after_a_kill
 
 EXAMPLES = int(os.environ.get("XSCL_TWINS", "20"))
 """So many histories in the test run; each writes its file some ten times."""
@@ -40,18 +41,10 @@ class Twins:
 
     def reopen(self, *, killed: bool = False) -> None:
         if killed:
-            # The file as it is while the engine has it, with what is not checkpointed.
-            for suffix in ("", ".wal"):
-                source = self.path.with_name(self.path.name + suffix)
-                if source.exists():
-                    self.path.with_name(f"copy{suffix}").write_bytes(source.read_bytes())
+            before, self.path = self.path, self.path.with_name(f"{self.path.name}'")
+            as_after_a_kill(before, self.path)
             self.durable.close()
-            for suffix in ("", ".wal"):
-                copy = self.path.with_name(f"copy{suffix}")
-                target = self.path.with_name(self.path.name + suffix)
-                target.unlink(missing_ok=True)
-                if copy.exists():
-                    copy.rename(target)
+            before.unlink()
         else:
             self.durable.close()
         self.durable = xscl.Engine(self.path, **self.options)
@@ -189,7 +182,7 @@ step = st.one_of(
     ids=st.integers(3, 30),
 )
 @settings(
-    max_examples=100,
+    max_examples=EXAMPLES,
     phases=(Phase.generate,),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],

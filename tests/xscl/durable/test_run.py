@@ -119,6 +119,21 @@ def test_a_file_that_has_grown_is_read_on(folder: Path, undisturbed: str) -> Non
     assert sorted(found.splitlines()) == sorted(undisturbed.splitlines())
 
 
+def test_a_file_that_is_named_twice_is_read_twice(folder: Path) -> None:
+    """Each pass has a position of its own; a lateness of 300 makes the second one late."""
+    twice = ("--events", "e.jsonl")
+    plain = xscl(*RUN, *twice, at=folder)
+    assert "400 documents, 400 skipped" in plain.stderr, plain.stderr
+    for crash in ("after commit:4", "after commit:8", ""):
+        done = xscl(*DURABLE, *twice, at=folder, crash=crash)
+    assert "Traceback" not in done.stderr
+    assert (folder / "out.jsonl").read_text() == plain.stdout
+    told = json.loads(xscl("state", "s.duckdb", "--format", "json", at=folder).stdout)
+    assert [place["line"] for place in told["inputs"].values()] == [400, 400]
+    assert sum(told["skipped"].values()) == 400
+    assert "0 documents, 0 skipped" in xscl(*DURABLE, *twice, at=folder).stderr
+
+
 def test_another_file_of_the_name_is_read_from_its_beginning(folder: Path) -> None:
     assert xscl(*DURABLE, at=folder).returncode == 0
     (folder / "e.jsonl").write_text(events(range(400, 500)))

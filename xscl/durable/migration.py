@@ -1,0 +1,52 @@
+"""A state file of an earlier version -> one of the present version, in one transaction.
+
+Each change of the relations in schema.py comes with a step that makes it in a file: `STEPS` has the
+step from each version to the next.  If one fails the file is as it was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import duckdb
+
+from xscl.durable.schema import VERSION, refused_version
+from xscl.errors import StateError
+
+__all__ = ["STEPS", "migrate", "oldest"]
+
+STEPS: Mapping[int, Callable[[duckdb.DuckDBPyConnection], object]] = {}
+"""By the version that a step starts from; there has been one version so far."""
+
+
+def oldest() -> int:
+    """The oldest version from which steps lead to the present one."""
+    version = VERSION
+    while version - 1 in STEPS:
+        version -= 1
+    return version
+
+
+def migrate(connection: duckdb.DuckDBPyConnection, path: Path, version: int, made_by: str) -> None:
+    """Brings a file that is open for writing to the present version; raises StateError if that
+    cannot be, and it is as it was."""
+    if version == VERSION:
+        return
+    if version < oldest():
+        raise refused_version(path, version, made_by)
+    connection.execute("BEGIN")
+    try:
+        for step in range(version, VERSION):
+            STEPS[step](connection)
+        connection.execute("UPDATE xscl_state SET version = ?", [VERSION])
+        connection.execute("COMMIT")
+    except duckdb.Error as error:
+        with contextlib.suppress(duckdb.Error):
+            connection.execute("ROLLBACK")
+        reason = str(error).splitlines()[0]
+        raise StateError(
+            f"{path}, a state of version {version}, cannot be brought to version {VERSION} "
+            f"({reason}); it is as it was: go on with {made_by}"
+        ) from error
