@@ -1,86 +1,63 @@
 """The state file: read once at the start, then written a transaction at a time.
 
-A transaction is written whole at its end, in columns, so that it costs some statements and one
-forced writing whatever the size of the batch.  If it cannot be written the file is as it was.
+A transaction is written whole at its end, with one forced writing.  If it cannot be written the
+file is as it was.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import astuple, fields
+from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 
 import duckdb
-import pyarrow as pa
 
-from xscl.bodies import Body
 from xscl.document import Document
 from xscl.durable import holder
 from xscl.durable.changes import Changes, Counters, Kept, Text, Undelivered
-from xscl.durable.points import at
 from xscl.durable.schema import check_file, create, version_of
+from xscl.durable.writing import DOCUMENTS, KEPT, UNDELIVERED, write
 from xscl.errors import StateError
-from xscl.sources.polling.store import create_feeds, save_feeds
+from xscl.memory import Share
+from xscl.sources.polling.store import create_feeds
 
 __all__ = ["StateFile", "looking_at"]
 
 _AT_ONCE = 10_000
+_PORTIONS = """
+    SELECT min(number) FROM (
+        SELECT
+            number,
+            row_number() OVER arrived // 1000 AS thousand,
+            sum(coalesce(strlen(text), octet_length(raw))) OVER arrived // 4_000_000 AS size
+        FROM documents
+        WINDOW arrived AS (ORDER BY number ROWS UNBOUNDED PRECEDING)
+    )
+    GROUP BY thousand, size ORDER BY ALL
+"""
+"""The first documents of portions that are read at once, none of which is large."""
+
 _CHECKPOINT = "64MB"
 """What is written since the last checkpoint is read again at the start: not more than this."""
 
-_NUMBER, _TEXT = pa.int64(), pa.string()
-_KEPT = pa.schema(
-    [
-        ("number", _NUMBER),
-        ("name", _TEXT),
-        ("text", _NUMBER),
-        ("written", _TEXT),
-        ("parameters", _TEXT),
-        ("since", _NUMBER),
-        ("position", _NUMBER),
-        ("history", pa.bool_()),
-    ]
-)
-_DOCUMENTS = pa.schema(
-    [
-        ("number", _NUMBER),
-        ("stream", _TEXT),
-        ("id", _TEXT),
-        ("time", _NUMBER),
-        ("json", pa.bool_()),
-        ("text", _TEXT),
-        ("raw", pa.binary()),
-    ]
-)
-_UNDELIVERED = pa.schema(
-    [
-        ("number", _NUMBER),
-        *((name, _TEXT) for name in ("sink", "query", "match", "body", "markup")),
-    ]
-)
-_TEXTS = pa.schema([("number", _NUMBER), ("text", _TEXT), ("first", _NUMBER)])
-_REVIEWS = pa.schema([("number", _NUMBER), ("position", _NUMBER), ("streams", pa.list_(_TEXT))])
-_INPUTS = pa.schema([("source", _TEXT), ("position", _TEXT)])
-_READ = pa.schema([("source", _TEXT), ("id", _TEXT)])
-_OUTPUTS = pa.schema([("path", _TEXT), ("bytes", _NUMBER)])
-_COUNTS = pa.schema([("query", _TEXT), ("matches", _NUMBER)])
-
 
 class StateFile:
-    """An open state file, which nobody else can open meanwhile.
+    """An open state file, which nobody else can open meanwhile, with a share of memory (bytes).
 
     It is made where there is none.  Raises StateError for one that is in use, damaged, newer or
     none of ours.
     """
 
-    def __init__(self, path: str | os.PathLike[str], made_by: str) -> None:
+    def __init__(self, path: str | os.PathLike[str], made_by: str, share: int) -> None:
         self.path = Path(path)
         self._noted = False
         holder.claim(self.path)
         try:
             self._connection = self._open(made_by)
+            self._share = Share(self._connection, share)
             holder.note(self.path)
             self._noted = True
         except BaseException:
@@ -118,7 +95,7 @@ class StateFile:
 
     def _rows(self, query: str) -> list[tuple[object, ...]]:
         with self._reading():
-            return self._connection.execute(query).fetchall()
+            return self._share.within(lambda: self._connection.execute(query).fetchall())
 
     def counters(self) -> Counters:
         """The numbers as they were."""
@@ -133,7 +110,7 @@ class StateFile:
 
     def subscriptions(self) -> Iterator[Kept]:
         """The subscriptions, in their order."""
-        names = ", ".join(_KEPT.names)
+        names = ", ".join(KEPT.names)
         with self._reading():
             found = self._connection.execute(f"SELECT {names} FROM subscriptions ORDER BY number")
             while rows := found.fetchmany(_AT_ONCE):
@@ -146,14 +123,15 @@ class StateFile:
         return [(number, position, streams) for number, position, streams in rows]  # type: ignore[misc]
 
     def documents(self) -> Iterator[Document]:
-        """The documents, in the order in which they came."""
-        names = ", ".join(_DOCUMENTS.names)
-        with self._reading():
-            found = self._connection.execute(f"SELECT {names} FROM documents ORDER BY number")
-            while rows := found.fetchmany(_AT_ONCE):
-                for number, stream, id, time, json, text, raw in rows:
-                    body = raw if text is None else text.encode() if json else text
-                    yield Document(number, stream, id, time, body, json)
+        """The documents, in the order in which they came; some at a time are in memory."""
+        names = ", ".join(DOCUMENTS.names)
+        starts = [number for (number,) in self._rows(_PORTIONS)]
+        for first, after in itertools.pairwise([*starts, None]):
+            until = "" if after is None else f"AND number < {after}"
+            query = f"SELECT {names} FROM documents WHERE number >= {first} {until} ORDER BY number"
+            for number, stream, id, time, json, text, raw in self._rows(query):
+                body = raw if text is None else str(text).encode() if json else text
+                yield Document(number, stream, id, time, body, json)  # type: ignore[arg-type]
 
     def inputs(self) -> dict[str, str]:
         """How far each source was read."""
@@ -177,7 +155,7 @@ class StateFile:
 
     def undelivered(self) -> list[Undelivered]:
         """The matches that may not have been handed over, in order."""
-        names = ", ".join(_UNDELIVERED.names)
+        names = ", ".join(UNDELIVERED.names)
         rows = self._rows(f"SELECT {names} FROM undelivered ORDER BY number")
         return [Undelivered(*row) for row in rows]  # type: ignore[arg-type]
 
@@ -190,94 +168,14 @@ class StateFile:
 
     def commit(self, changes: Changes, counters: Counters | None) -> None:
         """Writes a transaction; raises StateError if it cannot be written, and nothing is."""
-        connection = self._connection
         try:
-            connection.execute("BEGIN")
-            self._delete(changes)
-            at("within commit")
-            self._insert(changes)
-            if counters is not None:
-                assigned = ", ".join(f"{field.name} = ?" for field in fields(Counters))
-                connection.execute(f"UPDATE counters SET {assigned}", list(astuple(counters)))
-            if changes.feeds is not None:
-                save_feeds(connection, changes.feeds)
-            connection.execute("COMMIT")
+            self._share.within(lambda: write(self._connection, changes, counters))
         except duckdb.Error as error:
-            # After a failed writing DuckDB may refuse even this.
-            with contextlib.suppress(duckdb.Error):
-                connection.execute("ROLLBACK")
             reason = str(error).splitlines()[0]
             raise StateError(
                 f"{self.path} cannot be written ({reason}); it is as it was before this batch: "
                 "make room and run again"
             ) from error
-
-    def _delete(self, changes: Changes) -> None:
-        self._delete_from("documents", "number", _NUMBER, changes.gone)
-        self._delete_from("undelivered", "number", _NUMBER, changes.delivered)
-        if changes.cancelled:
-            self._delete_from("subscriptions", "name", _TEXT, changes.cancelled)
-            self._delete_from("counts", "query", _TEXT, changes.cancelled)
-            self._delete_from(
-                "undelivered", "query", _TEXT, changes.cancelled, "AND sink = 'callback'"
-            )
-        self._delete_from("inputs", "source", _TEXT, changes.inputs)
-        self._delete_from("outputs", "path", _TEXT, changes.outputs)
-
-    def _delete_from(
-        self,
-        relation: str,
-        column: str,
-        kind: pa.DataType,
-        values: list[int] | set[str] | Mapping[str, object],
-        condition: str = "",
-    ) -> None:
-        if values:
-            self._connection.register("gone", pa.table({"value": pa.array(list(values), kind)}))
-            self._connection.execute(
-                f"DELETE FROM {relation} WHERE {column} IN (SELECT value FROM gone) {condition}"
-            )
-            self._connection.unregister("gone")
-
-    def _insert(self, changes: Changes) -> None:
-        self._insert_into("documents", _DOCUMENTS, map(_document_row, changes.documents))
-        self._insert_into(
-            "texts", _TEXTS, ((number, *text) for number, text in changes.texts.items())
-        )
-        kept = (
-            (k.number, k.name, k.text, k.written, k.parameters, k.since, k.position, k.history)
-            for k in changes.subscribed.values()
-        )
-        self._insert_into("subscriptions", _KEPT, kept)
-        self._insert_into("reviews", _REVIEWS, changes.reviews)
-        self._insert_into("inputs", _INPUTS, changes.inputs.items())
-        self._insert_into("documents_read", _READ, changes.documents_read)
-        self._insert_into("outputs", _OUTPUTS, changes.outputs.items())
-        self._insert_into("undelivered", _UNDELIVERED, map(astuple, changes.undelivered))
-        if changes.counts:
-            self._add_counts(changes.counts)
-
-    def _insert_into(
-        self, relation: str, schema: pa.Schema, rows: Iterable[tuple[object, ...]]
-    ) -> None:
-        columns = list(zip(*rows, strict=True))
-        if columns:
-            arrays = [pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)]
-            self._connection.register("new", pa.table(arrays, schema=schema))
-            self._connection.execute(f"INSERT INTO {relation} BY NAME FROM new")
-            self._connection.unregister("new")
-
-    def _add_counts(self, counts: Mapping[str, int]) -> None:
-        connection = self._connection
-        columns = [list(counts), list(counts.values())]
-        connection.register("counted", pa.table(columns, schema=_COUNTS))
-        connection.execute(
-            "UPDATE counts SET matches = counts.matches + counted.matches FROM counted "
-            "WHERE counts.query = counted.query"
-        )
-        connection.execute(
-            "INSERT INTO counts FROM counted WHERE query NOT IN (SELECT query FROM counts)"
-        )
 
     # Life.
 
@@ -337,17 +235,3 @@ def _damaged(path: Path, error: Exception) -> StateError:
         f"{path} cannot be read ({reason}); it is left as it is: restore it from a copy, or name "
         "another file and read the documents again"
     )
-
-
-def _document_row(document: Document) -> tuple[object, ...]:
-    """A document's row: its body as text where it is UTF-8, which DuckDB compresses."""
-    body = document.body.read() if isinstance(document.body, Body) else document.body
-    text = raw = None
-    if isinstance(body, str):
-        text = body
-    elif isinstance(body, bytes):
-        raw = body
-        if document.json:
-            with contextlib.suppress(UnicodeDecodeError):
-                text, raw = body.decode(), None
-    return document.number, document.stream, document.id, document.time, document.json, text, raw
