@@ -28,17 +28,12 @@ __all__ = ["StateFile", "looking_at"]
 
 _AT_ONCE = 10_000
 _PORTIONS = """
-    SELECT min(number) FROM (
-        SELECT
-            number,
-            row_number() OVER arrived // 1000 AS thousand,
-            sum(coalesce(strlen(text), octet_length(raw))) OVER arrived // 4_000_000 AS size
-        FROM documents
-        WINDOW arrived AS (ORDER BY number ROWS UNBOUNDED PRECEDING)
+    SELECT number FROM (
+        SELECT number, row_number() OVER (ORDER BY number) AS place FROM documents
     )
-    GROUP BY thousand, size ORDER BY ALL
+    WHERE place % 2000 = 1 ORDER BY number
 """
-"""The first documents of portions that are read at once, none of which is large."""
+"""The first documents of those that are read at once."""
 
 _CHECKPOINT = "64MB"
 """What is written since the last checkpoint is read again at the start: not more than this."""
