@@ -31,10 +31,10 @@ class MatchStream:
     It ends when it is closed and the matches that it had are read; `with` and `async with` close
     it.  `len()` matches wait in it.  Where there are 1,000, who publishes waits until one is read,
     or the stream is closed or let go; so whoever is done with one should do that, and several are
-    read in a thread each.  But a thread that publishes never waits for a stream that it opened or
-    was the last to read: there they wait without bound, until it reads.  Threads and tasks may
-    share an iterator: each match then goes to one of them.  Waiting for a match in the thread that
-    publishes, or by `for` in an event loop's, is waiting for oneself.
+    read in a thread each.  But nobody waits for a reader (who opened it, or was the last to read)
+    that is the publishing thread itself or has ended: there they wait without bound.  Threads and
+    tasks may share an iterator: each match then goes to one of them.  Waiting for a match in the
+    thread that publishes, or by `for` in an event loop's, is waiting for oneself.
     """
 
     def __init__(self, name: str, awaited: set[MatchStream]) -> None:
@@ -43,7 +43,7 @@ class MatchStream:
         self._matches: deque[Match] = deque()
         self._turns: set[asyncio.Future[None]] = set()
         self._closed = False
-        self._reader = threading.get_ident()
+        self._reader = threading.current_thread()
         self.changed = threading.Condition()
 
     def __repr__(self) -> str:
@@ -67,7 +67,7 @@ class MatchStream:
         with self.changed:
             if self._closed:
                 return True
-            if len(self._matches) >= _WAITING and self._reader != threading.get_ident():
+            if len(self._matches) >= _WAITING and self._is_read_elsewhere():
                 return False
             self._matches.append(match)
             self._wake()
@@ -84,7 +84,7 @@ class MatchStream:
 
     def __next__(self) -> Match:
         with self.changed:
-            self._reader = threading.get_ident()
+            self._reader = threading.current_thread()
             while not self._matches:
                 if self._closed:
                     raise StopIteration
@@ -97,7 +97,7 @@ class MatchStream:
     async def __anext__(self) -> Match:
         while True:
             with self.changed:
-                self._reader = threading.get_ident()
+                self._reader = threading.current_thread()
                 if self._matches:
                     return self._next()
                 if self._closed:
@@ -134,6 +134,9 @@ class MatchStream:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _is_read_elsewhere(self) -> bool:
+        return self._reader is not threading.current_thread() and self._reader.is_alive()
 
     def _next(self) -> Match:
         if len(self._matches) == _WAITING:
