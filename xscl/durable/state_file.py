@@ -35,7 +35,7 @@ _PORTIONS = """
 """
 """The first documents of those that are read at once."""
 
-_CHECKPOINT = "64MB"
+_CHECKPOINT = 64 * 1024 * 1024
 """What is written since the last checkpoint is read again at the start: not more than this."""
 
 
@@ -68,7 +68,8 @@ class StateFile:
             raise StateError(f"{self.path} cannot be made: there is no such folder")
         connection = _connect(self.path, read_only=False)
         try:
-            connection.execute(f"SET wal_autocheckpoint = '{_CHECKPOINT}'")
+            # Where one fails within the share, DuckDB gives the whole file up: see `_checkpoint`.
+            connection.execute("SET wal_autocheckpoint = '1TB'")
             if new:
                 connection.execute("BEGIN")
                 create(connection, made_by)
@@ -165,12 +166,20 @@ class StateFile:
         """Writes a transaction; raises StateError if it cannot be written, and nothing is."""
         try:
             self._share.within(lambda: write(self._connection, changes, counters))
+            self._checkpoint()
         except duckdb.Error as error:
             reason = str(error).splitlines()[0]
             raise StateError(
                 f"{self.path} cannot be written ({reason}); it is as it was before this batch: "
                 "make room and run again"
             ) from error
+
+    def _checkpoint(self) -> None:
+        """Moves what the log has into the file, where that is much; with what memory it takes."""
+        log = self.path.with_name(f"{self.path.name}.wal")
+        if log.exists() and log.stat().st_size > _CHECKPOINT:
+            with self._share.lifted():
+                self._connection.execute("CHECKPOINT")
 
     # Life.
 
@@ -189,7 +198,8 @@ class StateFile:
     def close(self) -> None:
         """Closes the file and gives it back."""
         try:
-            with contextlib.suppress(duckdb.Error):
+            # Closing is a checkpoint, too.
+            with contextlib.suppress(duckdb.Error), self._share.lifted():
                 self._connection.close()
         finally:
             holder.release(self.path, noted=self._noted)
