@@ -28,7 +28,7 @@ SLOW = 0.1
 LARGE = 10_000
 """Characters of a document; so many that the matches of a test would show in memory."""
 
-MOST = 96
+MOST = 128
 """MiB that a process may grow by, of the 200 that its matches have."""
 
 DOCUMENTS = 20_000
