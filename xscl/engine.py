@@ -126,7 +126,7 @@ class Engine:
         self._postponed: list[_Due] = []
         self._keeper: Keeper | None = None
         if state is not None:
-            self._open(state, lateness)
+            self._open(state, lateness, budget.state)
 
     # Queries
 
@@ -478,17 +478,25 @@ class Engine:
 
         An exception in it closes the engine, for the file is then behind it: open it again.
         """
-        with self._changing():
-            try:
-                yield
-            except BaseException:
-                if self._keeper is not None:
-                    self._abandon()
-                raise
-            finally:
-                postponed, self._postponed = self._postponed, []
-        for due in postponed:
-            self._deliver(due)
+        postponed: list[_Due] = []
+        try:
+            with self._changing():
+                try:
+                    yield
+                except BaseException:
+                    if self._keeper is not None:
+                        self._abandon()
+                    raise
+                finally:
+                    if self._transactions == 1:
+                        postponed, self._postponed = self._postponed, []
+        except BaseException:
+            if self._keeper is not None:
+                postponed = []
+            raise
+        finally:
+            for due in postponed:
+                self._deliver(due)
 
     @property
     def keeper(self) -> Keeper | None:
@@ -612,9 +620,11 @@ class Engine:
 
     # The state file
 
-    def _open(self, state: str | os.PathLike[str], lateness: float | str | None) -> None:
+    def _open(
+        self, state: str | os.PathLike[str], lateness: float | str | None, share: int
+    ) -> None:
         """Opens a state file, and becomes the engine that it keeps."""
-        file = StateFile(state, f"xscl {xscl.__version__}")
+        file = StateFile(state, f"xscl {xscl.__version__}", share)
         try:
             keeper = Keeper(file, self._intake)
             recover(file, keeper, self._registration, self._evaluation, self._intake)
@@ -633,20 +643,19 @@ class Engine:
         the engine is closed, and the file is as it was before."""
         with self._lock:
             self._check_open()
-            if self._keeper is None:
-                yield
-                return
             self._transactions += 1
             try:
                 yield
-                if self._transactions == 1:
+                if self._transactions == 1 and self._keeper is not None:
                     self._keeper.commit()
             except (XSCLError, ExceptionGroup) as error:
-                if isinstance(error, StateError) and self._transactions == 1:
+                ended = isinstance(error, StateError) and self._transactions == 1
+                if ended and self._keeper is not None:
                     self._abandon()
                 raise
             except BaseException:
-                self._abandon()
+                if self._keeper is not None:
+                    self._abandon()
                 raise
             finally:
                 self._transactions -= 1

@@ -11,18 +11,23 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import TypeVar, cast
 
 import duckdb
 
 from xscl.errors import StateError, XSCLError
 
-__all__ = ["LEAST_MEMORY", "Budget", "Relations"]
+__all__ = ["LEAST_MEMORY", "Budget", "Relations", "Share"]
+
+T = TypeVar("T")
 
 LEAST_MEMORY = 64 * 1024 * 1024
 """Bytes, of which the relations can do with half."""
+
+_LEAST_OF_STATE = 16 * 1024 * 1024
+"""Bytes without which a state file would have to be given more in almost every transaction."""
 
 _MORE = (2, 4, 8, 16, 64, None)
 """A statement that cannot do with the share is given so many times as much; at last, all."""
@@ -33,11 +38,12 @@ _ALL = "80%"
 @dataclass(frozen=True, slots=True)
 class Budget:
     """The shares of a bound: bytes of the relations, of what is kept at hand for joins in process,
-    and of documents' bodies; None without bound."""
+    of documents' bodies, and of what a state file has in memory; None without bound."""
 
     relations: int | None = None
     at_hand: int | None = None
     bodies: int | None = None
+    state: int = 256 * 1024 * 1024
 
     @classmethod
     def of(cls, memory: int | None) -> Budget:
@@ -49,7 +55,58 @@ class Budget:
                 f"memory: {memory:,} bytes are not enough for the relations of a join state; "
                 "give 64 MiB or more"
             )
-        return cls(memory // 2, memory // 4, memory // 8)
+        return cls(memory // 2, memory // 4, memory // 8, max(memory // 8, _LEAST_OF_STATE))
+
+
+class Share:
+    """The share of memory that a connection of its own database has; what cannot do without more
+    has it, and only that."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, share: int) -> None:
+        self._connection = connection
+        self._share = share
+        self._limit(f"{share}B")
+
+    def within(self, run: Callable[[], T]) -> T:
+        """Runs what leaves nothing behind where it fails; again, with more memory, where that was
+        too little."""
+        try:
+            return run()
+        except duckdb.Error as error:
+            if not _is_shortage(error):
+                raise
+        try:
+            for times in _MORE:
+                self._limit(_ALL if times is None else f"{times * self._share}B")
+                try:
+                    return run()
+                except duckdb.Error as error:
+                    if not _is_shortage(error):
+                        raise
+                    shortage = error
+            raise shortage
+        finally:
+            # A failure here is of what was found meanwhile: the next one tells of it.
+            with contextlib.suppress(duckdb.Error):
+                self._limit(f"{self._share}B")
+
+    @contextlib.contextmanager
+    def lifted(self) -> Iterator[None]:
+        """For what must not fail for the bound: it may have what it takes, until its end."""
+        self._limit(_ALL)
+        try:
+            yield
+        finally:
+            with contextlib.suppress(duckdb.Error):
+                self._limit(f"{self._share}B")
+
+    def _limit(self, limit: str) -> None:
+        self._connection.execute(f"SET memory_limit = '{limit}'")
+
+
+def _is_shortage(error: duckdb.Error) -> bool:
+    """Whether there was too little memory; a COMMIT tells it by its words alone."""
+    return isinstance(error, duckdb.OutOfMemoryException) or "memory limit" in str(error)
 
 
 class _Bounded:

@@ -2,7 +2,8 @@
 
 Matches come from the thread that publishes documents and wait, in order, until a thread or a task
 of any event loop asks for them.  Who waits holds no match: a waiter is only told to look again, so
-that one that is cancelled, or whose loop has ended, takes none with it.
+that one that is cancelled, or whose loop has ended, takes none with it.  Only so many matches wait;
+then the one who publishes does, unless the reader is the same thread, which would wait for itself.
 """
 
 from __future__ import annotations
@@ -18,16 +19,22 @@ from xscl.match import Match
 
 __all__ = ["MatchStream", "Streams"]
 
+_WAITING = 1000
+_PATIENCE = 0.05
+"""Seconds after which one who waits for a reader looks whether there still is one."""
+
 
 class MatchStream:
     """The matches of one published stream from now on, as an iterator: `for` waits for them in a
     thread, `async for` in a task.
 
     It ends when it is closed and the matches that it had are read; `with` and `async with` close
-    it.  Matches wait without bound, `len()` of them: one who reads more slowly than documents
-    come should close it, or let it go, since what nobody holds collects nothing.  Threads and
-    tasks may share an iterator: each match then goes to one of them.  Waiting in the thread that
-    publishes, or by `for` in an event loop's, is waiting for oneself.
+    it.  `len()` matches wait in it.  Where there are 1,000, who publishes waits until one is read,
+    or the stream is closed or let go; so whoever is done with one should do that, and several are
+    read in a thread each.  But nobody waits for a reader (who opened it, or was the last to read)
+    that is the publishing thread itself or has ended: there they wait without bound.  Threads and
+    tasks may share an iterator: each match then goes to one of them.  Waiting for a match in the
+    thread that publishes, or by `for` in an event loop's, is waiting for oneself.
     """
 
     def __init__(self, name: str, awaited: set[MatchStream]) -> None:
@@ -36,7 +43,8 @@ class MatchStream:
         self._matches: deque[Match] = deque()
         self._turns: set[asyncio.Future[None]] = set()
         self._closed = False
-        self._changed = threading.Condition()
+        self._reader = threading.current_thread()
+        self.changed = threading.Condition()
 
     def __repr__(self) -> str:
         return f"<MatchStream {self.name!r}>"
@@ -53,16 +61,21 @@ class MatchStream:
         """Whether it is closed: no more matches come, those that wait can still be read."""
         return self._closed
 
-    def put(self, match: Match) -> None:
-        """Adds a match, from any thread; one that is closed takes no more."""
-        with self._changed:
-            if not self._closed:
-                self._matches.append(match)
-                self._wake()
+    def take(self, match: Match) -> bool:
+        """Adds a match, from any thread; False if it is to wait for the reader, which is told by
+        `changed`.  A stream that is closed takes no more, and keeps nobody waiting."""
+        with self.changed:
+            if self._closed:
+                return True
+            if len(self._matches) >= _WAITING and self._is_read_elsewhere():
+                return False
+            self._matches.append(match)
+            self._wake()
+            return True
 
     def close(self) -> None:
         """Ends the stream, from any thread; twice does no harm."""
-        with self._changed:
+        with self.changed:
             self._closed = True
             self._wake()
 
@@ -70,21 +83,23 @@ class MatchStream:
         return self
 
     def __next__(self) -> Match:
-        with self._changed:
+        with self.changed:
+            self._reader = threading.current_thread()
             while not self._matches:
                 if self._closed:
                     raise StopIteration
-                self._changed.wait()
-            return self._matches.popleft()
+                self.changed.wait()
+            return self._next()
 
     def __aiter__(self) -> MatchStream:
         return self
 
     async def __anext__(self) -> Match:
         while True:
-            with self._changed:
+            with self.changed:
+                self._reader = threading.current_thread()
                 if self._matches:
-                    return self._matches.popleft()
+                    return self._next()
                 if self._closed:
                     raise StopAsyncIteration
                 turn = asyncio.get_running_loop().create_future()
@@ -93,7 +108,7 @@ class MatchStream:
             try:
                 await turn
             finally:
-                with self._changed:
+                with self.changed:
                     self._turns.discard(turn)
                     if not self._turns:
                         self._awaited.discard(self)
@@ -120,12 +135,20 @@ class MatchStream:
     ) -> None:
         self.close()
 
+    def _is_read_elsewhere(self) -> bool:
+        return self._reader is not threading.current_thread() and self._reader.is_alive()
+
+    def _next(self) -> Match:
+        if len(self._matches) == _WAITING:
+            self.changed.notify_all()
+        return self._matches.popleft()
+
     def _wake(self) -> None:
         """Tells all who wait to look again.
 
         All, for the one that were chosen might be cancelled or interrupted, or its loop stopped.
         """
-        self._changed.notify_all()
+        self.changed.notify_all()
         for turn in self._turns:
             # A loop that is closed has no tasks left to wake.
             with suppress(RuntimeError):
@@ -156,11 +179,16 @@ class Streams:
         return stream
 
     def publish(self, name: str, match: Match) -> None:
-        """Gives a match to each open iterator over the stream of a name."""
+        """Gives a match to each open iterator over the stream of a name, when there is room."""
         with self._lock:
-            streams = self._living(name)
-        for stream in streams:
-            stream.put(match)
+            streams = [weakref.ref(stream) for stream in self._living(name)]
+        for ref in streams:
+            while (stream := ref()) is not None and not stream.take(match):
+                # Who waits does not hold it: its last reader may let it go, which wakes nobody.
+                changed = stream.changed
+                del stream
+                with changed:
+                    changed.wait(_PATIENCE)
 
     def close(self) -> None:
         """Closes all iterators."""

@@ -28,6 +28,7 @@ NAMES = (
     "stage_one_patterns",
     "personalised",
     "adversarial",
+    "durability",
 )
 
 

@@ -86,7 +86,7 @@ def test_a_closed_iterator_gives_what_it_had_and_takes_no_more(matches: list[Mat
     assert stream.closed
     stream.close()
     streams.publish("promos", matches[1])
-    stream.put(matches[2])
+    stream.take(matches[2])
     assert len(stream) == 1
     assert list(stream) == matches[:1]
     assert in_loop(stream) == []
@@ -198,13 +198,13 @@ def test_a_task_that_is_cancelled_takes_no_match(
         async with asyncio.timeout(GUARD):
             gives_up, waits = asking(stream), asking(stream)
             await settled()
-            steps: list[Callable[[], object]] = [gives_up.cancel, lambda: stream.put(matches[0])]
+            steps: list[Callable[[], object]] = [gives_up.cancel, lambda: stream.take(matches[0])]
             for step in steps if cancelled_first else reversed(steps):
                 step()
             with pytest.raises(asyncio.CancelledError):
                 await gives_up
             first = await waits
-            stream.put(matches[1])
+            stream.take(matches[1])
             return [first, await anext(stream)]
 
     assert asyncio.run(cancel(Streams().open("promos"))) == matches[:2]
@@ -224,7 +224,7 @@ def test_whoever_asks_and_gives_up_each_match_is_read_once(
         put = 0
         for step, which in steps:
             if step == "put":
-                stream.put(matches[put])
+                stream.take(matches[put])
                 put += 1
             elif step == "ask":
                 tasks.append(asking(stream))
@@ -258,7 +258,7 @@ def test_a_loop_that_is_gone_takes_no_match(matches: list[Match]) -> None:
     tasks[1].cancel()
     closed.run_until_complete(settled())
     closed.close()
-    stream.put(matches[0])
+    stream.take(matches[0])
     assert next(stream) == matches[0]
     stream.close()
     assert stopped.run_until_complete(tasks[0]) == []
@@ -274,7 +274,7 @@ def test_a_loop_that_was_closed_while_a_task_waited(matches: list[Match]) -> Non
         asked.send(None)
 
     asyncio.run(wait())
-    stream.put(matches[0])
+    stream.take(matches[0])
     assert next(stream) == matches[0]
     asked.close()
 

@@ -6,6 +6,7 @@
     changes.py     what a transaction is to write
     making.py      a new file, which has its name once it is whole
     state_file.py  the file: read at the start, a transaction for each batch
+    writing.py     what a transaction writes, in columns
     undelivered.py matches that may not have reached their callbacks
     keeper.py      an engine's side: what of it has changed since the last transaction
     recovery.py    the file -> the engine as it was

@@ -8,11 +8,11 @@ are made of the documents at the end; what is a mere number, such as the waterma
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections import deque
 from collections.abc import Iterator, Mapping
 
+from xscl.bodies import size_of
 from xscl.document import Document
 from xscl.durable.changes import Kept, Text
 from xscl.durable.keeper import Keeper
@@ -27,6 +27,7 @@ from xscl.registration import Read, Registration
 __all__ = ["recover"]
 
 _AT_ONCE = 5_000
+_BYTES = 16 * 1024 * 1024
 
 
 def recover(
@@ -46,8 +47,7 @@ def recover(
     intake.skipped.late = counters.late
     texts = file.texts()
     reviews = deque(file.reviews())
-    # Read whole: a connection has one result at a time.
-    documents = _Documents(iter(list(file.documents())), evaluation)
+    documents = _Documents(file.documents(), evaluation)
     readings = _Readings(registration)
     for kept in list(file.subscriptions()):
         _reviewed(reviews, kept.number, documents, evaluation)
@@ -136,10 +136,17 @@ class _Documents:
 
     def restore(self, before: int | None) -> None:
         """Restores those with numbers before one, or all that are left."""
-        while some := list(itertools.islice(self._until(before), _AT_ONCE)):
+        while some := self._portion(before):
             self._evaluation.restore(some)
 
-    def _until(self, before: int | None) -> Iterator[Document]:
-        while self._next is not None and (before is None or self._next.number < before):
-            document, self._next = self._next, next(self._documents, None)
-            yield document
+    def _portion(self, before: int | None) -> list[Document]:
+        some: list[Document] = []
+        size = 0
+        while (document := self._next) is not None and (before is None or document.number < before):
+            some.append(document)
+            assert isinstance(document.body, str | bytes)
+            size += size_of(document.body)
+            self._next = next(self._documents, None)
+            if len(some) == _AT_ONCE or size > _BYTES:
+                break
+        return some

@@ -20,9 +20,9 @@ EXAMPLES = int(os.environ.get("XSCL_TWINS", "20"))
 
 PAIR = "S//a->x FOLLOWED BY {x = y, 5} S//b->y"
 
-NOT_KEPT = ("memory", "in_process", "joined", "paths", "automaton_states")
-"""What is at hand for speed alone, and what was done so far; label paths of documents that have
-gone are not known any more."""
+NOT_KEPT = ("in_process", "joined", "memory", "paths", "automaton_states")
+"""What is at hand for speed alone, what was done so far, and how many blocks the relations lie in;
+label paths of documents that have gone are not known any more."""
 
 OF_CANCELLED = ("witnesses", "strings", "streams", "forms", "constants", "rows")
 """What a query that is gone has asked of documents stays for one that asks the same of later ones,

@@ -1,0 +1,109 @@
+"""What a state file costs: documents a second with one and without, and the time to open one."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import xscl
+from benchmarks.engine import found, loaded
+from benchmarks.measure import Envelopes, Rate, batches, check, rate
+from benchmarks.report import Cell, Report, Statement, Table, number, time_text
+from benchmarks.scale import Scale
+from datasets import ITEM, LeafJoin, feed_stream, random_joins
+
+BATCHES = (1, 100, 10_000)
+QUERIES = 1_000
+ALONE = 1_000
+"""Documents that go one by one: what each costs does not depend on how many there were."""
+
+Take = Callable[[xscl.Engine, Envelopes], int]
+TAKEN: dict[str, Take] = {
+    "grouped": found,
+    "counts": lambda engine, part: engine.count(part, batch=len(part)).total(),
+}
+
+
+def run(scale: Scale) -> Report:
+    documents = list(feed_stream(scale.items))
+    joins = random_joins(ITEM, min(QUERIES, scale.many), window=7 * 86_400)
+    rows: list[tuple[Cell, ...]] = []
+    ratios: dict[tuple[str, int], float] = {}
+    for way, take in TAKEN.items():
+        for size in BATCHES:
+            some = documents[: ALONE * size]
+            memory, durable = best_of(joins, some, size, take, scale)
+            check(memory, durable)
+            ratio = ratios[way, size] = durable.speed_beside(memory)
+            speeds = number(memory.per_second), number(durable.per_second)
+            rows.append((size, way, durable.documents, *speeds, ratio))
+    least = min(ratios[way, BATCHES[-1]] for way in TAKEN)
+    return Report(
+        "durability",
+        "The price of durable state",
+        f"Items in the shape of section 6.6.3 from XML text to matches, {len(joins):,} queries "
+        "with windows of 7 days, with a state file and without, in turns; each counts as the best "
+        f"of {rounds(scale)}. A batch is a transaction, forced to the disk. A file is opened with "
+        "the queries and documents that it holds, in windows without end.",
+        (
+            Table(
+                ("batch", "matches", "items", "items/s in memory", "items/s durable", "ratio"),
+                tuple(rows),
+            ),
+            Table(("items held", "file", "to open it", "items/s"), opened(documents, scale)),
+        ),
+        (),
+        (
+            Statement(
+                "goal, durability",
+                "in batches of 10,000 at least 0.6 of the speed in memory",
+                least >= 0.6 if scale.full else None,
+                f"{number(least)}",
+            ),
+        ),
+    )
+
+
+def rounds(scale: Scale) -> int:
+    return min(3, scale.rounds)
+
+
+def best_of(
+    joins: Sequence[LeafJoin], documents: Envelopes, size: int, take: Take, scale: Scale
+) -> tuple[Rate, Rate]:
+    """The fastest runs in memory and with a state file, which take turns."""
+    memory: list[Rate] = []
+    durable: list[Rate] = []
+    for _ in range(rounds(scale)):
+        with tempfile.TemporaryDirectory() as folder:
+            for state, to in ((None, memory), (Path(folder) / "state.duckdb", durable)):
+                with loaded(ITEM, joins, state=state) as engine:
+                    parts = batches(documents, size)
+                    to.append(rate(parts, lambda part: take(engine, part), scale.limit))
+    return fastest(memory), fastest(durable)
+
+
+def fastest(rates: Sequence[Rate]) -> Rate:
+    return max(rates, key=lambda one: one.per_second)
+
+
+def opened(documents: Envelopes, scale: Scale) -> tuple[tuple[Cell, ...], ...]:
+    """How long it takes to open files of so many documents, none of which is ever let go."""
+    joins = random_joins(ITEM, min(QUERIES, scale.many), window=None)
+    rows: list[tuple[Cell, ...]] = []
+    for part in (100, 10, 1):
+        some = documents[: len(documents) // part]
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "state.duckdb"
+            with loaded(ITEM, joins, state=path) as engine:
+                for batch in batches(some, BATCHES[-1]):
+                    found(engine, batch)
+            size = f"{number(path.stat().st_size / 2**20)} MiB"
+            started = time.perf_counter()
+            engine = xscl.Engine(path)
+            taken = time.perf_counter() - started
+            engine.close()
+        rows.append((len(some), size, time_text(taken), number(len(some) / taken)))
+    return tuple(rows)
