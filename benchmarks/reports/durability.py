@@ -15,7 +15,7 @@ from benchmarks.scale import Scale
 from datasets import ITEM, LeafJoin, feed_stream, random_joins
 
 BATCHES = (1, 100, 10_000)
-QUERIES = 1_000
+QUERIES = 100
 ALONE = 1_000
 """Documents that go one by one: what each costs does not depend on how many there were."""
 
@@ -67,7 +67,7 @@ def run(scale: Scale) -> Report:
 
 
 def rounds(scale: Scale) -> int:
-    return min(3, scale.rounds)
+    return min(2, scale.rounds)
 
 
 def best_of(
