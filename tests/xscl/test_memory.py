@@ -162,7 +162,7 @@ def alone(number: int, memory: int | None, state: Path | None = None) -> tuple[i
 def test_ten_times_as_many_documents_stay_within_the_bound(durable: bool, tmp_path: Path) -> None:
     """25,000 documents of 5 KB, none of which is ever let go; what an engine takes for itself is
     what one takes for a few.  A state file takes more for as long as it is brought up to date."""
-    more = 32 if durable else 0
+    more = 64 if durable else 0
     states = [tmp_path / f"{n}.duckdb" if durable else None for n in range(3)]
     _, itself = alone(250, 64 * MIB, states[0])
     _, few = alone(2500, 64 * MIB, states[1])
