@@ -171,6 +171,15 @@ def until(happened: Callable[[], bool]) -> None:
     raise AssertionError("it has not happened within a minute")
 
 
+def check_that_it_waits(process: subprocess.Popen[bytes], taker: Taker) -> None:
+    """1,000 matches wait in line, and others of the third poll for room in it."""
+    until(lambda: taker.polls == 3)
+    before = highest(process)
+    time.sleep(3)
+    assert taker.polls == 3
+    assert highest(process) - before < MOST
+
+
 @pytest.mark.parametrize("durable", [False, True])
 def test_a_webhook_that_takes_matches_slowly(folder: Path, durable: bool) -> None:
     (folder / "q.xscl").write_text("S//item")
@@ -182,12 +191,7 @@ def test_a_webhook_that_takes_matches_slowly(folder: Path, durable: bool) -> Non
             *(("--state", "s.duckdb") if durable else ()),
         )  # fmt: skip
         with started(folder, *watch) as process:
-            until(lambda: taker.polls == 3)
-            before = highest(process)
-            time.sleep(3)
-            # 1,000 matches wait in line, and others of the third poll for room in it.
-            assert taker.polls == 3
-            assert highest(process) - before < MOST
+            check_that_it_waits(process, taker)
             if not durable:
                 taker.hurried.set()
                 until(lambda: len(set(taker.taken)) == POLLS * ITEMS)
@@ -210,11 +214,7 @@ def test_a_command_that_takes_matches_slowly(folder: Path) -> None:
             "--allow-private", "--exec", "sh take.sh",
         )  # fmt: skip
         with started(folder, *watch) as process:
-            until(lambda: taker.polls == 3)
-            before = highest(process)
-            time.sleep(3)
-            assert taker.polls == 3
-            assert highest(process) - before < MOST
+            check_that_it_waits(process, taker)
             assert 10 < len((folder / "taken").read_text()) < 2 * ITEMS
 
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.commands import xscl
 from tests.xscl.sources.polling.loopback import Reply, Request, Server, rss, serving
-
-COMMAND = [sys.executable, "-c", "from xscl.cli import main; main()"]
+from tests.xscl.test_watching import FIRST, SECOND, found
 
 QUERIES = """\
 -- name: follow-up
@@ -36,37 +34,14 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def item(guid: str, title: str, date: str) -> str:
-    return (
-        f"<item><guid>{guid}</guid><title>{title}</title><link>http://x.example/page</link>"
-        f"<pubDate>Mon, 01 Jun 2026 {date} GMT</pubDate></item>"
-    )
-
-
-FIRST = rss(channel=item("1", "first", "10:00:00"))
-SECOND = rss(channel=item("2", "second", "11:00:00"))
-
-
 def watch(
     server: Server, folder: Path, *more: str, crash: str = ""
 ) -> subprocess.CompletedProcess[str]:
-    arguments = (
+    return xscl(
         "watch", "q.xscl", "--feed", f"S={server.url('/s')}", "--feed", f"R={server.url('/r')}",
         "--once", "--allow-private", "--state", "s.duckdb", *more,
+        at=folder, environment={**os.environ, "XSCL_CRASH_AT": crash},
     )  # fmt: skip
-    return subprocess.run(
-        [*COMMAND, *arguments],
-        cwd=folder,
-        env={**os.environ, "XSCL_CRASH_AT": crash},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-
-
-def found(output: str) -> list[str]:
-    return [json.loads(line)["query"] for line in output.splitlines()]
 
 
 def test_a_pair_over_two_runs_and_validators_that_are_kept(server: Server, folder: Path) -> None:
@@ -79,9 +54,8 @@ def test_a_pair_over_two_runs_and_validators_that_are_kept(server: Server, folde
     assert server.asked("/s")[-1].headers["if-none-match"] == b'"one"'
     assert found(watch(server, folder).stdout) == []
     assert [one.name for one in folder.iterdir() if "feeds" in one.name] == []
-    told = subprocess.run(
-        [*COMMAND, "feeds", "s.duckdb"], cwd=folder, capture_output=True, text=True, check=True
-    )
+    told = xscl("feeds", "s.duckdb", at=folder)
+    assert told.returncode == 0
     assert server.url("/s") in told.stdout
 
 
