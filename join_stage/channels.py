@@ -80,7 +80,7 @@ class _Limits:
     epochs: list[int]
     channels: dict[tuple[int, bool, int], Channel]
 
-    def alone(self, document: int, time: int, others: list[int], times: list[int]) -> int | None:
+    def as_one(self, document: int, time: int, others: list[int], times: list[int]) -> int | None:
         """How much later than the first of some others, in order of time, a document is, if they
         and it all lie within the same windows and the same epochs; None if they may not."""
         first, last = time - times[0], time - times[-1]
@@ -122,9 +122,9 @@ class Channels:
         """The channel tuples of a document, on the right side or on the left, and of others in
         order of time, which have one outcome."""
         limits = self._limits_of(outcome)
-        alone = limits.alone(document, time, others, times)
-        if alone is not None:
-            channel = self._channel(outcome, limits, alone if right else -alone, document)
+        apart = limits.as_one(document, time, others, times)
+        if apart is not None:
+            channel = self._channel(outcome, limits, apart if right else -apart, document)
             if channel.parts:
                 yield ChannelTuple(channel, document, others, right)
             return

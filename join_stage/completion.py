@@ -111,8 +111,6 @@ class Completion:
 
     def filtered(self, document: int, leaves: Leaves) -> Iterator[Completed]:
         """What the queries of one document find in it."""
-        if not self.filters:
-            return
         relations = Relations(left=self._bound(leaves), string=self._string)
         for plan in self.filters:
             root = self._registry.tries[plan.id].root

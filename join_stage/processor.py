@@ -73,22 +73,30 @@ class JoinProcessor:
     def begin(self, batch: Batch) -> None:
         """Takes in a batch and joins its values; `outputs` and `counts` then tell its matches."""
         self.accept(batch.accepts)
-        times = batch.times
-        earliest = min(times.values(), default=self._latest)
+        earliest = min(batch.times.values(), default=self._latest)
         in_order = self._latest is None or earliest is None or earliest >= self._latest
         # Within the batch, the other order of a pair is found as ΔL ⋈ ΔR all the same.
+        self._come(batch, in_order=in_order)
+        self._asked = None
+        if not self._begin_in_process(batch):
+            self._begin_in_relations(batch)
+            self._join_values()
+
+    def _come(self, batch: Batch, *, in_order: bool) -> None:
+        """A batch of new documents has come; `in_order`, none is earlier than those before."""
+        times = batch.times
         self._delta = Delta(min(times, default=0), in_order)
         if times:
             latest = max(times.values())
             self._latest = latest if self._latest is None else max(latest, self._latest)
-        self._asked = None
-        if not self._begin_in_process(batch):
-            self._joined, self._in_relations = None, True
-            self.prepare()
-            self._state.begin(batch)
-            self._in_process.note(batch)
-            self._in_process.cache.came(batch.string_numbers)
-            self._join_values()
+
+    def _begin_in_relations(self, batch: Batch) -> None:
+        """Makes a batch the current one of the relations, to be joined there."""
+        self._joined, self._in_relations = None, True
+        self.prepare()
+        self._state.begin(batch)
+        self._in_process.note(batch)
+        self._in_process.cache.came(batch.string_numbers)
 
     def _begin_in_process(self, batch: Batch) -> bool:
         """Joins a batch in process, if that is the place for it."""
@@ -125,16 +133,8 @@ class JoinProcessor:
         """Takes in a batch as `begin` does, but joins it for some queries alone: what all others
         find in it was found before."""
         self.accept(batch.accepts)
-        times = batch.times
-        self._delta = Delta(min(times, default=0), in_order=False)
-        if times:
-            latest = max(times.values())
-            self._latest = latest if self._latest is None else max(latest, self._latest)
-        self._joined, self._in_relations = None, True
-        self.prepare()
-        self._state.begin(batch)
-        self._in_process.note(batch)
-        self._in_process.cache.came(batch.string_numbers)
+        self._come(batch, in_order=False)
+        self._begin_in_relations(batch)
         self._join_asked(queries)
 
     def rejoin(self, queries: Collection[int]) -> None:

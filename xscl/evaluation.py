@@ -151,17 +151,8 @@ class Evaluation:
 
         Composites are not made of them: `recompose` does that when all are there.
         """
-        wave = Wave()
         self._change()
-        for document in documents:
-            document = kept(document, self._intake.bodies)
-            try:
-                shape = self._evaluate(document, _tree(document), wave.witnesses)
-            except DocumentError as error:
-                self._on_error(error)
-                continue
-            self._intake.hold(document, shape)
-            wave.documents.append(document)
+        wave = self._hold(kept(document, self._intake.bodies) for document in documents)
         self._intake.bodies.shrink()
         self._change()
         self._join.restore(self._batch(wave))
@@ -238,11 +229,14 @@ class Evaluation:
         """The documents held of some streams, with the witnesses that queries as they are now ask
         for."""
         read = set(streams)
+        held = (one for one in self._intake.held.values() if one.stream in read)
+        return self._hold(sorted(held, key=lambda one: one.number))
+
+    def _hold(self, documents: Iterable[Document]) -> Wave:
+        """Documents that came before, with their witnesses; they are held with the shapes that
+        they have now."""
         wave = Wave()
-        for document in sorted(
-            (one for one in self._intake.held.values() if one.stream in read),
-            key=lambda one: one.number,
-        ):
+        for document in documents:
             try:
                 shape = self._evaluate(document, _tree(document), wave.witnesses)
             except DocumentError as error:

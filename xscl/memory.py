@@ -58,6 +58,12 @@ class Budget:
         return cls(memory // 2, memory // 4, memory // 8, max(memory // 8, _LEAST_OF_STATE))
 
 
+def _more_than(share: int) -> Iterator[str]:
+    """The limits that are tried where a share is too little."""
+    for times in _MORE:
+        yield _ALL if times is None else f"{times * share}B"
+
+
 class Share:
     """The share of memory that a connection of its own database has; what cannot do without more
     has it, and only that."""
@@ -76,8 +82,8 @@ class Share:
             if not _is_shortage(error):
                 raise
         try:
-            for times in _MORE:
-                self._limit(_ALL if times is None else f"{times * self._share}B")
+            for more in _more_than(self._share):
+                self._limit(more)
                 try:
                     return run()
                 except duckdb.Error as error:
@@ -137,8 +143,8 @@ class _Bounded:
         except duckdb.OutOfMemoryException:
             self.exceeded += 1
             self._raised = True
-        for times in _MORE:
-            self._limit(_ALL if times is None else f"{times * self._share}B")
+        for more in _more_than(self._share):
+            self._limit(more)
             with contextlib.suppress(duckdb.OutOfMemoryException):
                 return self._connection.execute(query, parameters)
         raise duckdb.OutOfMemoryException("there is no more")

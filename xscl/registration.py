@@ -167,7 +167,7 @@ class Registration:
             some, wrong = self._row(prepared, row, name, on_match, history)
             added += some
             errors += wrong
-            for subscription, _ in some:
+            for subscription, _ in some if self.notes is not None else ():
                 values = {parameter: row[parameter] for parameter in prepared.parameters}
                 self._note(subscription, read, values, position, history)
         return added, errors

@@ -7,14 +7,22 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+import click
+
 from xscl.durable.output_file import OutputFile
 from xscl.engine import Engine
 from xscl.errors import DocumentError
 from xscl.inputs import QueryText, subscribe
 
-__all__ = ["kept_output", "open_engine", "take_queries", "tell_plan"]
+__all__ = ["check_dry_run", "kept_output", "open_engine", "take_queries", "tell_plan"]
 
 Say = Callable[[str], object]
+
+
+def check_dry_run(state: str | None, *, dry_run: bool) -> None:
+    """Raises UsageError for a dry run without a state, which there is nothing to tell of."""
+    if dry_run and state is None:
+        raise click.UsageError("--dry-run tells of the queries of a state: give --state")
 
 
 def open_engine(

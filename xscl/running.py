@@ -42,7 +42,7 @@ from xscl.options import (
     Duration,
 )
 from xscl.report import Report
-from xscl.resuming import kept_output, open_engine, take_queries, tell_plan
+from xscl.resuming import check_dry_run, kept_output, open_engine, take_queries, tell_plan
 from xscl.sinks.feed_forms import FEED_FORMS, title_of
 from xscl.sinks.jsonl import write_matches
 from xscl.sources.events import as_they_come
@@ -112,8 +112,7 @@ def run(
         raise click.UsageError("nothing to read: give --events, --docs, --feed or --items")
     if form == "counts" and stream is not None:
         raise click.UsageError("--stream is for matches; --format counts has none")
-    if dry_run and state is None:
-        raise click.UsageError("--dry-run tells of the queries of a state: give --state")
+    check_dry_run(state, dry_run=dry_run)
     if form in FEED_FORMS and state is not None and output is None:
         raise click.UsageError(f"--format {form} with --state is kept in a file: give -o")
     with contextlib.ExitStack() as stack:

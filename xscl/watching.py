@@ -47,7 +47,7 @@ from xscl.options import (
     Duration,
 )
 from xscl.report import Report
-from xscl.resuming import kept_output, open_engine, take_queries, tell_plan
+from xscl.resuming import check_dry_run, kept_output, open_engine, take_queries, tell_plan
 from xscl.sinks.command import Command
 from xscl.sinks.deliveries import Deliveries, Delivery
 from xscl.sinks.feed_forms import FEED_FORMS, title_of
@@ -143,8 +143,7 @@ def watch(
     """Polls live feeds politely, and runs queries as items come."""
     if state is not None and store is not None:
         raise click.UsageError("--state keeps what polling remembers, too: leave out --feeds-db")
-    if dry_run and state is None:
-        raise click.UsageError("--dry-run tells of the queries of a state: give --state")
+    check_dry_run(state, dry_run=dry_run)
     with contextlib.ExitStack() as stack:
         report = stack.enter_context(
             Report(Console(stderr=True), alone=False, dead_letters=dead_letters)

@@ -6,12 +6,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from xscl.document import Document
+from xscl.registration import Text
 from xscl.sources.polling.store import Changes as FeedChanges
 
-__all__ = ["Changes", "Counters", "Kept", "Text", "Undelivered"]
-
-Text = tuple[str, int]
-"""A query text, and the number that its first query has where it has no name."""
+__all__ = ["Changes", "Counters", "Kept", "Undelivered"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,13 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 
 from xscl.document import Document
-from xscl.durable.changes import Changes, Counters, Kept, Text, Undelivered
+from xscl.durable.changes import Changes, Counters, Kept, Undelivered
 from xscl.durable.points import at
 from xscl.durable.state_file import StateFile
 from xscl.durable.undelivered import CALLBACK, kept_match
 from xscl.intake import Intake
 from xscl.match import Match
+from xscl.registration import Text
 from xscl.subscription import Subscription
 
 __all__ = ["Keeper"]

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 
 from xscl.bodies import size_of
 from xscl.document import Document
-from xscl.durable.changes import Kept, Text
+from xscl.durable.changes import Kept
 from xscl.durable.keeper import Keeper
 from xscl.durable.state_file import StateFile
 from xscl.errors import QueryError, StateError
@@ -22,7 +22,7 @@ from xscl.evaluation import Evaluation
 from xscl.intake import Intake
 from xscl.language.parameters import Prepared
 from xscl.language.syntax import Query
-from xscl.registration import Read, Registration
+from xscl.registration import Read, Registration, Text
 
 __all__ = ["recover"]
 

@@ -17,13 +17,14 @@ import duckdb
 
 from xscl.document import Document
 from xscl.durable import holder
-from xscl.durable.changes import Changes, Counters, Kept, Text, Undelivered
+from xscl.durable.changes import Changes, Counters, Kept, Undelivered
 from xscl.durable.making import make
 from xscl.durable.migration import migrate, oldest
 from xscl.durable.schema import VERSION, check_file, refused_version, version_of
 from xscl.durable.writing import DOCUMENTS, KEPT, UNDELIVERED, write
 from xscl.errors import StateError
 from xscl.memory import Share
+from xscl.registration import Text
 
 __all__ = ["StateFile", "looking_at"]
 
