@@ -25,15 +25,15 @@ SECONDS ?= 60
 FUZZED := queries envelopes feeds
 
 fuzz: $(VENV)/.fuzz
-	XSCL_FUZZ_SECONDS=$(SECONDS) $(BIN)/python -m pytest --hypothesis-show-statistics tests/xscl/test_xquery.py
+	XSCL_FUZZ_SECONDS=$(SECONDS) $(BIN)/python -m pytest --hypothesis-show-statistics tests/xscl/engine/test_xquery.py
 	for name in $(FUZZED); do \
 		mkdir -p build/fuzz/$$name && \
 		$(BIN)/python -m fuzz.$$name build/fuzz/$$name fuzz/corpus/$$name -dict=fuzz/$$name.dict \
 			-max_total_time=$(SECONDS) -timeout=20 -rss_limit_mb=2048 \
 			-artifact_prefix=build/fuzz/$$name- || exit 1; \
 	done
-	XSCL_ROUNDS=1000 $(BIN)/python -m pytest tests/xscl/test_live_queries.py
-	XSCL_CASES=250 $(BIN)/python -m pytest tests/xscl/test_strategies.py
+	XSCL_ROUNDS=1000 $(BIN)/python -m pytest tests/xscl/engine/test_live_queries.py
+	XSCL_CASES=250 $(BIN)/python -m pytest tests/xscl/engine/test_strategies.py
 
 # Every figure of docs/benchmarks.md, measured anew: at the thesis' sizes and beyond, or reduced to
 # some five minutes; and a guard against getting slower. One figure alone:

@@ -29,9 +29,9 @@ from lxml import etree
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import xscl
-from xscl.sources.feeds import Feed, Item, canonical, read_feeds
-from xscl.sources.feeds.dates import seconds_of
-from xscl.sources.feeds.html_text import clean, guessed, marked_up
+from xscl.feeds import Feed, Item, canonical, read_feeds
+from xscl.feeds.dates import seconds_of
+from xscl.feeds.html_text import clean, guessed, marked_up
 
 ROOT = Path(__file__).parents[1]
 ARCHIVES = ROOT.parent / "shared" / "data" / "feed-archives"

@@ -24,11 +24,11 @@ from lxml import etree
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from xscl.sources.feeds import canonical, parse_feed
-from xscl.sources.feeds.dates import seconds_of
-from xscl.sources.feeds.names import local_name
-from xscl.sources.feeds.parsing import tree_of
-from xscl.sources.feeds.xml_feed import ROOTS
+from xscl.feeds import canonical, parse_feed
+from xscl.feeds.dates import seconds_of
+from xscl.feeds.names import local_name
+from xscl.feeds.parsing import tree_of
+from xscl.feeds.xml_feed import ROOTS
 
 ARCHIVES = Path(__file__).parents[2] / "shared" / "data" / "feed-archives"
 ITEMS = ("{*}item", "{*}entry")

@@ -31,8 +31,8 @@ import pandas as pd
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from datasets import feed_archive
-from xscl.spark.feed_options import FeedOptions
-from xscl.spark.layout import Layout
+from xscl.spark.ingestion.feed_options import FeedOptions
+from xscl.spark.ingestion.layout import Layout
 from xscl.spark.session import session
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def ways(
     spark: SparkSession, sources: Path, layout: Layout, items: int, part: int
 ) -> dict[str, Measured]:
     """What each way takes for the feeds of a folder."""
-    from xscl.spark.jobs import start_fetch, start_items
+    from xscl.spark.ingestion.jobs import start_fetch, start_items
 
     options = FeedOptions((str(sources),), spool=layout.local).written()
 

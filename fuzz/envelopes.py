@@ -10,13 +10,15 @@ from pathlib import Path
 
 import atheris
 
-with atheris.instrument_imports(include=["xscl.sources.events", "xscl.intake", "xpath_stage"]):
-    from xscl.document import nodes, parsed
+with atheris.instrument_imports(
+    include=["xscl.sources.envelopes", "xscl.documents.intake", "xpath_stage"]
+):
+    from xscl.documents.document import nodes, parsed
+    from xscl.documents.intake import Intake
+    from xscl.documents.retention import Retention
     from xscl.errors import DocumentError
-    from xscl.intake import Intake
-    from xscl.retention import Retention
     from xscl.sinks.dead_letters import write_dead_letter
-    from xscl.sources.events import read_events
+    from xscl.sources.envelopes import read_events
 
 LIMIT = 1_000
 FOLDER = Path(tempfile.mkdtemp(prefix="xscl-fuzz-"))

@@ -7,8 +7,8 @@ import sys
 
 import atheris
 
-with atheris.instrument_imports(include=["xscl.sources.feeds"]):
-    from xscl.sources.feeds import NotAFeed, is_opml, parse_feed, read_opml
+with atheris.instrument_imports(include=["xscl.feeds"]):
+    from xscl.feeds import NotAFeed, is_opml, parse_feed, read_opml
 from xpath_stage import parse
 
 URL = "http://feeds.example/feed"

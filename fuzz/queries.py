@@ -6,8 +6,10 @@ import sys
 
 import atheris
 
-with atheris.instrument_imports(include=["xscl.language", "xscl.dissect", "xscl.normal_form"]):
-    from xscl.dissect import dissect
+with atheris.instrument_imports(
+    include=["xscl.language", "xscl.dissection.dissect", "xscl.language.normal_form"]
+):
+    from xscl.dissection.dissect import dissect
     from xscl.language import parse
     from xscl.language.parameters import bind
 

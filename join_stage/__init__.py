@@ -16,15 +16,15 @@ thesis' own relations over ours.
 """
 
 from join_stage.batch import Accepted, Batch
-from join_stage.channels import Channel, ChannelTuple
 from join_stage.constraints import TimeConstraint
+from join_stage.in_process.channels import Channel, ChannelTuple
 from join_stage.outputs import Outputs, Wanted
 from join_stage.plan import Chain, Plan, plan_of
 from join_stage.processor import JoinProcessor
+from join_stage.relational.views import Relation, Views
 from join_stage.sql import to_sql
 from join_stage.strategies import Strategies
 from join_stage.term import Atom, Comparison, ConjunctiveQuery
-from join_stage.views import Relation, Views
 
 __all__ = [
     "Accepted",

@@ -13,7 +13,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from join_stage.relations import Columns
+from join_stage.relational.relations import Columns
 
 __all__ = [
     "Accepted",

@@ -14,21 +14,21 @@ from functools import lru_cache
 
 import duckdb
 
-from join_stage import relations
 from join_stage.batch import Accepted, Batch
-from join_stage.channels import ChannelTuple
 from join_stage.constraints import matches_sql
-from join_stage.edges import Accepts
-from join_stage.in_process import ExcessivePairs, InProcessJoin
+from join_stage.in_process.channels import ChannelTuple
+from join_stage.in_process.edges import Accepts
+from join_stage.in_process.join import ExcessivePairs, InProcessJoin
 from join_stage.outputs import Outputs, Wanted
 from join_stage.plan import Plan
 from join_stage.registry import Registry
-from join_stage.retention import Retention
+from join_stage.relational import relations
+from join_stage.relational.retention import Retention
+from join_stage.relational.state import JoinState
+from join_stage.relational.together import bring_together
+from join_stage.relational.value_join import Delta, join_values, note_joining_paths
 from join_stage.sql import to_sql
-from join_stage.state import JoinState
 from join_stage.strategies import Strategies
-from join_stage.together import bring_together
-from join_stage.value_join import Delta, join_values, note_joining_paths
 
 __all__ = ["JoinProcessor"]
 

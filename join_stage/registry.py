@@ -18,7 +18,7 @@ from join_stage.audience import Audience
 from join_stage.bounds import Bounds, Widest
 from join_stage.constraints import TimeConstraint
 from join_stage.plan import Plan
-from join_stage.relations import Columns, delete, insert, numbers, recreate
+from join_stage.relational.relations import Columns, delete, insert, numbers, recreate
 from join_stage.row_trie import RowTrie
 
 __all__ = ["Registry"]

@@ -97,7 +97,7 @@ def _run(
     around: Around,
 ) -> None:
     """In the new process: the command, with the streams and signals that it would have."""
-    from xscl.cli import main
+    from xscl.cli.main import main
 
     for number, stream in enumerate(streams):
         os.dup2(os.open(stream, os.O_RDWR | os.O_CREAT), number)

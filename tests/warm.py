@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import xscl.cli  # noqa: F401 - what commands need imported
+import xscl.cli.main  # noqa: F401 - what commands need imported
 from datasets import FEEDS
 from xscl.language import parse
 

@@ -11,21 +11,21 @@ the paths follow.  `values` are functions on strings, `documents` and `json_docu
 """
 
 from xpath_stage.constants import Constant, Constants, Held
-from xpath_stage.documents import ATTRIBUTE, MalformedDocument, parse, string_value
 from xpath_stage.evaluator import XPathEvaluator
-from xpath_stage.events import evaluate_events
 from xpath_stage.functions import EXTENSIONS, compared
-from xpath_stage.json_documents import (
+from xpath_stage.layouts import Layout, Row, Witnesses
+from xpath_stage.leaf_paths import Accept, Changes
+from xpath_stage.parser_events import evaluate_events
+from xpath_stage.parsing.documents import ATTRIBUTE, MalformedDocument, parse, string_value
+from xpath_stage.parsing.json_documents import (
     decode_name,
     encode_name,
     json_tree,
     json_values,
     number_text,
 )
-from xpath_stage.layouts import Layout, Row, Witnesses
-from xpath_stage.leaf_paths import Accept, Changes
+from xpath_stage.parsing.pruned import PIECE, PrunedDocument
 from xpath_stage.patterns import Definition, Family, Filter, Spine, Step, Test
-from xpath_stage.pruned import PIECE, PrunedDocument
 from xpath_stage.strings import Strings
 from xpath_stage.values import apply, double_of
 from xpath_stage.work import ExcessiveDocument

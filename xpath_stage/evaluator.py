@@ -16,11 +16,11 @@ from lxml import etree
 
 from xpath_stage.automaton import Automaton
 from xpath_stage.constants import Constants, Held
-from xpath_stage.documents import ATTRIBUTE, string_value
 from xpath_stage.equal_leaves import MANY_ROWS, bounded
 from xpath_stage.filters import FilterTests
 from xpath_stage.layouts import Layout, Witnesses
 from xpath_stage.leaf_paths import Changes
+from xpath_stage.parsing.documents import ATTRIBUTE, string_value
 from xpath_stage.paths import TEXT, PathTable
 from xpath_stage.patterns import Family, Spine
 from xpath_stage.registered import RegisteredSpines

@@ -15,8 +15,8 @@ from typing import Any, cast
 from lxml import etree
 
 from xpath_stage.constants import Constant
-from xpath_stage.documents import string_value
 from xpath_stage.functions import EXTENSIONS
+from xpath_stage.parsing.documents import string_value
 from xpath_stage.patterns import Family, Filter
 from xpath_stage.work import Work
 

@@ -16,8 +16,8 @@ from typing import Any
 import re2
 from lxml import etree
 
-from xpath_stage.documents import string_value
-from xpath_stage.json_documents import number_text
+from xpath_stage.parsing.documents import string_value
+from xpath_stage.parsing.json_documents import number_text
 from xpath_stage.values import apply, double_of
 
 __all__ = ["EXTENSIONS", "compared"]

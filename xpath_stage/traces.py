@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xpath_stage.documents import ATTRIBUTE
 from xpath_stage.layouts import Layout, LayoutRow, Trace
+from xpath_stage.parsing.documents import ATTRIBUTE
 from xpath_stage.paths import PathTable
 from xpath_stage.transitions import DEAD
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from xpath_stage.json_documents import number_text
+from xpath_stage.parsing.json_documents import number_text
 
 __all__ = ["FUNCTIONS", "NOT_A_NUMBER", "apply", "double_of"]
 

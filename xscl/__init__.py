@@ -11,14 +11,14 @@ from xscl._shadow import refuse_shadowing_packages
 refuse_shadowing_packages()
 
 from join_stage import Strategies
-from xscl.collecting import collect_rarely
 from xscl.engine import Engine
 from xscl.errors import DocumentError, QueryError, QuerySyntaxError, StateError, XSCLError
-from xscl.groups import MatchGroup, MatchGroups
-from xscl.match import Match
-from xscl.streams import MatchStream
-from xscl.subscription import Subscription
-from xscl.tables import to_arrow
+from xscl.evaluation.match_groups import MatchGroup, MatchGroups
+from xscl.garbage import collect_rarely
+from xscl.matches.match import Match
+from xscl.matches.published import MatchStream
+from xscl.queries.subscription import Subscription
+from xscl.sources.tables import to_arrow
 
 __version__ = "0.1.0"
 

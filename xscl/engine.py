@@ -20,13 +20,13 @@ from typing import Literal, overload
 import xscl
 from join_stage import JoinProcessor, Strategies, Views
 from xpath_stage import Strings, XPathEvaluator
-from xscl import document as documents
-from xscl import parts
-from xscl.batches import in_batches
-from xscl.bodies import Bodies
-from xscl.catalogue import Catalogue
-from xscl.dissect import is_internal
-from xscl.document import Document
+from xscl.dissection.dissect import is_internal
+from xscl.documents import document as documents
+from xscl.documents import trees as parts
+from xscl.documents.bodies import Bodies
+from xscl.documents.document import Document
+from xscl.documents.intake import Intake, Skipped
+from xscl.documents.retention import Retention
 from xscl.durable.changes import Undelivered
 from xscl.durable.keeper import Keeper
 from xscl.durable.plan import Plan, Texts, plan
@@ -35,18 +35,18 @@ from xscl.durable.recovery import recover
 from xscl.durable.state_file import StateFile
 from xscl.durable.undelivered import CALLBACK, remembered
 from xscl.errors import DocumentError, QueryError, StateError, XSCLError
-from xscl.evaluation import Delivery, Evaluation
+from xscl.evaluation.join_batch import in_batches
+from xscl.evaluation.match_groups import MatchGroup, MatchGroups
+from xscl.evaluation.stats import stats
+from xscl.evaluation.waves import Delivery, Evaluation
 from xscl.explain import as_text
-from xscl.groups import MatchGroup, MatchGroups
-from xscl.intake import Intake, Skipped
-from xscl.match import Match
+from xscl.matches.match import Match
+from xscl.matches.published import MatchStream, Streams
 from xscl.memory import Budget, Relations
-from xscl.registration import Added, Registration, together
-from xscl.retention import Retention
-from xscl.stats import stats
-from xscl.streams import MatchStream, Streams
-from xscl.subscription import Subscription
-from xscl.tables import envelopes as envelopes_of
+from xscl.queries.catalogue import Catalogue
+from xscl.queries.registration import Added, Registration, together
+from xscl.queries.subscription import Subscription
+from xscl.sources.tables import envelopes as envelopes_of
 from xscl.times import duration
 from xscl.why import Funnel, Why, funnel, why
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.commands import xscl
 from tests.crash.harness import crashing
-from tests.xscl.sources.polling.loopback import Reply, Request, Server, rss, serving
+from tests.xscl.web.loopback import Reply, Request, Server, rss, serving
 
 QUERIES = """\
 -- name: answer

@@ -97,7 +97,7 @@ _PIPE = 64 * 1024
 
 def test_who_reads_a_pipe_may_leave(short: Undisturbed, tmp_path: Path) -> None:
     folder = short.beside(tmp_path / "run")
-    command = [sys.executable, "-c", "from xscl.cli import main; main()", *short.run, *STATE]
+    command = [sys.executable, "-c", "from xscl.cli.main import main; main()", *short.run, *STATE]
     with (
         subprocess.Popen(command, cwd=folder, stdout=-1, stderr=-1, env=os.environ) as process,
         subprocess.Popen(["head", "-n", "3"], stdin=process.stdout, stdout=-1) as head,

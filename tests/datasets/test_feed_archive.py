@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from datasets import feed_archive
-from xscl.sources.feeds import Item, ParsedFeed, parse_feed
+from xscl.feeds import Item, ParsedFeed, parse_feed
 
 FEEDS, ITEMS = 150, 3_000
 

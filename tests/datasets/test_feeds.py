@@ -12,7 +12,7 @@ import pytest
 from lxml import etree
 
 from datasets import FEEDS
-from xscl.sources.feeds import read_feeds
+from xscl.feeds import read_feeds
 
 FILES = sorted(FEEDS.glob("*.xml"))
 AFTERWARDS = datetime(2026, 6, 15, tzinfo=UTC).timestamp()

@@ -9,7 +9,7 @@ import pytest
 from lxml import etree
 
 import xscl
-from tests.xpath_stage.test_json_documents import nested as json_nested
+from tests.xpath_stage.parsing.test_json_documents import nested as json_nested
 from xpath_stage import ExcessiveDocument, Filter, Spine, Step, Strings, Witnesses, XPathEvaluator
 from xpath_stage.work import Work
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from xscl.document import Document
-from xscl.registration import Text
-from xscl.sources.polling.store import Changes as FeedChanges
+from xscl.documents.document import Document
+from xscl.polling.store import Changes as FeedChanges
+from xscl.queries.registration import Text
 
 __all__ = ["Changes", "Counters", "Kept", "Undelivered"]
 

@@ -10,15 +10,15 @@ import json
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 
-from xscl.document import Document
+from xscl.documents.document import Document
+from xscl.documents.intake import Intake
 from xscl.durable.changes import Changes, Counters, Kept, Undelivered
 from xscl.durable.points import at
 from xscl.durable.state_file import StateFile
 from xscl.durable.undelivered import CALLBACK, kept_match
-from xscl.intake import Intake
-from xscl.match import Match
-from xscl.registration import Text
-from xscl.subscription import Subscription
+from xscl.matches.match import Match
+from xscl.queries.registration import Text
+from xscl.queries.subscription import Subscription
 
 __all__ = ["Keeper"]
 

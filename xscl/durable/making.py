@@ -16,7 +16,7 @@ import duckdb
 from xscl.durable.points import at
 from xscl.durable.schema import create
 from xscl.errors import StateError
-from xscl.sources.polling.store import create_feeds
+from xscl.polling.store import create_feeds
 
 __all__ = ["make"]
 

@@ -16,7 +16,7 @@ from typing import IO
 
 from xscl.durable.points import at
 from xscl.errors import StateError
-from xscl.match import Match
+from xscl.matches.match import Match
 
 __all__ = ["OutputFile"]
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 from xscl.language.alike import Instance
 from xscl.language.parameters import Prepared
-from xscl.registration import Read, Registration
-from xscl.tables import rows
+from xscl.queries.registration import Read, Registration
+from xscl.sources.tables import rows
 
 __all__ = ["Plan", "Texts", "plan"]
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from xscl.engine import Engine
-from xscl.sources.polling.news import SeenItem
-from xscl.sources.polling.state import FeedState
-from xscl.sources.polling.store import Changes, Envelope, read_feeds, read_seen
+from xscl.polling.news import SeenItem
+from xscl.polling.state import FeedState
+from xscl.polling.store import Changes, Envelope, read_feeds, read_seen
 
 __all__ = ["PolledFeeds"]
 

@@ -16,7 +16,7 @@ from hashlib import blake2b
 from xscl.durable.changes import Changes
 from xscl.durable.state_file import StateFile
 from xscl.errors import DocumentError
-from xscl.sources.events import Place, read_placed
+from xscl.sources.envelopes import Place, read_placed
 
 __all__ = ["Mark", "Positions"]
 

@@ -12,17 +12,17 @@ import json
 from collections import deque
 from collections.abc import Iterator, Mapping
 
-from xscl.bodies import size_of
-from xscl.document import Document
+from xscl.documents.bodies import size_of
+from xscl.documents.document import Document
+from xscl.documents.intake import Intake
 from xscl.durable.changes import Kept
 from xscl.durable.keeper import Keeper
 from xscl.durable.state_file import StateFile
 from xscl.errors import QueryError, StateError
-from xscl.evaluation import Evaluation
-from xscl.intake import Intake
+from xscl.evaluation.waves import Evaluation
 from xscl.language.parameters import Prepared
 from xscl.language.syntax import Query
-from xscl.registration import Read, Registration, Text
+from xscl.queries.registration import Read, Registration, Text
 
 __all__ = ["recover"]
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import duckdb
 
-from xscl.document import Document
+from xscl.documents.document import Document
 from xscl.durable import holder
 from xscl.durable.changes import Changes, Counters, Kept, Undelivered
 from xscl.durable.making import make
@@ -24,7 +24,7 @@ from xscl.durable.schema import VERSION, check_file, refused_version, version_of
 from xscl.durable.writing import DOCUMENTS, KEPT, UNDELIVERED, write
 from xscl.errors import StateError
 from xscl.memory import Share
-from xscl.registration import Text
+from xscl.queries.registration import Text
 
 __all__ = ["StateFile", "looking_at"]
 

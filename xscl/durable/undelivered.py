@@ -6,7 +6,7 @@ import json
 from contextlib import suppress
 
 from xscl.durable.changes import Undelivered
-from xscl.match import Match, Told
+from xscl.matches.match import Match, Told
 
 __all__ = ["CALLBACK", "kept_match", "remembered"]
 

@@ -12,11 +12,11 @@ from dataclasses import astuple, fields
 import duckdb
 import pyarrow as pa
 
-from xscl.bodies import Body
-from xscl.document import Document
+from xscl.documents.bodies import Body
+from xscl.documents.document import Document
 from xscl.durable.changes import Changes, Counters
 from xscl.durable.points import at
-from xscl.sources.polling.store import save_feeds
+from xscl.polling.store import save_feeds
 
 __all__ = ["DOCUMENTS", "KEPT", "UNDELIVERED", "write"]
 

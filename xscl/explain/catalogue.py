@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from templates import JoinGraph, Template
-from xscl.dissect import Dissection, is_internal
+from xscl.dissection.dissect import Dissection, is_internal
 from xscl.explain.stages import joins
 from xscl.explain.text import WIDTH, as_text
 from xscl.explain.words import plain, shortened

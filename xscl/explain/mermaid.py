@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from xscl.dissect import Dissection, Part, Side, is_internal
+from xscl.dissection.dissect import Dissection, Part, Side, is_internal
 from xscl.explain.stages import comparisons, roles
 from xscl.explain.words import Words, operator, within
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
-from xscl.dissect import Dissection, Part, Stage, selected_variables
+from xscl.dissection.dissect import Dissection, Part, Stage, selected_variables
 from xscl.explain.stages import waiting
 from xscl.explain.symmetry import finds_both_orders
 from xscl.explain.words import Words, listed, span
-from xscl.language.chains import operators
 from xscl.language.syntax import (
     Comparison,
     Conjunction,
@@ -20,6 +19,7 @@ from xscl.language.syntax import (
     VariablePath,
     Wrapped,
 )
+from xscl.language.walk import operators
 
 __all__ = ["notes"]
 

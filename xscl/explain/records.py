@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from xscl.dissect import Dissection, Part, Stage, is_internal
+from xscl.dissection.dissect import Dissection, Part, Stage, is_internal
 from xscl.explain.notes import notes
 from xscl.explain.stages import RULE_NAMES, comparisons, joins, reduced, roles, waiting
 from xscl.explain.words import Words, operator

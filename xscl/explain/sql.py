@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import sqlglot
 
 from join_stage import Plan, to_sql
-from xscl.dissect import Dissection
+from xscl.dissection.dissect import Dissection
 from xscl.explain.words import plain
 
 __all__ = ["as_sql"]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from templates import RULES, Edge, JoinGraph, Node
-from xscl.dissect import Dissection, Part, Stage
+from xscl.dissection.dissect import Dissection, Part, Stage
 
 __all__ = ["RULE_NAMES", "Compared", "comparisons", "joins", "reduced", "roles", "waiting"]
 

@@ -8,8 +8,8 @@ of a block have one place, the comparisons alone decide.
 from __future__ import annotations
 
 from templates import FLIPPED
-from xscl.dissect import Part, Stage
-from xscl.filters import filters_of
+from xscl.dissection.dissect import Part, Stage
+from xscl.dissection.xpath_text import filters_of
 
 __all__ = ["finds_both_orders"]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from templates import JoinGraph
-from xscl.dissect import Dissection, Part, Stage
+from xscl.dissection.dissect import Dissection, Part, Stage
 from xscl.explain.notes import notes
 from xscl.explain.stages import RULE_NAMES, comparisons, joins, reduced, roles, waiting
 from xscl.explain.words import Words, listed, plain, shortened, span

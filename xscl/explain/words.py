@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xscl.dissect import Dissection, Part, PatternNode, Side, Stage
+from xscl.dissection.dissect import Dissection, Part, PatternNode, Side, Stage
 from xscl.language.syntax import Condition, Function, Literal
-from xscl.why.wording import Wording
+from xscl.language.unparse import Wording
 
 __all__ = ["Words", "listed", "numbered", "operator", "plain", "shortened", "span", "within"]
 

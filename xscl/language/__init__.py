@@ -21,8 +21,8 @@ from dataclasses import replace
 
 from xscl.errors import QueryError, QuerySyntaxError
 from xscl.language.alike import AlikeStatements, Instance, Place
-from xscl.language.check import check
-from xscl.language.names import PREDECLARED
+from xscl.language.checks.check import check
+from xscl.language.checks.names import PREDECLARED
 from xscl.language.parse import is_declaration, parse_declaration, parse_query
 from xscl.language.problems import Unreadable, place
 from xscl.language.scan import Statement, scan

@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 
-from xscl.language.limits import too_long
-from xscl.language.names import NAME, STRING, unquoted
+from xscl.language.checks.limits import too_long
+from xscl.language.checks.names import NAME, STRING, unquoted
 from xscl.language.parameters import Prepared
 from xscl.language.parse import parse_query
 from xscl.language.scan import Statement

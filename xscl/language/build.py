@@ -13,7 +13,7 @@ from typing import Literal as OneOf
 
 from lark import Token, Tree
 
-from xscl.language.names import unquoted
+from xscl.language.checks.names import unquoted
 from xscl.language.problems import Problem, Unreadable
 from xscl.language.syntax import (
     Binary,

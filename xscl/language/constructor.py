@@ -19,8 +19,8 @@ from xml.sax.saxutils import quoteattr
 from lxml import etree
 
 from xscl.language.build import unknown_prefix
+from xscl.language.checks.names import NAME
 from xscl.language.markup import Markup, Piece
-from xscl.language.names import NAME
 from xscl.language.problems import Problem, Unreadable
 from xscl.language.syntax import Element, Insert
 

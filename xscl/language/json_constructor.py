@@ -13,8 +13,8 @@ import re
 from collections.abc import Callable
 from math import isinf
 
-from xscl.language.expected import found
-from xscl.language.names import END_OF_WORD, NAME, NO_XML, STRING
+from xscl.language.checks.names import END_OF_WORD, NAME, NO_XML, STRING
+from xscl.language.problem_words import found
 from xscl.language.problems import Problem, Unreadable, place
 from xscl.language.syntax import (
     JSONArray,

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from xscl.language.names import NAME, STRING
+from xscl.language.checks.names import NAME, STRING
 from xscl.language.problems import Problem
 
 __all__ = ["DEEPEST", "Markup", "Piece", "read_markup"]

@@ -16,11 +16,11 @@ from importlib.resources import files
 from lark import Lark, Token, Tree, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
 from xscl.language.build import Branch, Builder, Node, as_branch
+from xscl.language.checks.limits import too_long
+from xscl.language.checks.names import AFTER_STREAM, END_OF_WORD, NAME, RESERVED, STRING, unquoted
 from xscl.language.constructor import construct
-from xscl.language.expected import expected, found
 from xscl.language.json_constructor import construct_json
-from xscl.language.limits import too_long
-from xscl.language.names import AFTER_STREAM, END_OF_WORD, NAME, RESERVED, STRING, unquoted
+from xscl.language.problem_words import expected, found
 from xscl.language.problems import Problem, Unreadable
 from xscl.language.scan import Statement
 from xscl.language.sources import build_source

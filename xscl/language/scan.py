@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from xscl.language.checks.names import NAME, NO_XML, STRING
 from xscl.language.json_constructor import read_extent
 from xscl.language.markup import Markup, read_markup
-from xscl.language.names import NAME, NO_XML, STRING
 from xscl.language.problems import Problem
 
 __all__ = ["Scan", "Statement", "scan"]

@@ -13,8 +13,8 @@ from typing import Literal as OneOf
 from lark import Token
 
 from xscl.language.build import DEEPEST, Branch, Builder, Node, as_branch, as_token
-from xscl.language.functions import WRAPPING, not_wrapping
-from xscl.language.names import unquoted
+from xscl.language.checks.functions import WRAPPING, not_wrapping
+from xscl.language.checks.names import unquoted
 from xscl.language.problems import Unreadable
 from xscl.language.syntax import (
     Block,

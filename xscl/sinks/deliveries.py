@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable
 from typing import Protocol
 
-from xscl.match import Match
+from xscl.matches.match import Match
 
 __all__ = ["Deliveries", "Delivery", "NotDelivered", "body_of"]
 

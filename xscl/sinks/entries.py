@@ -27,8 +27,8 @@ from datetime import UTC, datetime, timedelta
 from lxml import etree
 
 from xpath_stage import string_value
-from xscl.language.names import NO_XML
-from xscl.match import Match
+from xscl.language.checks.names import NO_XML
+from xscl.matches.match import Match
 
 __all__ = ["Entry", "entries", "rfc3339", "seconds"]
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import TextIO
 
-from xscl.match import Match
+from xscl.matches.match import Match
 
 __all__ = ["write_matches"]
 

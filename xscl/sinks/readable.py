@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from lxml import etree
 from rich.text import Text
 
-from xscl.match import Match
+from xscl.matches.match import Match
 
 __all__ = ["readable"]
 

@@ -16,9 +16,9 @@ import httpcore
 
 from xscl.errors import XSCLError
 from xscl.sinks.deliveries import NotDelivered
-from xscl.sources.polling.freshness import headers_of, retry_after
-from xscl.sources.polling.proxies import Surroundings
-from xscl.sources.polling.targets import BadAddress, split_credentials, target
+from xscl.web.headers import headers_of, retry_after
+from xscl.web.proxies import Surroundings
+from xscl.web.targets import BadAddress, split_credentials, target
 
 __all__ = ["Webhook"]
 

@@ -8,10 +8,10 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from xscl.bodies import LARGE
+from xscl.documents.bodies import LARGE
 from xscl.errors import DocumentError, XSCLError
-from xscl.sources.bodies import MAX_DOCUMENT, read_body, too_large, unreadable
-from xscl.sources.events import no_constant
+from xscl.sources.envelopes import no_constant
+from xscl.sources.limits import MAX_DOCUMENT, read_body, too_large, unreadable
 
 __all__ = ["read_documents"]
 

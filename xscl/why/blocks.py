@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from xscl.language.syntax import Condition
+from xscl.language.unparse import Wording
 from xscl.why.assignments import Operand, factors_of
 from xscl.why.filter_values import filter_values
 from xscl.why.findings import Finding, values_of
@@ -20,7 +21,6 @@ from xscl.why.near_values import near_equal
 from xscl.why.patterns import Item, ItemFilter, Pattern
 from xscl.why.relations import Cell, Factor
 from xscl.why.trees import Node, Tree, along, select
-from xscl.why.wording import Wording
 
 __all__ = ["NOT_TOGETHER", "JudgedBlock", "judge_block", "judge_stream"]
 

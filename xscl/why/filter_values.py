@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from xpath_stage import double_of
-from xscl.filters import filters_of
+from xscl.dissection.xpath_text import filters_of
 from xscl.language.syntax import Binary, Condition, Function, Negative, Path, Step
+from xscl.language.unparse import Wording
 from xscl.why.findings import Values, values_of
 from xscl.why.near_names import near_node
 from xscl.why.near_values import Group, Near, near_equal, near_text
 from xscl.why.trees import Node, Tree, along, strings
-from xscl.why.wording import Wording
 
 __all__ = ["FilterValues", "filter_values"]
 

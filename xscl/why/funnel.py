@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from xscl.document import Document
+from xscl.documents.document import Document
 from xscl.errors import XSCLError
 from xscl.language.syntax import Query
 from xscl.why.blocks import judge_block

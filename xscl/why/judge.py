@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from xscl.document import Document
+from xscl.documents.document import Document
 from xscl.errors import XSCLError
 from xscl.language.syntax import Query
 from xscl.why.blocks import judge_block, judge_stream

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-from xscl.filters import tag_test
+from xscl.dissection.xpath_text import tag_test
 from xscl.language.syntax import Step
 from xscl.why.trees import Node, Tree, label, local_name, place
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from heapq import nsmallest
 from itertools import islice, product
 
-from xscl.document import Document
+from xscl.documents.document import Document
 from xscl.why.comparisons import Ground, judge_comparison, needed_after
 from xscl.why.findings import Finding, Kind
 from xscl.why.operators import Conjunct, Operator, Plan

@@ -28,11 +28,11 @@ from xscl.language.syntax import (
     VariablePath,
     Wrapped,
 )
+from xscl.language.unparse import Wording
 from xscl.why.assignments import Operand
 from xscl.why.durations import span
 from xscl.why.patterns import Pattern, pattern_of
 from xscl.why.relations import Cell
-from xscl.why.wording import Wording
 
 __all__ = ["Conjunct", "Operator", "Plan", "plan_of"]
 

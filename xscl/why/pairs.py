@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from xscl.document import Document
+from xscl.documents.document import Document
 from xscl.why.near_values import keys
 from xscl.why.operators import Conjunct, Operator
 from xscl.why.relations import Factor, cells_of

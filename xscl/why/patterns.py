@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xscl.filters import conjuncts_of, filters_of, is_number
-from xscl.language.check import binds
+from xscl.dissection.xpath_text import conjuncts_of, filters_of, is_number
+from xscl.language.checks.check import binds
 from xscl.language.syntax import Binary, Block, Condition, Function, Path, Step, SubQuery
-from xscl.why.wording import Wording
+from xscl.language.unparse import Wording
 
 __all__ = ["Item", "ItemFilter", "Pattern", "pattern_of"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 
-from xscl.document import Document
+from xscl.documents.document import Document
 from xscl.why.durations import moment, span
 from xscl.why.findings import Finding, Values, values_of
 from xscl.why.operators import Operator

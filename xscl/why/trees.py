@@ -14,9 +14,9 @@ from lxml import etree
 
 from xpath_stage import decode_name, string_value
 from xpath_stage.functions import EXTENSIONS
-from xscl.document import Document, parsed
+from xscl.dissection.xpath_text import filters_of, path_expression
+from xscl.documents.document import Document, parsed
 from xscl.errors import XSCLError
-from xscl.filters import filters_of, path_expression
 from xscl.language.syntax import Condition, Function, Path, Step
 
 __all__ = ["Node", "Tree", "along", "label", "local_name", "place", "select", "strings"]

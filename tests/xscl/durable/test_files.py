@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 import xscl
-from xscl.cli import cli
+from xscl.cli.main import cli
 from xscl.durable import migration
 from xscl.durable.schema import VERSION
 

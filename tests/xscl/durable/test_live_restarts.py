@@ -20,9 +20,9 @@ from tests.oracle.as_nested_loops import query_in_loops
 from tests.oracle.as_xscl import xscl_file, xscl_text
 from tests.oracle.terms import Query
 from tests.xscl.durable.crashes import Ended, as_after_a_kill, ended_at
-from tests.xscl.test_live import MOST_QUERIES, SETTINGS, Live, any_query, envelopes
-from xscl.inputs import read_texts
-from xscl.resuming import take_queries
+from tests.xscl.engine.test_live import MOST_QUERIES, SETTINGS, Live, any_query, envelopes
+from xscl.cli.resume import take_queries
+from xscl.cli.sources import read_texts
 
 MOST_OPENINGS = 2
 """In one example: each takes as long as some twenty calls."""

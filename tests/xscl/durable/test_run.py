@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-COMMAND = [sys.executable, "-c", "from xscl.cli import main; main()"]
+COMMAND = [sys.executable, "-c", "from xscl.cli.main import main; main()"]
 
 QUERIES = """\
 -- name: pair

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.commands import xscl
-from tests.xscl.sources.polling.loopback import Reply, Request, Server, rss, serving
-from tests.xscl.test_watching import FIRST, SECOND, found
+from tests.xscl.cli.test_watch import FIRST, SECOND, found
+from tests.xscl.web.loopback import Reply, Request, Server, rss, serving
 
 QUERIES = """\
 -- name: follow-up

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlglot
 
 from join_stage import to_sql
-from xscl.dissect import Dissection, dissect
+from xscl.dissection.dissect import Dissection, dissect
 from xscl.explain import as_sql, as_text, catalogue_text, explain_file
 from xscl.language import parse
 

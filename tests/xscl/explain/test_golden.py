@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from xscl.dissect import Dissection, dissect
+from xscl.dissection.dissect import Dissection, dissect
 from xscl.explain import as_mermaid, explain_file
 from xscl.language import parse
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.xscl.explain.drawing import queries
-from xscl.dissect import dissect
+from xscl.dissection.dissect import dissect
 from xscl.explain import as_mermaid
 from xscl.explain.mermaid import label
 from xscl.language import parse

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 import xscl
 from templates import RULES, Edge, JoinGraph, Node, template_of
 from tests.xscl.explain.drawing import documents, joins_of_one_pattern, queries
-from xscl.dissect import dissect
+from xscl.dissection.dissect import dissect
 from xscl.explain import as_json
 from xscl.language import parse
 

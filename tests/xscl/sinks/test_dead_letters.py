@@ -13,7 +13,7 @@ import pytest
 import xscl
 from xscl.errors import DocumentError
 from xscl.sinks.dead_letters import write_dead_letter
-from xscl.sources.events import read_events
+from xscl.sources.envelopes import read_events
 from xscl.sources.files import read_documents
 
 

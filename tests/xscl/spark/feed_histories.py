@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from xscl.sources.feeds import Feed, Item
+from xscl.feeds import Feed, Item
 
 FEED = Feed("http://a.example/feed")
 

@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from xscl.spark.bodies import Body, batch_of
-from xscl.spark.ingest_report import Batch
-from xscl.spark.jobs import start_items
-from xscl.spark.layout import Layout
+from xscl.cli.ingest_report import Batch
+from xscl.spark.ingestion.bodies import Body, batch_of
+from xscl.spark.ingestion.jobs import start_items
+from xscl.spark.ingestion.layout import Layout
 
 Row = dict[str, Any]
 

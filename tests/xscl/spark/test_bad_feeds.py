@@ -20,9 +20,9 @@ from typing import Any
 import pytest
 
 from tests.commands import xscl
-from tests.xscl.sources.polling.loopback import Reply, Server, rss, serving
 from tests.xscl.spark.java import QUICK
 from tests.xscl.spark.landed import committed, rows_of
+from tests.xscl.web.loopback import Reply, Server, rss, serving
 
 XSCL = Path(sys.executable).with_name("xscl")
 LIMIT = 1 << 20

@@ -12,12 +12,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from xscl import samples
-from xscl.cli import cli
-from xscl.spark import item_columns
-from xscl.spark.feed_options import FeedOptions
-from xscl.spark.ingest import ingest
-from xscl.spark.jobs import start_fetch, start_items
-from xscl.spark.layout import Layout
+from xscl.cli.ingest import ingest
+from xscl.cli.main import cli
+from xscl.spark.ingestion import item_columns
+from xscl.spark.ingestion.feed_options import FeedOptions
+from xscl.spark.ingestion.jobs import start_fetch, start_items
+from xscl.spark.ingestion.layout import Layout
 
 PAGE = (Path(__file__).parents[3] / "docs" / "spark.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```(\w+)\n((?:.*\n)*?)```$", re.MULTILINE)

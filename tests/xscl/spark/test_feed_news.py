@@ -10,10 +10,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.xscl.spark.feed_histories import BODIES, ITEMS, RETITLED, by_the_rules, item
-from xscl.sources.feeds import Item
-from xscl.sources.polling.news import REMEMBERED, SeenItem
-from xscl.spark.feed_news import feed_news
-from xscl.spark.item_keys import count_of, packed, packed_keys, unpacked
+from xscl.feeds import Item
+from xscl.polling.news import REMEMBERED, SeenItem
+from xscl.spark.ingestion.feed_news import feed_news
+from xscl.spark.ingestion.item_keys import count_of, packed, packed_keys, unpacked
 
 
 def published(bodies: Sequence[Sequence[Item]], *, updates: bool = False) -> list[list[int]]:

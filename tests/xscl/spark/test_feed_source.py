@@ -19,12 +19,12 @@ from pyspark.sql.streaming.datasource import ReadMaxBytes
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StructType
 
-from tests.xscl.sources.polling.loopback import START, Reply, Request, Server, rss, serving
+from tests.xscl.web.loopback import START, Reply, Request, Server, rss, serving
 from xscl.errors import XSCLError
-from xscl.spark.bodies import ARROW, Body
-from xscl.spark.feed_options import FeedOptions
-from xscl.spark.feed_source import FeedSource, FeedStreamReader
-from xscl.spark.spool import Spool
+from xscl.spark.ingestion.bodies import ARROW, Body
+from xscl.spark.ingestion.feed_options import FeedOptions
+from xscl.spark.ingestion.feed_source import FeedSource, FeedStreamReader
+from xscl.spark.ingestion.spool import Spool
 
 Row = dict[str, Any]
 LARGE = 3_000

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from tests.xscl.sources.polling.loopback import (
+from tests.xscl.web.loopback import (
     START,
     Reply,
     Request,
@@ -29,12 +29,12 @@ from tests.xscl.sources.polling.loopback import (
     serving,
 )
 from xscl.errors import StateError, XSCLError
-from xscl.sources.feeds import parse_feed, read_feeds
-from xscl.sources.polling.state import DAY, Policy
-from xscl.sources.polling.store import Store
-from xscl.spark.gathering import Gathering
-from xscl.spark.spool import Spool
-from xscl.spark.web_feeds import Web
+from xscl.feeds import parse_feed, read_feeds
+from xscl.polling.state import DAY, Policy
+from xscl.polling.store import Store
+from xscl.spark.ingestion.gathering import Gathering
+from xscl.spark.ingestion.spool import Spool
+from xscl.spark.ingestion.web_feeds import Web
 
 T = TypeVar("T")
 Row = dict[str, Any]
@@ -420,7 +420,7 @@ def test_a_gathering_may_be_sent_to_another_process_before_it_is_opened(
 def test_a_second_gathering_of_one_place_is_refused(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("xscl.spark.gathering._PATIENCE", 0.1)
+    monkeypatch.setattr("xscl.spark.ingestion.gathering._PATIENCE", 0.1)
     with (
         place.gathering(str(place.folder.parent)),
         pytest.raises(StateError, match="in use by another"),
@@ -442,12 +442,12 @@ def test_what_could_not_be_spooled_is_gathered_again(place: Place, tmp_path: Pat
 
 GATHER = """
 import os, signal, sys, threading
-from xscl.sources.polling.store import Store
+from xscl.polling.store import Store
 from xscl.spark import group_commit
-from xscl.sources.polling.state import Policy
-from xscl.spark.gathering import Gathering
-from xscl.spark.spool import Spool
-from xscl.spark.web_feeds import Web
+from xscl.polling.state import Policy
+from xscl.spark.ingestion.gathering import Gathering
+from xscl.spark.ingestion.spool import Spool
+from xscl.spark.ingestion.web_feeds import Web
 
 def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)

@@ -20,11 +20,11 @@ from click.testing import CliRunner
 from datasets import FEEDS
 from tests.commands import xscl
 from tests.xscl.spark.java import QUICK
-from xscl.cli import cli
+from xscl.cli import ingest as program
+from xscl.cli.main import cli
 from xscl.sources.ingested import read_items
-from xscl.spark import ingest as program
 
-XSCL = (sys.executable, "-c", "from xscl.cli import main; main()")
+XSCL = (sys.executable, "-c", "from xscl.cli.main import main; main()")
 INGEST = (*XSCL, "ingest", "--master", "local[1]", *QUICK)
 SUBMIT = (str(Path(sys.executable).with_name("spark-submit")), "--master", "local[1]", *QUICK)
 PROGRAM = str(program.__file__)

@@ -96,7 +96,7 @@ def test_each_batch_is_a_file_of_envelopes(streaming: Streaming, tmp_path: Path)
     }  # fmt: skip
     (tmp_path / "q.xscl").write_text("-- name: all\nS//a")
     events = [f"--events={path}" for path in sorted(streaming.output.glob("batch-*"))]
-    command = [sys.executable, "-c", "from xscl.cli import main; main()", "run", "q.xscl"]
+    command = [sys.executable, "-c", "from xscl.cli.main import main; main()", "run", "q.xscl"]
     done = subprocess.run(
         [*command, *events], cwd=tmp_path, capture_output=True, text=True, check=True
     )

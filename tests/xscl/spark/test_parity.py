@@ -12,12 +12,12 @@ from lxml import etree
 from pyspark.sql import SparkSession
 
 from datasets import feed_archive
+from xscl.cli.ingest_report import Batch
 from xscl.errors import DocumentError
-from xscl.sources.feeds import read_feeds
-from xscl.spark.feed_options import FeedOptions
-from xscl.spark.ingest_report import Batch
-from xscl.spark.jobs import start_fetch, start_items
-from xscl.spark.layout import Layout
+from xscl.feeds import read_feeds
+from xscl.spark.ingestion.feed_options import FeedOptions
+from xscl.spark.ingestion.jobs import start_fetch, start_items
+from xscl.spark.ingestion.layout import Layout
 from xscl.times import from_timestamp
 
 ARCHIVES = Path(__file__).parents[4] / "shared" / "data" / "feed-archives"

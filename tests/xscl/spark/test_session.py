@@ -74,7 +74,7 @@ def test_beside_what_runs_already_settings_are_apart(spark: SparkSession) -> Non
 
 
 def test_pyspark_is_imported_only_when_it_is_used(tmp_path: Path) -> None:
-    program = "import sys, xscl.cli, xscl.spark.session; print('pyspark' in sys.modules)"
+    program = "import sys, xscl.cli.main, xscl.spark.session; print('pyspark' in sys.modules)"
     assert run(sys.executable, "-c", program, at=tmp_path).stdout == "False\n"
 
 

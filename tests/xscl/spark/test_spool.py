@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from xscl.errors import StateError
-from xscl.spark.bodies import ARROW, Body, batch_of
-from xscl.spark.spool import Spool
+from xscl.spark.ingestion.bodies import ARROW, Body, batch_of
+from xscl.spark.ingestion.spool import Spool
 
 
 def bodies(*sizes: int, feed: str = "f") -> list[Body]:
@@ -177,8 +177,8 @@ def test_a_disk_that_takes_no_more_is_told_and_costs_nothing_that_was_there(
     script = (
         "import resource, signal, sys\n"
         "from xscl.errors import StateError\n"
-        "from xscl.spark.bodies import Body\n"
-        "from xscl.spark.spool import Spool\n"
+        "from xscl.spark.ingestion.bodies import Body\n"
+        "from xscl.spark.ingestion.spool import Spool\n"
         "import os\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "spool = Spool(sys.argv[1]); spool.recover()\n"
@@ -198,8 +198,8 @@ def test_a_disk_that_takes_no_more_is_told_and_costs_nothing_that_was_there(
 def test_a_writer_that_is_killed_leaves_whole_segments(tmp_path: Path) -> None:
     script = (
         "import os, sys\n"
-        "from xscl.spark.bodies import Body\n"
-        "from xscl.spark.spool import Spool\n"
+        "from xscl.spark.ingestion.bodies import Body\n"
+        "from xscl.spark.ingestion.spool import Spool\n"
         "spool = Spool(sys.argv[1]); spool.recover()\n"
         "while True:\n"
         "    last = spool.append([Body('f', 0.0, body=os.urandom(50_000))] * 5)\n"

@@ -31,7 +31,7 @@ from tests.oracle.terms import (
     blocks_of,
 )
 from tests.xscl.why.cut import cut
-from xscl import document as published
+from xscl.documents import document as published
 from xscl.language import parse
 from xscl.why import Finding, Why, why
 

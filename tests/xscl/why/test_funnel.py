@@ -14,7 +14,7 @@ from tests.oracle.drawn_queries import queries
 from tests.oracle.terms import Document as Drawn
 from tests.oracle.terms import Query as DrawnQuery
 from tests.oracle.terms import blocks_of
-from xscl.document import Document
+from xscl.documents.document import Document
 from xscl.errors import XSCLError
 from xscl.language import parse
 from xscl.language.syntax import Query

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from xscl.document import Document
+from xscl.documents.document import Document
 from xscl.errors import XSCLError
 from xscl.language import parse
 from xscl.times import from_timestamp

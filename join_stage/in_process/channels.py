@@ -1,0 +1,197 @@
+"""Channels: all the queries that a pair of documents satisfies, told once for many pairs (law 8).
+
+Pairs with one outcome satisfy the same rows of R_T; which queries of these rows depends on where
+the pair lies among their windows and among the documents that they see first, which two binary
+searches tell.  So a pair's channel is looked up, never put together; a *channel tuple* is a channel
+with a new document and all others that come to it, the membership component of chapter 5.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from join_stage.audience import Queries
+from join_stage.evaluator import Binding
+from join_stage.in_process.signatures import Outcome
+from join_stage.plan import Plan
+from join_stage.registry import Registry
+
+__all__ = ["Channel", "ChannelTuple", "Channels", "Part"]
+
+_HELD = 1_000_000
+"""So many parts of channels are remembered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Heads of a plan, and arrays of queries that have a match for each of them: those that are
+    alone, and the others."""
+
+    plan: Plan
+    heads: Collection[Binding]
+    alone: tuple[array[int], ...]
+    others: tuple[array[int], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Channel:
+    """What pairs of documents satisfy; it stays as it is when queries come and go."""
+
+    parts: tuple[Part, ...]
+
+    def counts(self) -> Counter[int]:
+        """The number of matches of each query that is alone, for one pair."""
+        counts: Counter[int] = Counter()
+        for part in self.parts:
+            matches = len(part.heads)
+            for queries in part.alone:
+                for query in queries:
+                    counts[query] += matches
+        return counts
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelTuple:
+    """A document, on the right side or on the left, others on the opposite one, and what each of
+    these pairs satisfies."""
+
+    channel: Channel
+    document: int
+    others: Sequence[int]
+    right: bool
+
+    def pairs(self) -> Iterator[tuple[int, int]]:
+        """The pairs of documents: left, right."""
+        for other in self.others:
+            yield (other, self.document) if self.right else (self.document, other)
+
+
+@dataclass(slots=True, eq=False)
+class _Limits:
+    """The windows and the epochs of the queries of an outcome's rows, ascending, and its channels
+    by what lies between them."""
+
+    windows: list[int]
+    epochs: list[int]
+    channels: dict[tuple[int, bool, int], Channel]
+
+    def as_one(self, document: int, time: int, others: list[int], times: list[int]) -> int | None:
+        """How much later than the first of some others, in order of time, a document is, if they
+        and it all lie within the same windows and the same epochs; None if they may not."""
+        first, last = time - times[0], time - times[-1]
+        apart = first > 0 < last or first < 0 > last
+        if not apart or max(first, -last) > self.windows[0]:
+            return None
+        epoch = self.epochs[-1]
+        if epoch > 0 and (document < epoch or min(others) < epoch):
+            return None
+        return first
+
+
+class Channels:
+    """The channels of outcomes, as queries are now."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self._version = -1
+        self._limits: dict[Outcome, _Limits] = {}
+        self._held = 0
+
+    def settle(self) -> None:
+        """Between batches: follows the queries, and forgets what has become too much."""
+        if self._version != self._registry.version or self._held > _HELD:
+            self._version = self._registry.version
+            self._limits.clear()
+            self._held = 0
+
+    def split(
+        self,
+        outcome: Outcome,
+        document: int,
+        time: int,
+        others: list[int],
+        times: list[int],
+        *,
+        right: bool,
+    ) -> Iterator[ChannelTuple]:
+        """The channel tuples of a document, on the right side or on the left, and of others in
+        order of time, which have one outcome."""
+        limits = self._limits_of(outcome)
+        apart = limits.as_one(document, time, others, times)
+        if apart is not None:
+            channel = self._channel(outcome, limits, apart if right else -apart, document)
+            if channel.parts:
+                yield ChannelTuple(channel, document, others, right)
+            return
+        cuts = {0, len(times), bisect_left(times, time), bisect_right(times, time)}
+        for window in limits.windows:
+            cuts.add(bisect_left(times, time - window))
+            cuts.add(bisect_right(times, time + window))
+        in_order = sorted(cuts)
+        for begin, end in pairwise(in_order):
+            dt = time - times[begin] if right else times[begin] - time
+            some = others if end - begin == len(others) else others[begin:end]
+            for first, same in self._by_epoch(limits, document, some):
+                channel = self._channel(outcome, limits, dt, first)
+                if channel.parts:
+                    yield ChannelTuple(channel, document, same, right)
+
+    def _by_epoch(
+        self, limits: _Limits, document: int, others: list[int]
+    ) -> Iterator[tuple[int, list[int]]]:
+        """The others by the queries that see them, with one of each."""
+        epochs = limits.epochs
+        if not epochs or epochs[-1] <= 0:
+            yield 0, others
+            return
+        by_rank: dict[int, list[int]] = {}
+        for other in others:
+            by_rank.setdefault(bisect_right(epochs, min(other, document)), []).append(other)
+        for same in by_rank.values():
+            yield min(same[0], document), same
+
+    def _limits_of(self, outcome: Outcome) -> _Limits:
+        limits = self._limits.get(outcome)
+        if limits is None:
+            audiences = self._registry.audiences
+            bounds = {key for hit in outcome.final for row in hit.at for key in audiences[row]}
+            windows = sorted({window for _, window, _ in bounds})
+            epochs = sorted({since for _, _, since in bounds})
+            limits = self._limits[outcome] = _Limits(windows, epochs, {})
+        return limits
+
+    def _channel(self, outcome: Outcome, limits: _Limits, dt: int, first: int) -> Channel:
+        key = (
+            bisect_left(limits.windows, abs(dt)),
+            dt > 0,
+            bisect_right(limits.epochs, first),
+        )
+        channel = limits.channels.get(key)
+        if channel is None:
+            channel = limits.channels[key] = self._put_together(outcome, dt, first)
+            self._held += 1 + sum(len(part.alone) + len(part.others) for part in channel.parts)
+        return channel
+
+    def _put_together(self, outcome: Outcome, dt: int, first: int) -> Channel:
+        parts = []
+        for hit in outcome.final:
+            admitted: list[Queries] = [
+                queries
+                for row in hit.at
+                for queries in self._registry.audiences[row].admitting(dt, dt, first)
+            ]
+            if admitted:
+                parts.append(
+                    Part(
+                        hit.program.plan,
+                        hit.bindings,
+                        tuple([queries.alone for queries in admitted if queries.alone]),
+                        tuple([queries.others for queries in admitted if queries.others]),
+                    )
+                )
+        return Channel(tuple(parts))

@@ -1,0 +1,201 @@
+"""What a signature does not say, completed for each pair of documents (law 7).
+
+Leaves that no value join reaches, comparisons of strings, and what composites ask beside their
+times: that no document stands on both sides, and that one begins after the other.  The queries of
+a single document are all of that kind: they have no pair, only leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import duckdb
+
+from join_stage.batch import Batch
+from join_stage.compiler import program_of
+from join_stage.constraints import FOREVER
+from join_stage.evaluator import Binding, Relation, Relations, StringValue
+from join_stage.in_process.edges import Accepts
+from join_stage.in_process.signatures import Hit, Place
+from join_stage.in_process.view_cache import DocumentLeaves, ViewCache
+from join_stage.plan import Plan
+from join_stage.registry import Registry
+from join_stage.relational.state import JoinState
+from join_stage.row_trie import Trie
+
+__all__ = ["Completed", "Completion", "Leaves", "OpenPair"]
+
+Leaves = Sequence[tuple[Place, int | None]]
+
+_NO_RELATIONS = Relations()
+
+_VALUES = 100_000
+"""So many strings' values are kept for comparisons by order."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Composite:
+    """When a composite begins, the smallest of its documents, and all of them."""
+
+    start: int
+    first: int
+    parts: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenPair:
+    """Documents or composites whose hits are to be completed."""
+
+    left: int
+    right: int
+    hits: tuple[Hit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """Documents or composites, the rows of R_T that hold, the heads for which they do, and what
+    the constraints of the rows' queries ask: (gap, dt, smallest document)."""
+
+    plan: Plan
+    documents: tuple[int, ...]
+    rows: Trie
+    heads: Collection[Binding]
+    admitted: tuple[int, int, int]
+
+
+class Completion:
+    """The times, composites and strings of what is held; the leaves are the view cache's."""
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        registry: Registry,
+        accepts: Accepts,
+        state: JoinState,
+        cache: ViewCache,
+    ) -> None:
+        self._connection = connection
+        self._registry = registry
+        self._accepts = accepts
+        self._state = state
+        self._cache = cache
+        self.times: dict[int, int] = {}
+        self._composites: dict[int, _Composite] = {}
+        self._values: dict[int, StringValue | None] = {}
+        self.filters: list[Plan] = []
+        self._version = -1
+
+    def note(self, batch: Batch) -> None:
+        """Notes the documents and composites of a batch, whoever joins it."""
+        self.times.update(batch.times)
+        for number, _, start, first, parts in batch.composites:
+            self._composites[number] = _Composite(start, first, frozenset(parts))
+
+    def begin(self, batch: Batch) -> None:
+        """Before a batch is joined in process."""
+        if self._version != self._registry.structure:
+            self._version = self._registry.structure
+            self.filters = [plan for plan in self._registry.plans.values() if plan.sides == 1]
+        if len(self._values) > _VALUES:
+            self._values.clear()
+        if self._registry.orders:
+            for number, value, double in batch.strings:
+                self._values[number] = (value, double)
+
+    def drop(self, documents: Sequence[int]) -> None:
+        """Documents and composites are no more."""
+        for document in documents:
+            self.times.pop(document, None)
+            self._composites.pop(document, None)
+
+    def filtered(self, document: int, leaves: Leaves) -> Iterator[Completed]:
+        """What the queries of one document find in it."""
+        relations = Relations(left=self._bound(leaves), string=self._string)
+        for plan in self.filters:
+            root = self._registry.tries[plan.id].root
+            for rows, heads in program_of(plan).complete(root, [()], relations):
+                yield Completed(plan, (document,), rows, heads, (FOREVER, 0, document))
+
+    def completed(self, pairs: Sequence[OpenPair]) -> Iterator[Completed]:
+        """What is left of the hits of some pairs."""
+        needed = {
+            document
+            for pair in pairs
+            if any(hit.program.rest or None in hit.program.sides for hit in pair.hits)
+            for document in (pair.left, pair.right)
+        }
+        leaves = self._cache.leaves(needed)
+        for pair in pairs:
+            relations = _NO_RELATIONS
+            for hit in pair.hits:
+                admitted = self._constrained(pair, hit.program.plan)
+                if admitted is None:
+                    continue
+                if hit.program.rest and relations is _NO_RELATIONS:
+                    relations = Relations(
+                        left=self._bound(_leaves(leaves[pair.left])),
+                        right=self._bound(_leaves(leaves[pair.right])),
+                        string=self._string,
+                    )
+                bindings: Iterable[Binding] = hit.bindings
+                if None in hit.program.sides:
+                    bindings = _with_strings(hit, leaves[pair.left])
+                for rows, heads in hit.program.complete(hit.at, bindings, relations):
+                    documents = (pair.left, pair.right)
+                    yield Completed(hit.program.plan, documents, rows, heads, admitted)
+
+    def _constrained(self, pair: OpenPair, plan: Plan) -> tuple[int, int, int] | None:
+        """What the queries of a row ask of a pair: the gap between its sides, when the right one
+        ends after the left one, its smallest document; None if its sides share one."""
+        left, right = plan.composite
+        dt = self.times[pair.right] - self.times[pair.left]
+        gap, first, other = dt, pair.left, pair.right
+        if left:
+            first = self._composites[pair.left].first
+        if right:
+            composite = self._composites[pair.right]
+            gap -= self.times[pair.right] - composite.start
+            other = composite.first
+        if left or right:
+            parts = [
+                self._composites[number].parts if composed else frozenset((number,))
+                for composed, number in ((left, pair.left), (right, pair.right))
+            ]
+            if not parts[0].isdisjoint(parts[1]):
+                return None
+        return gap, dt, min(first, other)
+
+    def _bound(self, leaves: Iterable[tuple[Place, int | None]]) -> Relation:
+        """The leaves of a document by what they are to the queries: their marked nodes, then
+        their string."""
+        bound: dict[int, list[Binding]] = {}
+        for place, string in leaves:
+            chain = place.chain
+            for spine, depths in self._accepts[place.path]:
+                bound.setdefault(spine, []).append((*(chain[depth] for depth in depths), string))
+        return bound
+
+    def _string(self, number: object) -> StringValue | None:
+        """What the number of a string stands for."""
+        assert isinstance(number, int)
+        if number not in self._values:
+            self._state.write()
+            rows = self._connection.execute(
+                "SELECT value, double FROM strings WHERE id = ?", [number]
+            ).fetchall()
+            self._values[number] = rows[0] if rows else None
+        return self._values[number]
+
+
+def _leaves(document: DocumentLeaves) -> Iterator[tuple[Place, int | None]]:
+    return zip(document.places, document.strings, strict=True)
+
+
+def _with_strings(hit: Hit, left: DocumentLeaves) -> Iterable[Binding]:
+    """The bindings of a hit with strings instead of the left document's places that have them."""
+    string_at = dict(_leaves(left))
+    return [
+        tuple([string_at[one] if isinstance(one, Place) else one for one in binding])
+        for binding in hit.bindings
+    ]

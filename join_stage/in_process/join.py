@@ -1,0 +1,364 @@
+"""The value join in process: for documents that come singly (law 10; Algorithms 4 and 5).
+
+A document's equal leaves are looked up in the view cache, within the windows of what they may
+mean; so each document that has anything in common with it comes to a state, and by that to what
+the conjunctive queries leave of the pair (law 7), and to a channel (law 8).  Where a string is
+hot, one leaf alone is common to thousands of pairs: these are a range of the string's slice, never
+looked at one by one, but for those that have more in common.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import duckdb
+
+from join_stage.batch import Batch, Layout, strings_of_rows
+from join_stage.in_process.channels import Channel, Channels, ChannelTuple
+from join_stage.in_process.completion import Completed, Completion, Leaves, OpenPair
+from join_stage.in_process.edges import Accepts, Edges
+from join_stage.in_process.plain import hits_of_all
+from join_stage.in_process.signatures import EMPTY, Place, Signatures, Transitions
+from join_stage.in_process.slices import Posting
+from join_stage.in_process.view_cache import Seats, ViewCache
+from join_stage.plan import Plan
+from join_stage.registry import Registry
+from join_stage.relational.state import JoinState
+from join_stage.strategies import Strategies
+
+__all__ = ["ExcessivePairs", "InProcessJoin"]
+
+_LONG = 8
+"""A range of more than so many times as many documents as all others together is not looked at
+one by one."""
+
+_WIDE = 64
+"""Of a document with more ranges than that, pairs may have too much in common to give it a name."""
+
+_SEATS = 100_000
+"""So many layouts are remembered."""
+
+_EXCESSIVE = 300_000
+"""So many equal leaves of one document are for DuckDB."""
+
+
+class ExcessivePairs(Exception):
+    """A document has more in common with others than is joined in process."""
+
+
+@dataclass(slots=True)
+class _Range:
+    """Documents with an equal leaf: part of a posting, and where the pair of leaves leads to."""
+
+    posting: Posting
+    begin: int
+    end: int
+    following: Transitions
+
+    def __len__(self) -> int:
+        return self.end - self.begin
+
+    @property
+    def documents(self) -> list[int]:
+        return self.posting.documents[self.begin : self.end]
+
+    @property
+    def times(self) -> list[int]:
+        return self.posting.times[self.begin : self.end]
+
+
+@dataclass(frozen=True, slots=True)
+class _Meeting:
+    """What an equal leaf at another place is to a leaf, on one side: when it must stand there,
+    beside its own time (`after` < dt <= `until`), and where the pair of them leads to."""
+
+    after: int
+    until: int
+    following: Transitions
+
+    def add(self, posting: Posting, time: int, to: list[_Range]) -> None:
+        """Adds the documents of a posting that a leaf of this time meets."""
+        times = posting.times
+        if not times:
+            return
+        after, until = time + self.after, time + self.until
+        end = len(times)
+        # Documents mostly come in order.
+        if times[-1] > until:
+            end = bisect_right(times, until)
+        elif times[-1] <= after:
+            return
+        begin = 0 if times[0] > after else bisect_right(times, after, 0, end)
+        if begin < end:
+            to.append(_Range(posting, begin, end, self.following))
+
+
+_Meetings = tuple[_Meeting | None, _Meeting | None]
+"""As the right one of a pair, and as the left one."""
+
+
+class InProcessJoin:
+    """The documents of one engine that are joined in process, and what the last batch has found.
+
+    `documents` counts those that were.
+    """
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        registry: Registry,
+        accepts: Accepts,
+        state: JoinState,
+        strategies: Strategies,
+    ) -> None:
+        self._registry = registry
+        self._edges = Edges(registry, accepts)
+        self.signatures = Signatures(registry, self._edges, strategies.memory)
+        self.cache = ViewCache(connection, state, self.signatures.place, strategies.memory)
+        self._channels = Channels(registry)
+        self._completion = Completion(connection, registry, accepts, state, self.cache)
+        self._strategies = strategies
+        self.documents = 0
+        self.tuples: list[ChannelTuple] = []
+        self._open: list[OpenPair] = []
+        self._new: dict[int, Leaves] = {}
+        # By layout and by place, as queries are now.
+        self._seats: dict[Layout, Seats] = {}
+        self._meetings: dict[Place, dict[Place, _Meetings]] = defaultdict(dict)
+        self._version = (-1, -1)
+
+    # What comes.
+
+    def join(self, batch: Batch) -> None:
+        """Joins a batch with all that is held, and within itself.
+
+        Raises ExcessivePairs; then nothing is found, and the cache is empty.
+        """
+        self.note(batch)
+        self.settle()
+        self._completion.begin(batch)
+        self.tuples, self._open, self._new = [], [], {}
+        some = batch.witnesses
+        if self.cache.holes and len(batch) > 1:
+            self.cache.fill(
+                strings[place]
+                for layout, strings in zip(some.layouts, some.strings, strict=True)
+                for place, _, _ in self._seats_of(layout).joining
+            )
+        try:
+            for one in zip(some.documents, some.layouts, some.strings, strict=True):
+                self._join(*one)
+        except ExcessivePairs:
+            self.cache.came(batch.string_numbers)
+            self.cache.clear()
+            raise
+        if batch.strings:
+            self.cache.reached(batch.strings[-1][0])
+        self.documents += len(batch.documents)
+
+    def settle(self) -> None:
+        """Follows the queries, and lets go of what is too much."""
+        if self.signatures.settle(changed=self._edges.settle()):
+            self.cache.clear()
+        self._channels.settle()
+        self.cache.shrink()
+        version = (self.signatures.version, self.cache.version)
+        if version != self._version or len(self._seats) > _SEATS:
+            self._version = version
+            self._seats.clear()
+            self._meetings.clear()
+
+    def note(self, batch: Batch) -> None:
+        """Notes the documents and composites of a batch, whoever joins it."""
+        self._completion.note(batch)
+
+    def drop(self, documents: Sequence[int]) -> None:
+        """Documents and composites are no more."""
+        self.cache.drop(documents)
+        self._completion.drop(documents)
+
+    def _join(self, document: int, layout: Layout, strings: tuple[int | None, ...]) -> None:
+        time = self._completion.times[document]
+        seats = self._seats_of(layout)
+        lefts: list[_Range] = []
+        rights: list[_Range] = []
+        for leaf, of_string in self.cache.standing(seats, strings):
+            meetings = self._meetings[leaf]
+            for other, posting in of_string.items():
+                met = meetings.get(other)
+                if met is None:
+                    met = meetings[other] = self._meet(leaf, other)
+                as_right, as_left = met
+                if as_right is not None:
+                    as_right.add(posting, time, lefts)
+                if as_left is not None:
+                    as_left.add(posting, time, rights)
+        if lefts:
+            self._pair(document, time, lefts, right=True)
+        if rights:
+            self._pair(document, time, rights, right=False)
+        self.cache.add(document, time, seats, strings)
+        if self._completion.filters:
+            of_rows = strings_of_rows(layout, strings)
+            self._new[document] = list(zip(seats.places, of_rows, strict=True))
+
+    def _seats_of(self, layout: Layout) -> Seats:
+        seats = self._seats.get(layout)
+        if seats is None:
+            seats = self._seats[layout] = self.cache.seats(layout, self._edges.joins)
+        return seats
+
+    def _meet(self, leaf: Place, other: Place) -> _Meetings:
+        """What equal leaves at two places mean: lo < dt and |dt| <= wl, lo being 0 or nothing."""
+        as_right: _Meeting | None = None
+        as_left: _Meeting | None = None
+        edge = self._edges.between(other.path, leaf.path)
+        if edge is not None:
+            until = -1 if edge.lo >= 0 else edge.wl
+            as_right = _Meeting(-edge.wl - 1, until, self.signatures.transitions(other, leaf))
+        edge = self._edges.between(leaf.path, other.path)
+        if edge is not None:
+            after = 0 if edge.lo >= 0 else -edge.wl - 1
+            as_left = _Meeting(after, edge.wl, self.signatures.transitions(leaf, other))
+        return as_right, as_left
+
+    def _pair(self, document: int, time: int, ranges: list[_Range], *, right: bool) -> None:
+        """Finds what a document has in common with those of some ranges."""
+        hot: _Range | None = None
+        one_by_one = sum(map(len, ranges)) if len(ranges) > 1 else len(ranges[0])
+        if self._strategies.ranges:
+            longest = max(ranges, key=len) if len(ranges) > 1 else ranges[0]
+            rest = one_by_one - len(longest)
+            if len(longest) > _LONG * rest:
+                hot, one_by_one = longest, rest
+        if one_by_one > _EXCESSIVE:
+            raise ExcessivePairs
+        if len(ranges) > _WIDE or not self._strategies.signatures or not self.signatures.pay:
+            self._pair_plainly(document, ranges, right=right)
+            return
+        states: dict[int, int] = {}
+        for one in ranges:
+            if one is not hot:
+                following = one.following
+                for other in one.documents:
+                    states[other] = following[states.get(other, EMPTY)]
+        if hot is not None:
+            self._pair_range(document, time, hot, states, right=right)
+        if not states:
+            return
+        times = self._completion.times
+        by_state: dict[int, list[int]] = {}
+        for other, state in states.items():
+            by_state.setdefault(state, []).append(other)
+        for state, others in by_state.items():
+            if len(others) > 1:
+                others.sort(key=times.__getitem__)
+            self._tell(document, time, others, [times[one] for one in others], state, right=right)
+
+    def _pair_range(
+        self, document: int, time: int, hot: _Range, states: dict[int, int], *, right: bool
+    ) -> None:
+        """Documents that have only a hot string in common with one; those that have more come to
+        their next states."""
+        times, following = self._completion.times, hot.following
+        others, ends = hot.documents, hot.times
+        more: list[int] = []
+        for other in states:
+            index = hot.posting.find(other, times[other], hot.begin, hot.end)
+            if index is not None:
+                states[other] = following[states[other]]
+                more.append(index)
+        for index in sorted(more, reverse=True):
+            del others[index], ends[index]
+        self._tell(document, time, others, ends, following[EMPTY], right=right)
+
+    def _pair_plainly(self, document: int, ranges: list[_Range], *, right: bool) -> None:
+        equals = ((one.documents, *one.following.places) for one in ranges)
+        for other, hits in hits_of_all(self._registry, self._edges, equals):
+            left, opposite = (other, document) if right else (document, other)
+            self._open.append(OpenPair(left, opposite, hits))
+            self.signatures.plain += 1
+
+    def _tell(
+        self,
+        document: int,
+        time: int,
+        others: list[int],
+        times: list[int],
+        state: int,
+        *,
+        right: bool,
+    ) -> None:
+        """Notes what a document and others, in order of time, satisfy whose pairs are in a
+        state."""
+        if not others:
+            return
+        outcome = self.signatures.outcome(state, len(others))
+        if outcome.final:
+            split = self._channels.split(outcome, document, time, others, times, right=right)
+            self.tuples += split
+        if outcome.open:
+            for other in others:
+                left, opposite = (other, document) if right else (document, other)
+                self._open.append(OpenPair(left, opposite, outcome.open))
+
+    # What it has found.
+
+    def rows(self, *, alone: bool, channels: bool) -> Iterator[tuple[Plan, list[tuple[int, ...]]]]:
+        """The matches of the last batch, by plan: query, documents, codes, strings; those of
+        queries that are `alone` too, in channels only with `channels`."""
+        by_plan: dict[str, tuple[Plan, list[tuple[int, ...]]]] = {}
+        for one in self.tuples:
+            for part in one.channel.parts:
+                arrays = (*part.alone, *part.others) if alone and channels else part.others
+                if arrays:
+                    found = by_plan.setdefault(part.plan.id, (part.plan, []))[1]
+                    matches = [
+                        (*pair, *cast(tuple[int, ...], head))
+                        for pair in one.pairs()
+                        for head in part.heads
+                    ]
+                    found += (
+                        (q, *match) for queries in arrays for q in queries for match in matches
+                    )
+        audiences = self._registry.audiences
+        for completed in self._completed():
+            heads = [cast(tuple[int, ...], head) for head in completed.heads]
+            found = by_plan.setdefault(completed.plan.id, (completed.plan, []))[1]
+            for row in completed.rows:
+                for queries in audiences[row].admitting(*completed.admitted):
+                    arrays = (queries.alone, queries.others) if alone else (queries.others,)
+                    found += (
+                        (query, *completed.documents, *head)
+                        for some in arrays
+                        for query in some
+                        for head in heads
+                    )
+        yield from by_plan.values()
+
+    def counts(self) -> Counter[int]:
+        """The number of matches of the last batch, by query, of those queries that are alone."""
+        pairs: Counter[Channel] = Counter()
+        for one in self.tuples:
+            pairs[one.channel] += len(one.others)
+        counts: Counter[int] = Counter()
+        for channel, times in pairs.items():
+            for query, matches in channel.counts().items():
+                counts[query] += times * matches
+        audiences = self._registry.audiences
+        for completed in self._completed():
+            matches = len(completed.heads)
+            for row in completed.rows:
+                for queries in audiences[row].admitting(*completed.admitted):
+                    for query in queries.alone:
+                        counts[query] += matches
+        return counts
+
+    def _completed(self) -> Iterator[Completed]:
+        for document, leaves in self._new.items():
+            yield from self._completion.filtered(document, leaves)
+        yield from self._completion.completed(self._open)

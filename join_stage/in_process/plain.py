@@ -1,0 +1,50 @@
+"""The plain way: the conjunctive queries over all pairs of a document, without signatures (law 7).
+
+For a document whose pairs are seldom like others, or that has more in common with one than is
+worth a name.  The relation `pair` then holds what all of them have in common, and the other
+document is one more variable of the queries, which all atoms share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from join_stage.compiler import programs_of
+from join_stage.evaluator import Binding, Relations
+from join_stage.in_process.edges import Edges
+from join_stage.in_process.signatures import Hit, Place
+from join_stage.registry import Registry
+
+__all__ = ["Equal", "hits_of_all"]
+
+Equal = tuple[Sequence[int], Place, Place]
+"""Documents that have an equal leaf with one that comes, and the leaves' places: left, right."""
+
+
+def hits_of_all(
+    registry: Registry, edges: Edges, equals: Iterable[Equal]
+) -> Iterator[tuple[int, tuple[Hit, ...]]]:
+    """What the cores of all plans leave of a document and each of the others."""
+    pairs: dict[int, list[Binding]] = {}
+    for others, left, right in equals:
+        edge = edges.between(left.path, right.path)
+        assert edge is not None
+        for join, depths, opposite in edge.joins:
+            nodes = (
+                *(left.chain[depth] for depth in depths),
+                *(right.chain[depth] for depth in opposite),
+                left,
+            )
+            pairs.setdefault(join, []).extend((other, *nodes) for other in others)
+    relations = Relations(pair=pairs)
+    hits: dict[int, list[Hit]] = {}
+    for program in programs_of(registry, pairs):
+        for at, bindings in program.begin(registry.tries[program.plan.id].root, relations):
+            by_other: dict[int, list[Binding]] = {}
+            for other, *values in bindings:
+                assert isinstance(other, int)
+                by_other.setdefault(other, []).append(tuple(values))
+            for other, some in by_other.items():
+                hits.setdefault(other, []).append(Hit(program, at, tuple(some)))
+    for other, found in hits.items():
+        yield other, tuple(found)

@@ -1,0 +1,295 @@
+"""Signatures: which rows of R_T a document pair can satisfy, remembered (law 7).
+
+What a pair of documents has in common are pairs of equal leaves.  A leaf's *place* is its path
+with the nodes on the way; documents that are built alike have their leaves at the same places.
+The set of a pair's joined places is a *state*, reached from the empty one by a transition for
+each pair of places, as in an automaton that is made deterministic as it runs; so that pairs that
+have the same in common cost a look-up for each equal leaf, and nothing more.
+
+A state's *signature* is that set pruned to the nodes that queries mark and with these renumbered
+by rank, on either side.  The cores of the conjunctive queries are run once for each signature, on
+its first state; the memo has what they leave in ranks, and a state has it in nodes.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from join_stage.compiler import programs_of
+from join_stage.evaluator import Binding, Program, Relations
+from join_stage.in_process.edges import Edges
+from join_stage.registry import Registry
+from join_stage.row_trie import Trie
+
+__all__ = ["EMPTY", "Hit", "Outcome", "Place", "Signatures", "Transitions"]
+
+EMPTY = 0
+"""The state of a pair of documents that has nothing in common."""
+
+_PROBED = 1_000
+_UNASKED = 20_000
+"""After so many pairs it is looked how many were alike; for so many it may be left alone."""
+
+_STATES = 100_000
+_PLACES = 1_000_000
+_BINDINGS = 1_000_000
+"""So many are remembered with a memory of 1 GiB or more, less with less."""
+
+
+class Place:
+    """Where a leaf stands: its path, and the codes of the nodes from the root to its own."""
+
+    __slots__ = ("chain", "path")
+
+    def __init__(self, path: int, chain: tuple[int, ...]) -> None:
+        self.path = path
+        self.chain = chain
+
+
+Common = frozenset[tuple[Place, Place]]
+"""The places of joined leaves, each of a left document's and a right one's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """What the core of a program leaves of a pair of documents: where it has come to in R_T, and
+    the bindings; a string is there as the left document's place that has it.
+
+    Where it is `final`, nothing is left to be completed: these are rows and heads.
+    """
+
+    program: Program
+    at: Trie
+    bindings: tuple[Binding, ...]
+    final: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome:
+    """The hits of a pair of documents: those that are final, and those that are to be completed
+    for each pair.  Composites are always: their constraints ask for more than their times."""
+
+    final: tuple[Hit, ...]
+    open: tuple[Hit, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.final or self.open)
+
+
+Hits = tuple[Hit, ...]
+
+Key = tuple[tuple[int, int, tuple[int, ...], tuple[int, ...]], ...]
+
+
+class Transitions(dict[int, int]):
+    """From states to states, for one pair of joined places."""
+
+    __slots__ = ("_signatures", "places")
+
+    def __init__(self, signatures: Signatures, places: tuple[Place, Place]) -> None:
+        super().__init__()
+        self._signatures = signatures
+        self.places = places
+
+    def __missing__(self, state: int) -> int:
+        following = self[state] = self._signatures.following(state, self.places)
+        return following
+
+
+class Signatures:
+    """States and signatures of document pairs, as queries are now.
+
+    `pairs` counts the pairs of documents whose outcome was asked for, `new` the signatures that
+    were evaluated for them.  Where fewer than half of the pairs are like others, signatures do
+    not pay: for a while `plain` pairs are asked of nobody, only counted.  `version` grows when
+    states and transitions begin anew.
+    """
+
+    def __init__(self, registry: Registry, edges: Edges, memory: int) -> None:
+        self._registry = registry
+        self._edges = edges
+        room = min(1, memory / 2**30)
+        self._most_states = _STATES * room
+        self._most_places = _PLACES * room
+        self._most_bindings = _BINDINGS * room
+        self.pairs = 0
+        self.new = 0
+        self.plain = 0
+        self._plainly = 0
+        self._pairs_before = 0
+        self._new_before = 0
+        self._places: dict[tuple[int, tuple[int, ...]], Place] = {}
+        self._weight = 0
+        self._outcome_weight = 0
+        self._memo: OrderedDict[Key, Hits] = OrderedDict()
+        self.version = 0
+        self._begin()
+
+    def __len__(self) -> int:
+        return len(self._memo)
+
+    def settle(self, *, changed: bool) -> bool:
+        """Between batches: follows the queries, and forgets what has become too much; returns
+        whether the places that were given are to be forgotten, too."""
+        if changed:
+            self._memo.clear()
+            self._weight = 0
+        if changed or len(self._commons) > self._most_states:
+            self._begin()
+        if self.pairs - self._pairs_before >= _PROBED:
+            if 2 * (self.new - self._new_before) > self.pairs - self._pairs_before:
+                self._plainly = self.plain + _UNASKED
+            self._pairs_before, self._new_before = self.pairs, self.new
+        if len(self._places) <= self._most_places:
+            return False
+        self._places.clear()
+        self._begin()
+        return True
+
+    @property
+    def pay(self) -> bool:
+        """Whether pairs are to be asked of signatures."""
+        return self.plain >= self._plainly
+
+    def place(self, path: int, chain: tuple[int, ...]) -> Place:
+        """The place of a path and nodes; the same one for documents that are built alike."""
+        key = (path, chain)
+        place = self._places.get(key)
+        if place is None:
+            place = self._places[key] = Place(path, chain)
+        return place
+
+    def transitions(self, left: Place, right: Place) -> Transitions:
+        """From each state to that with one more pair of joined places."""
+        places = (left, right)
+        found = self._transitions.get(places)
+        if found is None:
+            found = self._transitions[places] = Transitions(self, places)
+        return found
+
+    def following(self, state: int, places: tuple[Place, Place]) -> int:
+        """The state that has one more pair of joined places than another."""
+        common = self._commons[state] | {places}
+        number = self._numbers.get(common)
+        if number is None:
+            number = self._numbers[common] = len(self._commons)
+            self._commons.append(common)
+        return number
+
+    def outcome(self, state: int, pairs: int) -> Outcome:
+        """What the cores of all plans leave of so many pairs of documents in a state."""
+        self.pairs += pairs
+        outcome = self._outcomes.get(state)
+        if outcome is None:
+            outcome = self._find(self._commons[state])
+            self._outcome_weight += _weight((), (*outcome.final, *outcome.open))
+            if self._outcome_weight > self._most_bindings:
+                self._outcomes.clear()
+                self._outcome_weight = 0
+            self._outcomes[state] = outcome
+        return outcome
+
+    # Inside.
+
+    def _begin(self) -> None:
+        self.version += 1
+        self._commons: list[Common] = [frozenset()]
+        self._numbers: dict[Common, int] = {frozenset(): EMPTY}
+        self._transitions: dict[tuple[Place, Place], Transitions] = {}
+        self._outcomes: dict[int, Outcome] = {}
+        self._outcome_weight = 0
+
+    def _find(self, common: Common) -> Outcome:
+        marked: list[tuple[int, int, tuple[int, ...], tuple[int, ...], Place]] = []
+        for left, right in common:
+            edge = self._edges.between(left.path, right.path)
+            assert edge is not None
+            marked.append(
+                (
+                    left.path,
+                    right.path,
+                    tuple([left.chain[depth] for depth in edge.left]),
+                    tuple([right.chain[depth] for depth in edge.right]),
+                    left,
+                )
+            )
+        lefts = sorted({code for _, _, codes, _, _ in marked for code in codes})
+        rights = sorted({code for _, _, _, codes, _ in marked for code in codes})
+        left_ranks = {code: rank for rank, code in enumerate(lefts)}
+        right_ranks = {code: rank for rank, code in enumerate(rights)}
+        # No two have the same leaves, so that places are never compared.
+        ranked = sorted(
+            (
+                path,
+                other,
+                tuple([left_ranks[code] for code in codes]),
+                tuple([right_ranks[code] for code in opposite]),
+                place,
+            )
+            for path, other, codes, opposite, place in marked
+        )
+        key = tuple([entry[:4] for entry in ranked])
+        hits = self._memo.get(key)
+        if hits is None:
+            hits = self._evaluate(key)
+            self._remember(key, hits)
+        else:
+            self._memo.move_to_end(key)
+        places = [entry[4] for entry in ranked]
+        translated = [_translated(hit, lefts, rights, places) for hit in hits]
+        return Outcome(
+            tuple([hit for hit in translated if hit.final]),
+            tuple([hit for hit in translated if not hit.final]),
+        )
+
+    def _remember(self, key: Key, hits: Hits) -> None:
+        self._memo[key] = hits
+        self._weight += _weight(key, hits)
+        while self._weight > self._most_bindings and len(self._memo) > 1:
+            self._weight -= _weight(*self._memo.popitem(last=False))
+
+    def _evaluate(self, key: Key) -> Hits:
+        """The cores of all plans over a signature; nodes are ranks, strings the numbers of its
+        entries."""
+        self.new += 1
+        pairs: dict[int, list[Binding]] = {}
+        for number, (path, other, left_ranks, right_ranks) in enumerate(key):
+            edge = self._edges.between(path, other)
+            assert edge is not None
+            left = dict(zip(edge.left, left_ranks, strict=True))
+            right = dict(zip(edge.right, right_ranks, strict=True))
+            for join, depths, opposite in edge.joins:
+                nodes = (*(left[d] for d in depths), *(right[d] for d in opposite))
+                pairs.setdefault(join, []).append((0, *nodes, number))
+        relations = Relations(pair=pairs)
+        return tuple(
+            [
+                Hit(program, at, tuple([binding[1:] for binding in bindings]))
+                for program in programs_of(self._registry, pairs)
+                for at, bindings in program.begin(
+                    self._registry.tries[program.plan.id].root, relations
+                )
+            ]
+        )
+
+
+def _translated(hit: Hit, lefts: list[int], rights: list[int], places: list[Place]) -> Hit:
+    """A hit with nodes instead of ranks, and places instead of a signature's entries."""
+    program = hit.program
+    of_side: dict[int | None, Sequence[object]] = {0: lefts, 1: rights, None: places}
+    values = [of_side[side] for side in program.sides]
+    bindings: list[Binding] = [
+        tuple([of[cast(int, rank)] for of, rank in zip(values, binding, strict=True)])
+        for binding in hit.bindings
+    ]
+    final = not program.rest and None not in program.sides and not any(program.plan.composite)
+    if final:
+        bindings = [program.head(binding) for binding in bindings]
+    return Hit(program, hit.at, tuple(bindings), final)
+
+
+def _weight(key: Key, hits: Hits) -> int:
+    return len(key) + sum(1 + len(hit.bindings) for hit in hits)

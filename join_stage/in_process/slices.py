@@ -1,0 +1,61 @@
+"""Slices of R_L: the leaves with one string, by place, in order of time (section 6.5)."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+
+from join_stage.in_process.signatures import Place
+
+__all__ = ["ENTRY", "POSTING", "Posting", "Slice", "size_of"]
+
+_SLICE = 250
+POSTING = 350
+ENTRY = 32
+"""Bytes, about."""
+
+
+class Posting:
+    """The documents with a string at one place, in order of time."""
+
+    __slots__ = ("documents", "times")
+
+    def __init__(self) -> None:
+        self.times: list[int] = []
+        self.documents: list[int] = []
+
+    def add(self, document: int, time: int) -> None:
+        """Adds a document, mostly at the end."""
+        if not self.times or self.times[-1] <= time:
+            self.times.append(time)
+            self.documents.append(document)
+            return
+        index = bisect_right(self.times, time)
+        self.times.insert(index, time)
+        self.documents.insert(index, document)
+
+    def remove(self, document: int, time: int) -> None:
+        """Removes a document, mostly from the beginning."""
+        index = bisect_left(self.times, time)
+        while index < len(self.times) and self.times[index] == time:
+            if self.documents[index] == document:
+                del self.times[index], self.documents[index]
+                return
+            index += 1
+
+    def find(self, document: int, time: int, begin: int, end: int) -> int | None:
+        """Where in a part of it a document of a time stands, None if it does not."""
+        index = bisect_left(self.times, time, begin, end)
+        while index < end and self.times[index] == time:
+            if self.documents[index] == document:
+                return index - begin
+            index += 1
+        return None
+
+
+Slice = dict[Place, Posting]
+
+
+def size_of(of_string: Slice) -> int:
+    """The bytes of a slice, about."""
+    postings = of_string.values()
+    return _SLICE + sum(POSTING + ENTRY * len(posting.times) for posting in postings)

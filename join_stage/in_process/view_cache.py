@@ -1,0 +1,367 @@
+"""The view cache: for a string, where it stands in the documents held (section 6.5, Algorithm 5).
+
+A *slice* is what R_L has for one string: the leaves with it, by place, in order of time, so that
+a window is two binary searches.  A string that is new has an empty slice; one that was let go, or
+came by a batch, is filled again from DuckDB when it is next asked for.  Beside the slices stand
+the leaves of each document that was joined in process or has leaves in a slice.  Slices and
+documents have half of the memory each: the slices that were not used for longest go first, and
+the oldest documents, with their slices.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+import duckdb
+
+from join_stage.batch import Layout, strings_of_rows
+from join_stage.in_process.signatures import Place
+from join_stage.in_process.slices import ENTRY, POSTING, Posting, Slice, size_of
+from join_stage.relational.state import JoinState
+
+__all__ = ["DocumentLeaves", "Seats", "ViewCache"]
+
+_LONE = 220
+_DOCUMENT = 350
+_LEAF = 24
+"""Bytes, about."""
+
+
+_Lone = tuple[int, int, int]
+"""A string that stands once: the number of its place, its document and time.
+
+Like a document's leaves it is made of numbers alone, of which Python's collector of cycles need
+not know: there are millions.
+"""
+
+_NOWHERE: _Lone = (-1, -1, -1)
+"""A string that stands nowhere any more."""
+
+_Leaves = tuple[int, int, tuple[int | None, ...]]
+"""A document's time, the number of the tuple of its places, and their strings."""
+
+_UNKNOWN = -1
+"""Instead of the number: only strings are known, those of the slices that the document is in, and
+some whose slice was let go."""
+
+_SHAPES = 200_000
+"""So many tuples of places are numbered."""
+
+
+@dataclass(slots=True)
+class DocumentLeaves:
+    """The leaves of a document: their places, in the same order their strings."""
+
+    places: tuple[Place, ...]
+    strings: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Seats:
+    """The places of a layout's rows, the number of their tuple, and of the leaves that may join:
+    which of a document's strings, the place, and its number."""
+
+    layout: Layout
+    places: tuple[Place, ...]
+    shape: int
+    joining: tuple[tuple[int, Place, int], ...]
+
+
+class ViewCache:
+    """Slices by string and leaves by document, within some bytes.
+
+    `place` gives the place of a leaf path and nodes.  `hits` and `misses` count the slices asked
+    for, `evicted` those that went for want of memory; with `holes` a string may stand somewhere
+    and have no slice.  What `seats` gives holds as long as `version` is the same.
+    """
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        state: JoinState,
+        place: Callable[[int, tuple[int, ...]], Place],
+        memory: int,
+    ) -> None:
+        self._connection = connection
+        self._state = state
+        self._place = place
+        self._memory = memory
+        self.hits = 0
+        self.misses = 0
+        self.evicted = 0
+        self.version = 0
+        self._slices: OrderedDict[int, Slice | _Lone] = OrderedDict()
+        self._documents: dict[int, _Leaves] = {}
+        self._places: list[Place] = []
+        self._place_numbers: dict[Place, int] = {}
+        self._shapes: list[tuple[Place, ...]] = []
+        self._shape_numbers: dict[tuple[Place, ...], int] = {}
+        self._slice_bytes = 0
+        self._document_bytes = 0
+        self._highest = 0
+        # Whether something went that the relations may not have yet, or may have still.
+        self._unwritten = False
+        self.holes = False
+
+    def __len__(self) -> int:
+        return len(self._slices)
+
+    @property
+    def bytes(self) -> int:
+        """What slices and documents have of the memory, about."""
+        return self._slice_bytes + self._document_bytes
+
+    # Slices.
+
+    def standing(self, seats: Seats, strings: Sequence[int | None]) -> list[tuple[Place, Slice]]:
+        """The slices of a document's strings, each with the place where the document has it; a
+        string that stands nowhere has none."""
+        found: list[tuple[Place, Slice]] = []
+        missing: list[tuple[Place, int]] = []
+        slices = self._slices
+        for index, place, _ in seats.joining:
+            string = strings[index]
+            entry = slices.get(string)  # type: ignore[arg-type]
+            if entry is not None:
+                assert string is not None
+                found.append((place, self._spread(string, entry)))
+            elif string is not None and 0 <= string <= self._highest:
+                missing.append((place, string))
+        self.hits += len(found)
+        if missing:
+            self.misses += len(missing)
+            filled = self._fill({string for _, string in missing})
+            found += ((place, filled[string]) for place, string in missing)
+        return found
+
+    def fill(self, strings: Iterable[int | None]) -> None:
+        """Fills what slices of some strings are missing, all at once: a batch costs one look into
+        the relations, not each of its documents."""
+        slices, highest = self._slices, self._highest
+        missing = {
+            string
+            for string in strings
+            if string is not None and 0 <= string <= highest and string not in slices
+        }
+        if missing:
+            self.misses += len(missing)
+            self._fill(missing)
+
+    def _spread(self, string: int, entry: Slice | _Lone) -> Slice:
+        self._slices.move_to_end(string)
+        if isinstance(entry, dict):
+            return entry
+        spread: Slice = {}
+        if entry is not _NOWHERE:
+            place, document, time = entry
+            posting = spread[self._places[place]] = Posting()
+            posting.add(document, time)
+        self._slices[string] = spread
+        self._slice_bytes += size_of(spread) - _LONE
+        return spread
+
+    def _fill(self, strings: Collection[int]) -> dict[int, Slice]:
+        self._write()
+        filled: dict[int, Slice] = {string: {} for string in strings}
+        rows = self._connection.execute(
+            "SELECT s, doc, ts, path, chain FROM node WHERE s IN (SELECT unnest(?::BIGINT[]))",
+            [list(strings)],
+        ).fetchall()
+        for string, document, time, path, chain in rows:
+            of_string = filled[string]
+            place = self._place(path, tuple(chain))
+            posting = of_string.get(place)
+            if posting is None:
+                posting = of_string[place] = Posting()
+            posting.add(document, time)
+            _, shape, known = self._documents.get(document, (time, _UNKNOWN, ()))
+            if shape == _UNKNOWN and string not in known:
+                self._put(document, (time, _UNKNOWN, (*known, string)))
+        for string, of_string in filled.items():
+            self._slices[string] = of_string
+            self._slice_bytes += size_of(of_string)
+        return filled
+
+    # Documents.
+
+    def seats(self, layout: Layout, joins: Callable[[int], bool]) -> Seats:
+        """The places of a layout, those of paths that join apart."""
+        rows = zip(layout.paths, layout.chains, strict=True)
+        places = tuple([self._place(path, chain) for path, chain in rows])
+        joining = [
+            (string, place, self._number(place))
+            for place, string in zip(places, layout.strings, strict=True)
+            if string is not None and joins(place.path)
+        ]
+        return Seats(layout, places, self._shape(places), tuple(joining))
+
+    def add(self, document: int, time: int, seats: Seats, strings: tuple[int | None, ...]) -> None:
+        """Adds a document; its strings that stand somewhere must have been asked for."""
+        slices = self._slices
+        for index, place, number in seats.joining:
+            string = strings[index]
+            if string is None or string < 0:
+                continue
+            entry = slices.get(string)
+            if entry is None:
+                slices[string] = (number, document, time)
+                self._slice_bytes += _LONE
+                continue
+            of_string = self._spread(string, entry)
+            posting = of_string.get(place)
+            if posting is None:
+                posting = of_string[place] = Posting()
+                self._slice_bytes += POSTING
+            posting.add(document, time)
+            self._slice_bytes += ENTRY
+        self._put(document, (time, seats.shape, strings_of_rows(seats.layout, strings)))
+
+    def reached(self, string: int) -> None:
+        """All strings up to a number have come."""
+        self._highest = max(self._highest, string)
+
+    def leaves(self, documents: Iterable[int]) -> dict[int, DocumentLeaves]:
+        """The leaves of some documents."""
+        found: dict[int, DocumentLeaves] = {}
+        missing: list[int] = []
+        for document in documents:
+            _, shape, strings = self._documents.get(document, (0, _UNKNOWN, ()))
+            if shape == _UNKNOWN:
+                missing.append(document)
+            else:
+                found[document] = DocumentLeaves(self._shapes[shape], strings)
+        if missing:
+            found.update(self._fetch(missing))
+        return found
+
+    def _fetch(self, documents: Sequence[int]) -> dict[int, DocumentLeaves]:
+        self._write()
+        rows: dict[int, tuple[int, list[Place], list[int | None]]] = {}
+        for document, time, path, chain, string in self._connection.execute(
+            "SELECT doc, ts, path, chain, s FROM node WHERE doc IN (SELECT unnest(?::INTEGER[]))",
+            [list(documents)],
+        ).fetchall():
+            _, places, strings = rows.setdefault(document, (time, [], []))
+            places.append(self._place(path, tuple(chain)))
+            strings.append(string)
+        found = {}
+        for document, (time, places, strings) in rows.items():
+            found[document] = DocumentLeaves(tuple(places), tuple(strings))
+            shape = self._shape(found[document].places)
+            self._put(document, (time, shape, found[document].strings))
+        return found
+
+    # Letting go.
+
+    def came(self, strings: Iterable[int | None]) -> None:
+        """Strings came that were not joined in process: their slices are to be filled anew."""
+        self.holes = True
+        for string in strings:
+            if string is not None:
+                self._let_go(string)
+                if string > self._highest:
+                    self._highest = string
+
+    def drop(self, documents: Iterable[int]) -> None:
+        """Documents are no more."""
+        self._unwritten = True
+        for document in documents:
+            if document not in self._documents:
+                continue
+            time, _, strings = self._forget(document)
+            for string in strings:
+                if string is not None:
+                    self._withdraw(document, time, string)
+
+    def collected(self, strings: Iterable[int]) -> None:
+        """Strings are no more: their numbers are not used again."""
+        for string in strings:
+            self._let_go(string)
+
+    def clear(self) -> None:
+        """Lets go of all; it is filled again as it is asked for."""
+        for held in (self._slices, self._documents, self._place_numbers, self._shape_numbers):
+            held.clear()
+        self._places, self._shapes = [], []
+        self._slice_bytes = self._document_bytes = 0
+        self._unwritten = self.holes = True
+        self.version += 1
+
+    def shrink(self) -> None:
+        """Lets go of what is beyond the memory."""
+        if len(self._shapes) > _SHAPES or len(self._places) > _SHAPES:
+            self.clear()
+        half = self._memory // 2
+        before = self.evicted
+        while self._document_bytes > half and self._documents:
+            _, _, strings = self._forget(next(iter(self._documents)))
+            self._unwritten = True
+            for string in strings:
+                if string is not None:
+                    self.evicted += self._let_go(string)
+        while self._slice_bytes > half and self._slices:
+            self.evicted += self._let_go(next(iter(self._slices)))
+        if self.evicted > before:
+            self._unwritten = self.holes = True
+
+    def _write(self) -> None:
+        """What comes in process is in the slices from the beginning: before it is looked for in
+        the relations it is written there only if something has gone since."""
+        if self._unwritten:
+            self._state.write()
+            self._unwritten = False
+
+    def _put(self, document: int, leaves: _Leaves) -> None:
+        if document in self._documents:
+            self._forget(document)
+        self._documents[document] = leaves
+        self._document_bytes += _DOCUMENT + _LEAF * len(leaves[2])
+
+    def _forget(self, document: int) -> _Leaves:
+        leaves = self._documents.pop(document)
+        self._document_bytes -= _DOCUMENT + _LEAF * len(leaves[2])
+        return leaves
+
+    def _number(self, place: Place) -> int:
+        number = self._place_numbers.get(place)
+        if number is None:
+            number = self._place_numbers[place] = len(self._places)
+            self._places.append(place)
+        return number
+
+    def _shape(self, places: tuple[Place, ...]) -> int:
+        number = self._shape_numbers.get(places)
+        if number is None:
+            number = self._shape_numbers[places] = len(self._shapes)
+            self._shapes.append(places)
+        return number
+
+    def _let_go(self, string: int) -> bool:
+        entry = self._slices.pop(string, None)
+        if entry is None:
+            return False
+        self._slice_bytes -= size_of(entry) if isinstance(entry, dict) else _LONE
+        return True
+
+    def _withdraw(self, document: int, time: int, string: int) -> None:
+        entry = self._slices.get(string)
+        if entry is None:
+            return
+        if not isinstance(entry, dict):
+            if entry[1] == document:
+                self._slices[string] = _NOWHERE
+            return
+        for place, posting in list(entry.items()):
+            before = len(posting.times)
+            posting.remove(document, time)
+            self._slice_bytes -= ENTRY * (before - len(posting.times))
+            if not posting.times:
+                del entry[place]
+                self._slice_bytes -= POSTING
+        if not entry:
+            # Not that it is unknown where the string stands: nowhere.
+            self._let_go(string)
+            self._slices[string] = _NOWHERE
+            self._slice_bytes += _LONE

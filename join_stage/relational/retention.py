@@ -1,0 +1,91 @@
+"""Retention: witnesses are held while a query can still reach them (law 9).
+
+A row of `node` can be reached through the spines that its leaf path accepts, for as long as the
+widest window in which one of them waits; so that one query without end does not hold what only
+others read.  DuckDB gives deleted rows back by itself as new ones come; under a sliding window
+its memory is flat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import duckdb
+
+from join_stage.registry import Registry
+from join_stage.relational.relations import numbers, recreate
+from join_stage.relational.state import JoinState
+
+__all__ = ["Retention"]
+
+_LEAST = 5_000
+"""So many rows must have come before the state is looked through for what has expired."""
+
+
+class Retention:
+    """Lets go of what the watermark has passed; each kind only when enough has changed to pay
+    for looking at all that is held."""
+
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, registry: Registry, state: JoinState
+    ) -> None:
+        self._connection = connection
+        self._registry = registry
+        self._state = state
+        self._came = 0
+        self._loosened = 0
+        self._version = -1
+
+    def forget(self, watermark: int | None, documents: Sequence[int], *, exact: bool) -> None:
+        """Drops documents and composites; and of all others the rows that can be reached from
+        the watermark (microseconds) no more."""
+        state = self._state
+        if documents:
+            state.drop(documents)
+        if watermark is None:
+            return
+        if exact or state.came - self._came > max(_LEAST, state.rows // 8):
+            self._came = state.came
+            state.write()
+            self._note_reaches()
+            state.drop_before(watermark, "path_reach")
+
+    def collect(self, *, exact: bool) -> list[tuple[int, str]]:
+        """Drops the strings that no row holds any more; returns them with their numbers."""
+        state = self._state
+        if not exact and state.loosened - self._loosened <= state.rows // 4:
+            return []
+        self._loosened = state.loosened
+        state.write()
+        unheld: list[tuple[int, str]] = self._connection.execute(
+            "DELETE FROM strings "
+            "WHERE id NOT IN (SELECT s FROM node WHERE s IS NOT NULL) RETURNING id, value"
+        ).fetchall()
+        return unheld
+
+    def _note_reaches(self) -> None:
+        """`path_reach`: the reach of each leaf path, the longest of the spines it accepts.
+
+        A path that waits for some of these is left out: its rows stay until they are known.  So
+        is a composite's column (its path is negative): a composite goes as a whole, as it may
+        hand on strings of columns that its own readers do not join.
+        """
+        registry, state = self._registry, self._state
+        if registry.version == self._version and not state.accepts_changed:
+            return
+        if registry.version != self._version:
+            self._version = registry.version
+            reaches = registry.reaches()
+            columns = {
+                "spine": numbers([*reaches]),
+                "reach": numbers([*reaches.values()]),
+            }
+            recreate(self._connection, "spine_reach", columns)
+        state.accepts_changed = False
+        self._connection.execute(
+            "CREATE OR REPLACE TEMP TABLE path_reach AS "
+            "SELECT path, max(coalesce(reach, 0)) AS reach "
+            "FROM accept LEFT JOIN spine_reach USING (spine) "
+            "WHERE path >= 0 AND NOT list_contains(?::INTEGER[], path) GROUP BY path",
+            [list(state.unsettled)],
+        )

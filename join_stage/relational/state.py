@@ -1,0 +1,217 @@
+"""The join state: Algorithm 2, and its reverse.
+
+A batch leaves its witnesses, its documents and composites, and the strings that are new.  Those
+that are joined in process are written behind: many at a time, or when somebody asks for them.
+What the queries' coming and going changes in stage 1's leaf paths changes the rows that bear them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import duckdb
+
+from join_stage.batch import (
+    Accepted,
+    Batch,
+    accept_columns,
+    composite_columns,
+    document_columns,
+    string_columns,
+    witness_columns,
+)
+from join_stage.relational.relations import delete, insert, numbers, recreate
+
+__all__ = ["JoinState"]
+
+_MOST_WAITING, _LEAST_WAITING = 10_000, 1_000
+_PER_DOCUMENT = 16_384
+"""So many documents and composites may wait to be written, and so many to be deleted: of as many
+bytes of memory one, within these bounds."""
+
+
+class JoinState:
+    """What documents have left behind; what is not in the relations yet waits for `write`.
+
+    `rows` are those of `node`, with what waits to be written; `came` says how many have ever
+    come, and `loosened` how many have ever gone or lost their string.  `accepts_changed` tells
+    that what paths accept has changed since it was last set to False, and `paths_changed` that it
+    has in the relation; `unsettled` are leaf paths that have taken over rows of others, and of
+    which the next batch says what else they accept.
+    """
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, memory: int = 0) -> None:
+        self._connection = connection
+        self._most_waiting = min(max(memory // _PER_DOCUMENT, _LEAST_WAITING), _MOST_WAITING)
+        self.rows = 0
+        self.came = 0
+        self.loosened = 0
+        self.accepts_changed = False
+        self.paths_changed = False
+        self.unsettled: set[int] = set()
+        self._composites = 0
+        self._documents = 0
+        self._waiting = Batch()
+        self._accepts_waiting: list[Accepted] = []
+        self._dropped: list[int] = []
+
+    def begin(self, batch: Batch) -> None:
+        """Makes a batch the current one and adds it to the state."""
+        self.write()
+        self._note(batch)
+        self._add(batch)
+        recreate(self._connection, "node_w", witness_columns(batch))
+        if batch.witnesses.documents:
+            self._connection.execute("INSERT INTO node BY NAME FROM node_w")
+
+    def take(self, batch: Batch) -> None:
+        """Adds a batch to the state; it is written later."""
+        self._note(batch)
+        self._waiting.extend(batch)
+        if len(self._waiting) > self._most_waiting:
+            self.write()
+
+    def write(self) -> None:
+        """Writes what has waited for it."""
+        if self._accepts_waiting:
+            insert(self._connection, "accept", accept_columns(self._accepts_waiting))
+            self._accepts_waiting = []
+            self.paths_changed = True
+        dropped, self._dropped = self._dropped, []
+        self._documents -= len(dropped)
+        waiting, self._waiting = self._waiting, Batch()
+        if dropped and waiting:
+            never_written = set(waiting.numbers).intersection(dropped)
+            before, waiting = waiting, waiting.without(never_written)
+            self._composites -= len(before.composites) - len(waiting.composites)
+            self._count_dropped(before.rows - waiting.rows)
+            dropped = [number for number in dropped if number not in never_written]
+        self._add(waiting)
+        if waiting.rows:
+            insert(self._connection, "node", witness_columns(waiting))
+        if dropped:
+            self._delete_rows("doc", dropped)
+            delete(self._connection, "document", "doc", dropped)
+            if self._composites:
+                self._composites -= delete(self._connection, "composite", "doc", dropped)
+
+    def make_current(self, batch: Batch) -> None:
+        """Makes a batch that was taken the current one."""
+        self.write()
+        recreate(self._connection, "node_w", witness_columns(batch))
+
+    def make_all_current(self) -> None:
+        """Makes all that is in the state the current batch."""
+        self.write()
+        self._connection.execute("CREATE OR REPLACE TEMP TABLE node_w AS FROM node")
+
+    def begin_again(self, batch: Batch) -> None:
+        """Makes documents and composites that are in the state the current batch: its witnesses
+        take the place of the documents' rows, the composites keep theirs."""
+        self.write()
+        if batch.strings:
+            insert(self._connection, "strings", string_columns(batch))
+        recreate(self._connection, "node_w", witness_columns(batch))
+        if batch.documents:
+            self._delete_rows("doc", [number for number, *_ in batch.documents])
+        if batch.rows:
+            self._connection.execute("INSERT INTO node BY NAME FROM node_w")
+            self.rows += batch.rows
+            self.came += batch.rows
+        if batch.composites:
+            composites = numbers([number for number, *_ in batch.composites])
+            recreate(self._connection, "reviewed", {"doc": composites})
+            self._connection.execute(
+                "INSERT INTO node_w BY NAME SELECT node.* FROM node JOIN reviewed USING (doc)"
+            )
+
+    def change(
+        self,
+        gone: Sequence[int],
+        moved: Sequence[tuple[int, int | None]],
+        unvalued: Sequence[int],
+    ) -> None:
+        """Follows what became of leaf paths.
+
+        `gone` are spines that are no more, `moved` leaf paths that are no more, with those that
+        take over their rows, or None where nobody asks for them; `unvalued` are leaf paths,
+        numbered as after the move, whose strings nobody asks for.
+        """
+        self.write()
+        self.paths_changed = True
+        connection = self._connection
+        if gone:
+            delete(connection, "accept", "spine", gone)
+        if moved:
+            delete(connection, "accept", "path", [path for path, _ in moved])
+            if dropped := [path for path, target in moved if target is None]:
+                self._delete_rows("path", dropped)
+            if renamed := [(path, target) for path, target in moved if target is not None]:
+                paths, targets = zip(*renamed, strict=True)
+                renames = {"old": numbers(paths), "new": numbers(targets)}
+                recreate(connection, "renamed", renames)
+                connection.execute("UPDATE node SET path = new FROM renamed WHERE path = old")
+                self.unsettled.update(targets)
+        if unvalued:
+            recreate(connection, "unvalued", {"path": numbers(unvalued)})
+            (loosened,) = connection.execute(
+                "UPDATE node SET s = NULL "
+                "WHERE s IS NOT NULL AND path IN (SELECT path FROM unvalued)"
+            ).fetchall()[0]
+            self.loosened += loosened
+        self.accepts_changed = True
+
+    def add_accepts(self, accepts: Sequence[Accepted]) -> None:
+        """Adds what paths accept anew."""
+        if self.unsettled:
+            self.unsettled.clear()
+            self.accepts_changed = True
+        if accepts:
+            self._accepts_waiting += accepts
+            self.accepts_changed = True
+
+    def drop(self, documents: Sequence[int]) -> None:
+        """Drops documents and composites with all that they left; they are deleted later."""
+        self._dropped += documents
+        if len(self._dropped) > self._most_waiting or len(self._dropped) == self._documents:
+            self.write()
+
+    def drop_before(self, watermark: int, reaches: str) -> None:
+        """Drops the rows that are older than the watermark by more than their leaf path's reach,
+        which is a row of the relation `reaches` (path, reach)."""
+        self.write()
+        (dropped,) = self._connection.execute(
+            f"DELETE FROM node USING {reaches} p "
+            f"WHERE node.path = p.path AND node.ts < {watermark} - p.reach"
+        ).fetchall()[0]
+        self._count_dropped(dropped)
+
+    def sizes(self) -> dict[str, int]:
+        """The number of rows of `node`, `strings`, `accept`, `document` and `composite`."""
+        self.write()
+        relations = ("node", "strings", "accept", "document", "composite")
+        counts = ", ".join(f"(SELECT count(*) FROM {relation})" for relation in relations)
+        (row,) = self._connection.execute(f"SELECT {counts}").fetchall()
+        return dict(zip(relations, row, strict=True))
+
+    def _note(self, batch: Batch) -> None:
+        self._composites += len(batch.composites)
+        self._documents += len(batch)
+        self.rows += batch.rows
+        self.came += batch.rows
+
+    def _add(self, batch: Batch) -> None:
+        """Adds all of a batch but its witnesses."""
+        if batch.strings:
+            insert(self._connection, "strings", string_columns(batch))
+        if batch.documents:
+            insert(self._connection, "document", document_columns(batch))
+        if batch.composites:
+            insert(self._connection, "composite", composite_columns(batch))
+
+    def _delete_rows(self, column: str, values: Sequence[int]) -> None:
+        self._count_dropped(delete(self._connection, "node", column, values))
+
+    def _count_dropped(self, rows: int) -> None:
+        self.rows -= rows
+        self.loosened += rows

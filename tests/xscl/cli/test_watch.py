@@ -1,0 +1,272 @@
+"""`xscl watch` and `xscl feeds` as a user types them, against a server of our own."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import feedparser
+import pytest
+
+from tests.commands import xscl
+from tests.xscl.web.loopback import Reply, Request, Server, rss, serving
+
+COMMAND = [sys.executable, "-c", "from xscl.cli.main import main; main()"]
+
+QUERIES = """\
+-- name: follow-up
+SELECT <pair>{a/title}{b/title}</pair> FROM
+S//item->a[./link->x] FOLLOWED BY {x = y, 7 days} R//item->b[./link->y];
+-- name: all
+S//item
+"""
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with serving() as server:
+        yield server
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "q.xscl").write_text(QUERIES)
+    return tmp_path
+
+
+def item(guid: str, title: str, date: str) -> str:
+    return (
+        f"<item><guid>{guid}</guid><title>{title}</title><link>http://x.example/page</link>"
+        f"<pubDate>Mon, 01 Jun 2026 {date} GMT</pubDate></item>"
+    )
+
+
+FIRST = rss(channel=item("1", "first", "10:00:00"))
+SECOND = rss(channel=item("2", "second", "11:00:00"))
+
+
+def once(server: Server, folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
+    return xscl(
+        "watch", "q.xscl", "--feed", f"S={server.url('/s')}", "--feed", f"R={server.url('/r')}",
+        "--once", "--allow-private", *more, at=folder,
+    )  # fmt: skip
+
+
+def found(output: str) -> list[str]:
+    return [json.loads(line)["query"] for line in output.splitlines()]
+
+
+def test_a_pair_is_found_over_two_runs_and_told_once(server: Server, folder: Path) -> None:
+    server.site["/s"] = Reply(body=FIRST)
+    server.site["/r"] = Reply(body=rss())
+    done = once(server, folder)
+    assert (done.returncode, found(done.stdout)) == (0, ["all"]), done.stderr
+    server.site["/r"] = Reply(body=SECOND)
+    done = once(server, folder)
+    assert found(done.stdout) == ["follow-up"]
+    assert json.loads(done.stdout)["result"] == (
+        "<pair><title>first</title><title>second</title></pair>"
+    )
+    assert found(once(server, folder).stdout) == []
+    assert (folder / "q.feeds.duckdb").is_file()
+
+
+def test_items_of_the_first_poll_are_one_poll_in_order_of_time(
+    server: Server, folder: Path
+) -> None:
+    """However old they are beside those of another feed, none is late."""
+    server.site["/r"] = Reply(body=SECOND)
+    server.site["/s"] = Reply(body=FIRST.replace(b"01 Jun", b"28 May"))
+    assert found(once(server, folder).stdout) == ["all", "follow-up"]
+
+
+def test_private_addresses_are_refused_unless_allowed(server: Server, folder: Path) -> None:
+    done = xscl("watch", "q.xscl", "--feed", f"S={server.url('/s')}", "--once", at=folder)
+    assert done.returncode == 0
+    assert "127.0.0.1, which is not of the public Internet" in done.stderr
+    assert not server.requests
+
+
+def test_a_period_may_be_in_minutes_as_usual(server: Server, folder: Path) -> None:
+    server.site["/s"] = Reply(body=FIRST)
+    assert once(server, folder, "--every", "10m").returncode == 0
+    once(server, folder, "--every", "10m")
+    assert len(server.asked("/s")) == 1, "ten minutes have not passed"
+
+
+def test_the_contact_is_told_to_servers(server: Server, folder: Path) -> None:
+    once(server, folder, "--contact", "me@example.org")
+    assert server.requests[0].headers["user-agent"].endswith(b" (+me@example.org)")
+
+
+def test_opml_is_read_and_its_folders_are_queried(server: Server, folder: Path) -> None:
+    server.site["/s"] = Reply(body=FIRST)
+    (folder / "all.opml").write_text(
+        f'<opml version="2.0"><body><outline text="Sea"><outline xmlUrl="{server.url("/s")}"/>'
+        '<outline xmlUrl="feed:x"/></outline></body></opml>'
+    )
+    (folder / "q.xscl").write_text("S/item[folder = 'Sea']")
+    done = xscl("watch", "q.xscl", "--feed", "S=all.opml", "--once", "--allow-private", at=folder)
+    assert len(done.stdout.splitlines()) == 1
+    assert "feed:x" in done.stderr
+
+
+def test_a_command_gets_each_match(server: Server, folder: Path) -> None:
+    server.site["/s"] = Reply(body=FIRST)
+    server.site["/r"] = Reply(body=SECOND)
+    (folder / "take.py").write_text(
+        "import json, sys\n"
+        "match = json.load(sys.stdin)\n"
+        "open(match['query'], 'a').write(match['id'])\n"
+        "print('said')\n"
+        "sys.exit('not that one' if match['query'] == 'all' else 0)\n"
+    )
+    done = once(server, folder, "--exec", f"{sys.executable} take.py")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ""
+    assert (folder / "follow-up").stat().st_size == 32
+    assert "not delivered" in done.stderr
+    assert "not that one" in done.stderr
+
+
+def test_a_webhook_gets_each_match_and_another_try(server: Server, folder: Path) -> None:
+    server.site["/s"] = Reply(body=FIRST)
+    server.site["/r"] = Reply(body=SECOND)
+    tries: list[Request] = []
+
+    def hook(request: Request) -> Reply:
+        tries.append(request)
+        return Reply(503 if len(tries) == 1 else 204)
+
+    server.site["/hook"] = hook
+    done = once(server, folder, "--webhook", server.url("/hook"), "-o", "m.jsonl")
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in (folder / "m.jsonl").read_text().splitlines()]
+    assert len(tries) == 3
+    assert {request.headers["idempotency-key"].decode() for request in tries} == {
+        line["id"] for line in lines
+    }
+    for request in tries:
+        assert request.method == "POST"
+        assert request.headers["content-type"] == b"application/json"
+        assert json.loads(request.body) in lines
+    assert "not delivered" not in done.stderr
+
+
+def test_a_webhook_that_refuses_is_not_asked_twice(server: Server, folder: Path) -> None:
+    server.site["/s"] = Reply(body=FIRST)
+    server.site["/hook"] = Reply(400)
+    done = once(server, folder, "--webhook", server.url("/hook"))
+    assert len(server.asked("/hook")) == 1
+    assert "the webhook answered 400" in done.stderr
+
+
+def test_matches_become_a_feed(server: Server, folder: Path) -> None:
+    server.site["/s"] = Reply(body=FIRST)
+    server.site["/r"] = Reply(body=rss())
+    once(server, folder, "--format", "atom", "-o", "m.atom")
+    server.site["/r"] = Reply(body=SECOND)
+    once(server, folder, "--format", "atom", "-o", "m.atom")
+    feed = feedparser.parse((folder / "m.atom").read_bytes())
+    assert len(feed.entries) == 2
+
+
+def _until(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline, "it did not come"
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_in_order(server: Server, folder: Path, number: signal.Signals) -> None:
+    server.site["/s"] = Reply(200, (("ETag", b'"1"'),), FIRST)
+    arguments = ["watch", "q.xscl", "--feed", f"S={server.url('/s')}", "--allow-private", "-o", "m"]
+    with subprocess.Popen(
+        [*COMMAND, *arguments], cwd=folder, stderr=subprocess.PIPE, text=True
+    ) as process:
+        _until((folder / "m").exists)
+        shown = xscl("feeds", "q.feeds.duckdb", at=folder)
+        assert shown.returncode == 0, "while the watch is running"
+        process.send_signal(number)
+        _, said = process.communicate(timeout=30)
+    assert process.returncode == 130, said
+    (state,) = json.loads(xscl("feeds", "q.feeds.duckdb", "--format", "json", at=folder).stdout)
+    assert (state["items"], state["error"], state["failures"]) == (1, None, 0)
+
+
+def test_it_keeps_polling(server: Server, folder: Path) -> None:
+    server.site["/s"] = Reply(body=rss())
+    arguments = ["--every", "1s", "--allow-private", "-o", "m"]
+    with subprocess.Popen(
+        [*COMMAND, "watch", "q.xscl", "--feed", f"S={server.url('/s')}", *arguments],
+        cwd=folder,
+        stderr=subprocess.PIPE,
+    ) as process:
+        _until(lambda: len(server.requests) > 1)
+        server.site["/s"] = Reply(body=FIRST)
+        _until((folder / "m").exists)
+        process.terminate()
+        process.communicate(timeout=30)
+    assert found((folder / "m").read_text()) == ["all"]
+
+
+def test_feeds_shows_what_is_known(server: Server, folder: Path) -> None:
+    server.site["/s"] = Reply(body=FIRST)
+    once(server, folder)
+    text = xscl("feeds", "q.feeds.duckdb", at=folder).stdout
+    assert server.url("/s") in text
+    assert "the server answered 404" in text
+    by_feed = {
+        state["feed"]: state
+        for state in json.loads(
+            xscl("feeds", "q.feeds.duckdb", "--format", "json", at=folder).stdout
+        )
+    }
+    good, bad = by_feed[server.url("/s")], by_feed[server.url("/r")]
+    assert (good["title"], good["items"], good["error"]) == ("News", 1, None)
+    assert (bad["items"], bad["failures"]) == (0, 1)
+    assert bad["next_fetch"] > good["last_fetch"]
+
+
+def test_feeds_tells_of_a_file_that_is_none_of_its_own(folder: Path) -> None:
+    done = xscl("feeds", "q.xscl", at=folder)
+    assert done.returncode == 1
+    assert done.stderr.startswith("xscl: q.xscl cannot be opened")
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["q.xscl"], "--feed"),
+        (["q.xscl", "--feed", "S=q.xscl"], "is no OPML"),
+        (["q.xscl", "--feed", "S=missing.opml"], "No such file"),
+        (["q.xscl", "--feed", "S=http://"], "names no server"),
+        (["q.xscl", "--feed", "S=http://a.example/", "--every", "0.1s"], "less than a second"),
+        (["q.xscl", "--feed", "S=http://a.example/", "--every", "INF"], "without end"),
+        (["q.xscl", "--feed", "S=http://a.example/", "--every", "10x"], "no duration"),
+        (
+            ["q.xscl", "--feed", "S=http://a.example/", "--exec", "no-such-program"],
+            "no such program",
+        ),
+        (["q.xscl", "--feed", "S=http://a.example/", "--webhook", "ftp://x/"], "http(s)"),
+        (["q.xscl", "--feed", "S=http://a.example/", "--contact", "a\nb"], "--contact"),
+        (["q.xscl", "--feed", "S=http://a.example/", "--format", "atom"], "-o"),
+        (["-", "--feed", "S=http://a.example/"], "--feeds-db"),
+        (["bad.xscl", "--feed", "S=http://a.example/"], "line 1"),
+    ],
+)
+def test_wrong_usage_is_told_before_anything_is_asked(
+    folder: Path, arguments: list[str], said: str
+) -> None:
+    (folder / "bad.xscl").write_text("S//[")
+    done = xscl("watch", *arguments, at=folder, stdin="S//a")
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,128 @@
+"""Other libraries' test files: what they expect of an item is what comes out, and no file of any
+corpus breaks the reader."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import urljoin
+
+import pytest
+from lxml import etree
+
+from tests.xscl.feeds.expectations import (
+    Claim,
+    feedparser_claims,
+    gofeed_claims,
+    gofeed_files,
+    headers,
+)
+from xscl.feeds import NotAFeed, parse_feed
+from xscl.feeds.opml import is_opml, read_opml
+
+SHARED = Path(__file__).parents[3].parent / "shared" / "data"
+CORPUS = SHARED / "feed-conformance"
+SERVED = "http://127.0.0.1:8097/tests/"
+LEAST = 0.99
+
+pytestmark = pytest.mark.skipif(not CORPUS.exists(), reason=f"the corpora are not at {CORPUS}")
+
+EXCEPTIONS = {
+    "feedparser/encoding/bozo_linenoise.xml": "feedparser drops <>, which is text as it stands",
+    "feedparser/wellformed/rss/item_description_not_a_doctype.xml": (
+        "<!' opens a comment in HTML; feedparser keeps it as text"
+    ),
+    "feedparser/wellformed/rss/item_description_not_a_doctype2.xml": (
+        "<!DOCTYPE without an end is a doctype in HTML; feedparser keeps it as text"
+    ),
+    "feedparser/wellformed/sanitize/item_content_encoded_script_nested_cdata.xml": (
+        "what feedparser's sanitizer leaves of a CDATA section within HTML"
+    ),
+    "feedparser/wellformed/sanitize/xml_declaration_unexpected_character.xml": (
+        "<!DOCTYPE without an end is a doctype in HTML; feedparser keeps it as text"
+    ),
+    "feedparser/wellformed/sanitize/xml_malicious_comment.xml": (
+        "a comment of HTML that does not end; feedparser ends it at the next >"
+    ),
+    "gofeed/parser/atom/atom10_feed_title_xhtml_escaped_markup.xml": (
+        "<title> ends in </subtitle>: not well-formed, and feedparser finds no title"
+    ),
+    "gofeed/parser/atom/atom10_feed_title_xhtml_inline_markup.xml": (
+        "<title> ends in </subtitle>: not well-formed, and feedparser finds no title"
+    ),
+    "gofeed/translator/atom/feed_categories_-_atom_feed_categories.xml": (
+        "gofeed names a category by its label, which is for people; here it is the term"
+    ),
+}
+
+
+def feedparser_cases() -> Iterator[tuple[str, bytes, str | None, str | None, list[Claim]]]:
+    """Name, body, content type, base and claims of each file of feedparser's that has some."""
+    for file in sorted((CORPUS / "feedparser").rglob("*")):
+        if file.is_file():
+            body = file.read_bytes()
+            sent = headers(body)
+            name = file.relative_to(CORPUS).as_posix()
+            place = sent.get("content-location")
+            is_served = b"127.0.0.1" in body
+            base = urljoin(SERVED, place) if place else SERVED if is_served else None
+            if base is not None and not base.startswith("http"):
+                base = SERVED
+            yield name, body, sent.get("content-type"), base, list(feedparser_claims(body))
+
+
+def gofeed_cases() -> Iterator[tuple[str, bytes, str | None, str | None, list[Claim]]]:
+    for file, beside in gofeed_files(CORPUS / "gofeed"):
+        name = file.relative_to(CORPUS).as_posix()
+        claims = gofeed_claims(name.removeprefix("gofeed/"), beside.read_bytes())
+        yield name, file.read_bytes(), None, None, list(claims)
+
+
+@pytest.mark.parametrize(
+    ("cases", "least_claims"),
+    [(feedparser_cases, 1200), (gofeed_cases, 300)],
+    ids=["feedparser", "gofeed"],
+)
+def test_items_are_as_expected(cases: object, least_claims: int) -> None:
+    count = 0
+    failed: dict[str, str] = {}
+    for name, body, content_type, base, claims in cases():  # type: ignore[operator]
+        count += len(claims)
+        try:
+            feed = parse_feed(body, name, content_type=content_type, base=base)
+        except NotAFeed as error:
+            failed.update({name: str(error)} if claims else {})
+            continue
+        for claim in claims:
+            if not claim.holds(feed):
+                failed[name] = f"{claim.field} is not {claim.value!r}"
+    assert count >= least_claims
+    assert {name: why for name, why in failed.items() if name not in EXCEPTIONS} == {}
+    assert len(failed) <= (1 - LEAST) * count
+
+
+def test_each_exception_is_one() -> None:
+    names = {name for cases in (feedparser_cases, gofeed_cases) for name, *_ in cases()}
+    assert names >= EXCEPTIONS.keys()
+
+
+@pytest.mark.parametrize("folder", ["feed-conformance", "feed-archives", "opml"])
+def test_each_file_is_read_or_refused(folder: str) -> None:
+    for file in sorted((SHARED / folder).rglob("*")):
+        if not file.is_file() or file.name == "items.jsonl":
+            continue
+        body = file.read_bytes()
+        started = time.monotonic()
+        with suppress(NotAFeed):
+            for item in parse_feed(body, str(file)).items:
+                etree.fromstring(str(item.envelope("S", 2e9)["xml"]))
+        assert time.monotonic() - started < 60, f"{file} hangs"
+
+
+def test_the_opml_files_list_what_they_list() -> None:
+    bodies = [file.read_bytes() for file in (SHARED / "opml").rglob("*") if file.is_file()]
+    lists = [read_opml(body) for body in bodies if is_opml(body)]
+    assert len(lists) == 61
+    assert len({each.address for subscriptions in lists for each in subscriptions}) == 1092

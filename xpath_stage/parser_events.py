@@ -1,0 +1,113 @@
+"""Stage 1 over a large document's events: the same witnesses as of the walk over its tree.
+
+What a node's path says is known where the node starts; not so which of its filters hold, nor its
+string value.  So a node that one of these is asked of is kept whole until it has ended, with all
+below it, and one whose children are counted (`a[2]`); everything else goes as it comes.  The
+memory that a document takes is that of its largest such subtree and of its witnesses.
+"""
+
+from __future__ import annotations
+
+from lxml import etree
+
+from xpath_stage.evaluator import Filtering, XPathEvaluator
+from xpath_stage.layouts import Layout, Witnesses
+from xpath_stage.parsing.pruned import PrunedDocument
+from xpath_stage.work import Work
+
+__all__ = ["evaluate_events"]
+
+
+def evaluate_events(
+    evaluator: XPathEvaluator,
+    stream: str,
+    source: PrunedDocument,
+    document: int,
+    to: Witnesses,
+    *,
+    times: float = 1,
+) -> Layout:
+    """Appends the witnesses of one document, whose number is `document`, to a batch's; it may
+    cause `times` as much work as another.  Returns their layout.
+
+    Raises MalformedDocument for one that cannot be read and ExcessiveDocument for one that causes
+    too much work; nothing is appended then.
+    """
+    walk = _Walk(evaluator, stream, Filtering(Work(times)))
+    for event, element in source:
+        if event == "end":
+            if element is source.kept:
+                walk.subtree(element)
+            else:
+                walk.end()
+        elif walk.asks_for_all_of(element):
+            source.keep(element)
+        else:
+            walk.alone(element)
+    return evaluator.leave(document, walk.trace, walk.strings, walk.filtering, to)
+
+
+class _Walk:
+    """The open elements of a document, by their paths; its trace and strings so far."""
+
+    def __init__(self, evaluator: XPathEvaluator, stream: str, filtering: Filtering) -> None:
+        self._evaluator = evaluator
+        self._table = evaluator.settle()
+        self._paths = [self._table.root(stream)]
+        self._node = 0
+        self._counting: dict[int, bool] = {}
+        self.trace: list[int] = []
+        self.strings: list[int] = []
+        self.filtering = filtering
+
+    def asks_for_all_of(self, element: etree._Element) -> bool:
+        """Whether it takes all of an element, which has just started, to say what it leaves."""
+        table = self._table
+        if self._counts(self._paths[-1]) and len(self._paths) == 1:
+            return True
+        path = table.transitions[self._paths[-1]][element.tag]
+        if path < 0 or self._counts(path):
+            return True
+        return any(leaf.functions is not None for leaf in table.leaves[path])
+
+    def alone(self, element: etree._Element) -> None:
+        """An element starts of whose content nothing is asked, nor need be there."""
+        self.filtering.begin()
+        self.start(element)
+
+    def start(self, element: etree._Element) -> None:
+        """An element starts, with all of its content that is asked for."""
+        table, evaluator = self._table, self._evaluator
+        below = table.transitions[self._paths[-1]]
+        path = below[element.tag]
+        if path < 0:
+            path = evaluator.choose(below, path, self.filtering, element, None, self._node)
+        self.trace.append(path)
+        if table.reads[path]:
+            node, trace, strings = self._node, self.trace, self.strings
+            evaluator.read(element, path, node, self.filtering, trace, strings)
+        self._paths.append(path)
+        self._node += 1
+
+    def end(self) -> None:
+        """The last element that started ends."""
+        self._paths.pop()
+
+    def subtree(self, element: etree._Element) -> None:
+        """An element that was kept whole, with all below it."""
+        self.filtering.work.next_part()
+        self.filtering.begin()
+        for event, below in etree.iterwalk(element, events=("start", "end")):
+            if event == "start":
+                self.start(below)
+            else:
+                self.end()
+
+    def _counts(self, path: int) -> bool:
+        """Whether the children of a path's nodes may be counted."""
+        counting = self._counting.get(path)
+        if counting is None:
+            states = self._table.paths[path]
+            counting = self._table.automaton.counts_positions(states.active, states.waiting)
+            self._counting[path] = counting
+        return counting

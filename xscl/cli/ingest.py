@@ -1,0 +1,218 @@
+"""`xscl ingest`: feeds become item documents on Spark; `xscl ingest status` tells how far it is.
+
+`spark-submit` takes this file as it is, with the same options.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import threading
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+
+from xscl.cli.exits import run_command
+from xscl.cli.ingest_report import IngestReport
+from xscl.cli.options import (
+    ALLOW_PRIVATE,
+    CONTACT,
+    EVERY,
+    LINKS,
+    MAX_DOCUMENT,
+    UPDATES,
+    Assignment,
+    Period,
+)
+from xscl.cli.signals import ended_by_signals
+from xscl.errors import XSCLError
+from xscl.feeds import rules_of
+from xscl.spark.ingestion.feed_options import FeedOptions
+from xscl.spark.ingestion.ingest_status import status
+from xscl.spark.ingestion.layout import Layout
+from xscl.spark.ingestion.named_feeds import feeds_of
+from xscl.spark.ingestion.spool import Spool
+from xscl.spark.session import session
+from xscl.web.retrieval import user_agent
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.query import StreamingQuery
+
+__all__ = ["ingest"]
+
+_OURS = re.compile(r"xscl\.errors\.\w+: (.+)")
+_TICK = 0.5
+_HOUR = 3600.0
+
+
+@click.group(invoke_without_command=True)
+@click.option(
+    "--sources",
+    multiple=True,
+    metavar="SOURCE",
+    help="A feed file, a folder of them, an OPML file or an http(s) address.",
+)
+@click.option("--to", metavar="DIR", help="Where everything is kept; items/ has the documents.")
+@click.option("--once", is_flag=True, help="Fetch what is due, make items of it, then end.")
+@EVERY
+@click.option(
+    "--trigger",
+    type=Period(),
+    default="10s",
+    show_default=True,
+    help="How often a batch is made of what came in between.",
+)
+@click.option(
+    "--master",
+    help="Where Spark runs, as for spark-submit.  [default: local[*], or what spark-submit says]",
+)
+@click.option(
+    "--conf",
+    "settings",
+    multiple=True,
+    type=Assignment("NAME=VALUE", "spark.driver.memory=4g"),
+    help="A setting of Spark's.",
+)
+@click.option("--spool", metavar="FOLDER", help="For what waits to land.  [default: DIR/spool]")
+@click.option("--stream", default="S", show_default=True, help="The stream of the items.")
+@UPDATES
+@LINKS
+@MAX_DOCUMENT
+@click.option(
+    "--keep",
+    type=Period(),
+    help="Raw bodies that landed longer ago, and have been read, are deleted.  [default: none are]",
+)
+@click.option(
+    "--timeout", type=Period(), default="60s", show_default=True, help="How long a fetch may take."
+)
+@click.option(
+    "--concurrency",
+    type=click.IntRange(1),
+    default=16,
+    show_default=True,
+    help="Fetches under way at once, of different hosts.",
+)
+@CONTACT
+@ALLOW_PRIVATE
+@click.pass_context
+def ingest(
+    context: click.Context,
+    sources: Sequence[str],
+    to: str | None,
+    once: bool,
+    every: float,
+    trigger: float,
+    master: str | None,
+    settings: Sequence[tuple[str, str]],
+    spool: str | None,
+    stream: str,
+    updates: bool,
+    links: str,
+    max_document: int,
+    keep: float | None,
+    timeout: float,
+    concurrency: int,
+    contact: str | None,
+    allow_private: bool,
+) -> int:
+    """Ingests feeds on Spark: DIR/items gets a row for each item, DIR/dead one for each body
+    that is no feed.  Goes on where it was."""
+    if context.invoked_subcommand is not None:
+        return 0
+    if not sources or to is None:
+        raise click.UsageError("give --sources, what to read, and --to, where to keep it")
+    try:
+        for source in sources:
+            feeds_of(source)
+        if contact is not None:
+            user_agent("", contact)
+        layout = Layout.at(to, spool)
+        options = FeedOptions(
+            tuple(sources),
+            spool=layout.local,
+            every=every,
+            timeout=timeout,
+            concurrency=concurrency,
+            contact=contact,
+            allow_private=allow_private,
+            max_document=max_document,
+        ).written()
+    except (XSCLError, ValueError) as error:
+        raise click.UsageError(str(error)) from error
+    with contextlib.ExitStack() as stack:
+        report = stack.enter_context(IngestReport(Console(stderr=True), Spool(layout.local)))
+        spark = session("xscl ingest", master=master, settings=dict(settings))
+        stack.callback(spark.stop)
+        # Not before: Spark sets a handler of its own, which ends nothing in order.
+        stopped = stack.enter_context(ended_by_signals([]))
+        from xscl.spark.ingestion import jobs, landing
+
+        start_items = partial(
+            jobs.start_items,
+            spark,
+            layout,
+            stream=stream,
+            updates=updates,
+            links=rules_of(links),
+            on_batch=report.batch,
+        )
+        start_fetch = partial(jobs.start_fetch, spark, layout, options, keep=keep)
+
+        def tidy() -> None:
+            if keep is not None:
+                report.cleared(landing.clear_landing(spark, layout, keep))
+
+        rounds = (
+            [[partial(start_fetch, trigger=None)], [partial(start_items, trigger=None)]]
+            if once
+            else [[partial(start_fetch, trigger=trigger), partial(start_items, trigger=trigger)]]
+        )
+        for jobs_of_round in rounds:
+            if not stopped.is_set():
+                _run([start() for start in jobs_of_round], stopped, report.tick, tidy)
+        tidy()
+        report.close()
+    return 130 if stopped.is_set() else 0
+
+
+def _run(
+    queries: Sequence[StreamingQuery],
+    stopped: threading.Event,
+    tick: Callable[[], object],
+    tidy: Callable[[], object],
+) -> None:
+    """Until one of the queries ends, or is to end; raises XSCLError if one failed."""
+    next_tidy = time.monotonic()
+    try:
+        while not stopped.is_set() and all(query.isActive for query in queries):
+            stopped.wait(_TICK)
+            tick()
+            if time.monotonic() >= next_tidy:
+                tidy()
+                next_tidy += _HOUR
+    finally:
+        for query in queries:
+            query.stop()
+    for query in queries:
+        if (failure := query.exception()) is not None:
+            raise _told(query.name, failure)
+
+
+def _told(job: str, failure: Exception) -> XSCLError:
+    """What made a job fail, without the ways through Java and back."""
+    text = str(failure)
+    if found := list(_OURS.finditer(text)):
+        return XSCLError(found[-1][1])
+    return XSCLError(f"the {job} job failed: {text.partition('=== Streaming')[0].strip()}")
+
+
+ingest.add_command(status)
+
+
+if __name__ == "__main__":
+    run_command(ingest)

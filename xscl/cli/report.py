@@ -1,0 +1,93 @@
+"""What a run tells on standard error: progress, what was skipped and why, the closing summary."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from rich.console import Console
+
+from xscl.cli.progress import Terminal
+from xscl.engine import Engine
+from xscl.errors import DocumentError
+from xscl.sinks.dead_letters import write_dead_letter
+
+__all__ = ["Report"]
+
+_SHOWN = 20
+
+
+class Report(Terminal):
+    """Counts documents and matches; shows progress where standard error is a terminal, and
+    matches do not come between.  Documents that cannot be read are added to the file
+    `dead_letters`, where one is given."""
+
+    def __init__(self, console: Console, *, alone: bool, dead_letters: str | None = None) -> None:
+        super().__init__(console, alone=alone, beginning="reading …")
+        self._dead_letters = dead_letters
+        self._started = time.perf_counter()
+        self.malformed = 0
+        self.read = 0
+        self.matches = 0
+        self._unread: Counter[str] = Counter()
+        self._before = (0, 0, 0)
+
+    def begin(self, engine: Engine) -> None:
+        """What an engine has taken in by now is no part of the run."""
+        self._before = (engine.documents, engine.skipped.duplicate, engine.skipped.late)
+
+    def skip(self, error: DocumentError) -> None:
+        """Reports a document that cannot be read; the first ones one by one."""
+        self.malformed += 1
+        if self._dead_letters is not None:
+            with open(self._dead_letters, "a", encoding="utf-8") as file:
+                write_dead_letter(error, file)
+        if self.malformed <= _SHOWN:
+            self.say(f"skipped: {error}")
+        elif self.malformed == _SHOWN + 1:
+            self.say("skipped: more documents, which are only counted")
+
+    def watch(
+        self, engine: Engine, envelopes: Iterable[dict[str, object]]
+    ) -> Iterator[dict[str, object]]:
+        """Passes envelopes on, counting them and those whose stream no query reads."""
+        for envelope in envelopes:
+            self.read += 1
+            stream = envelope.get("stream", "S")
+            if isinstance(stream, str) and not engine.reads(stream):
+                self._unread[stream] += 1
+            if self.read % 1000 == 0:
+                self.found(0)
+            yield envelope
+
+    def found(self, matches: int) -> None:
+        """Adds matches, and shows how far the run is."""
+        self.matches += matches
+        self.show(f"{self.read:,} documents, {self.matches:,} matches")
+
+    def close(self, engine: Engine) -> int:
+        """Prints the closing summary; returns how many documents were skipped."""
+        seconds = time.perf_counter() - self._started
+        self.stop()
+        known = ", ".join(engine.streams) or "none"
+        for stream, count in self._unread.items():
+            self.say(
+                f"note: no query reads stream {stream!r} ({count:,} documents); "
+                f"the queries read: {known}"
+            )
+        documents, duplicate, late = self._before
+        documents = engine.documents - documents
+        reasons = {
+            "malformed": self.malformed,
+            "duplicate": engine.skipped.duplicate - duplicate,
+            "late": engine.skipped.late - late,
+        }
+        skipped = sum(reasons.values())
+        why = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items() if count)
+        rate = documents / seconds if seconds else 0
+        self.say(
+            f"{documents:,} documents, {skipped:,} skipped{f' ({why})' if why else ''}, "
+            f"{self.matches:,} matches, {rate:,.0f} docs/s"
+        )
+        return skipped

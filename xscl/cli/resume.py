@@ -1,0 +1,78 @@
+"""What `run` and `watch` have in common where they go on from a state file: the engine, the plan
+for a changed query file, the file of matches."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from xscl.cli.sources import QueryText, subscribe
+from xscl.durable.output_file import OutputFile
+from xscl.engine import Engine
+from xscl.errors import DocumentError
+
+__all__ = ["check_dry_run", "kept_output", "open_engine", "take_queries", "tell_plan"]
+
+Say = Callable[[str], object]
+
+
+def check_dry_run(state: str | None, *, dry_run: bool) -> None:
+    """Raises UsageError for a dry run without a state, which there is nothing to tell of."""
+    if dry_run and state is None:
+        raise click.UsageError("--dry-run tells of the queries of a state: give --state")
+
+
+def open_engine(
+    state: str | None,
+    lateness: float | str | None,
+    on_skip: Callable[[DocumentError], object],
+    *,
+    dry_run: bool,
+    memory: int | None,
+) -> Engine:
+    """The engine of a state file, or one in memory; a dry run makes no file."""
+    if dry_run and state is not None and not Path(state).exists():
+        state = None
+    return Engine(state, lateness=lateness, on_skip=on_skip, memory=memory)
+
+
+def tell_plan(engine: Engine, texts: Sequence[QueryText], say: Say) -> int:
+    """Tells which queries would go on, start and stop; returns 2 if some text is wrong."""
+    for line in engine.plan((one.text, one.tables) for one in texts).lines():
+        say(line)
+    # What is wrong is told as by a run, but nothing is subscribed.
+    with Engine() as looking:
+        return 2 if subscribe(looking, texts) else 0
+
+
+def take_queries(engine: Engine, texts: Sequence[QueryText], say: Say) -> int:
+    """Makes the queries of an engine those of some texts, all at once; tells what becomes of those
+    that it had, prints and counts the errors."""
+    if engine.keeper is None:
+        return subscribe(engine, texts)
+    plan = engine.plan((one.text, one.tables) for one in texts)
+    if engine.subscriptions:
+        for line in plan.lines():
+            say(line)
+    with engine.transaction():
+        for name in (*plan.changed, *plan.stopping):
+            engine.cancel(name)
+        return subscribe(engine, texts)
+
+
+@contextlib.contextmanager
+def kept_output(engine: Engine, path: str, *, add: bool = False) -> Iterator[OutputFile]:
+    """The file of matches that an engine's state knows the length of, or will."""
+    keeper = engine.keeper
+    assert keeper is not None
+    written = keeper.file.outputs()
+    file = OutputFile(path, written.get(str(Path(path).absolute())), add=add)
+    try:
+        with engine.transaction():
+            keeper.changes.outputs[file.path] = file.length
+        yield file
+    finally:
+        file.close()

@@ -1,0 +1,262 @@
+"""`xscl run`: queries over documents that are there, or come on standard input.
+
+A batch is read, evaluated and written; with `--state`, all that is one transaction, so that the run
+goes on where it was, whatever has ended it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+from click.core import ParameterSource
+from rich.console import Console
+
+from xscl.cli.options import (
+    DEAD_LETTERS,
+    DOCS,
+    DRY_RUN,
+    EVENTS,
+    FEED,
+    ITEMS,
+    LINKS,
+    MAX_DOCUMENT,
+    MEMORY,
+    PARAMS,
+    QUERIES,
+    STATE,
+    STREAM,
+    Duration,
+)
+from xscl.cli.report import Report
+from xscl.cli.resume import check_dry_run, kept_output, open_engine, take_queries, tell_plan
+from xscl.cli.signals import ended_by_signals
+from xscl.cli.sources import check_stream, published, read_sources, read_texts
+from xscl.durable.positions import Mark, Positions
+from xscl.engine import Engine
+from xscl.evaluation.join_batch import in_batches
+from xscl.garbage import collect_rarely
+from xscl.matches.match import Match
+from xscl.sinks.feed_forms import FEED_FORMS, title_of
+from xscl.sinks.jsonl import write_matches
+from xscl.sources.envelopes import as_they_come
+from xscl.times import to_seconds
+
+__all__ = ["report_of", "run"]
+
+Envelopes = list[dict[str, object]]
+Entry = tuple[dict[str, object], Mark]
+
+
+@click.command()
+@QUERIES
+@EVENTS
+@DOCS
+@FEED
+@ITEMS
+@click.option(
+    "--batch", type=click.IntRange(1), default=5000, show_default=True, help="Documents at a time."
+)
+@click.option(
+    "--lateness",
+    type=Duration(),
+    default="INF",
+    show_default="INF; with --state, as in its last run",
+    help="How late a document may come.",
+)
+@PARAMS
+@LINKS
+@MAX_DOCUMENT
+@MEMORY
+@DEAD_LETTERS
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["jsonl", "counts", *FEED_FORMS]),
+    default="jsonl",
+    show_default=True,
+)
+@STREAM
+@click.option("-o", "--output", type=click.Path(dir_okay=False), help="A file for the matches.")
+@STATE
+@DRY_RUN
+@click.option("--strict", is_flag=True, help="Exit with 3 if documents were skipped.")
+def run(
+    queries: Sequence[str],
+    events: Sequence[str],
+    docs: Sequence[tuple[str, str]],
+    feed: Sequence[tuple[str, str]],
+    items: Sequence[str],
+    batch: int,
+    lateness: int | None,
+    params: Sequence[tuple[str, str]],
+    links: str,
+    max_document: int,
+    memory: int | None,
+    dead_letters: str | None,
+    form: str,
+    stream: str | None,
+    output: str | None,
+    state: str | None,
+    dry_run: bool,
+    strict: bool,
+) -> int:
+    """Runs queries over documents and writes matches to standard output."""
+    if not (events or docs or feed or items):
+        raise click.UsageError("nothing to read: give --events, --docs, --feed or --items")
+    if form == "counts" and stream is not None:
+        raise click.UsageError("--stream is for matches; --format counts has none")
+    check_dry_run(state, dry_run=dry_run)
+    if form in FEED_FORMS and state is not None and output is None:
+        raise click.UsageError(f"--format {form} with --state is kept in a file: give -o")
+    with contextlib.ExitStack() as stack:
+        report = stack.enter_context(report_of(output, dead_letters))
+        stopped = stack.enter_context(ended_by_signals([]))
+        texts = read_texts(queries, params)
+        late = _lateness(lateness, state)
+        engine = open_engine(state, late, report.skip, dry_run=dry_run, memory=memory)
+        stack.enter_context(engine)
+        if dry_run:
+            return tell_plan(engine, texts, click.echo)
+        bad = take_queries(engine, texts, report.say)
+        if not engine.subscriptions:
+            return 2
+        check_stream(engine, stream)
+        collect_rarely()
+        report.begin(engine)
+        keeper = engine.keeper
+        positions = None if keeper is None else Positions(keeper.file, report.say)
+        sources = read_sources(
+            events,
+            docs,
+            feed,
+            items,
+            report,
+            max_document=max_document,
+            links=links,
+            positions=positions,
+        )
+        entries = itertools.chain.from_iterable(sources)
+        if "-" in events:
+            batches = as_they_come(entries, batch, stopped.is_set)
+        else:
+            batches = in_batches(entries, batch)
+        going = _Run(engine, report, positions, _until(batches, stopped.is_set), stream)
+        title = title_of(queries)
+        if form == "counts":
+            going.count(output, batch)
+        elif form not in FEED_FORMS:
+            going.write(output)
+        elif keeper is None:
+            going.write_feed(form, output, title)
+        else:
+            going.keep_feed(form, str(output), title)
+        skipped = report.close(engine)
+    return 130 if stopped.is_set() else 2 if bad else 3 if strict and skipped else 0
+
+
+def report_of(output: str | None, dead_letters: str | None = None) -> Report:
+    """A report on standard error, for a run whose matches go to a file or standard output."""
+    alone = output is not None or not sys.stdout.isatty()
+    return Report(Console(stderr=True), alone=alone, dead_letters=dead_letters)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Batches on their way through an engine; of the matches, those of a stream or all."""
+
+    engine: Engine
+    report: Report
+    positions: Positions | None
+    batches: Iterator[list[Entry]]
+    stream: str | None
+
+    def write(self, output: str | None) -> None:
+        """Writes matches as JSON Lines, to a file or standard output."""
+        keeper = self.engine.keeper
+        if output is None:
+            self._each(lambda found: write_matches(self._matches(found), sys.stdout))
+        elif keeper is None:
+            with open(output, "w", encoding="utf-8") as to:
+                self._each(lambda found: write_matches(self._matches(found), to))
+        else:
+            with kept_output(self.engine, output) as file:
+
+                def write(found: Envelopes) -> int:
+                    count = file.write(self._matches(found))
+                    keeper.changes.outputs[file.path] = file.length
+                    return count
+
+                self._each(write)
+
+    def count(self, output: str | None, batch: int) -> None:
+        """Counts the matches of each query; those of a state's earlier runs are counted, too."""
+        engine, keeper = self.engine, self.engine.keeper
+        counts = Counter({subscription.name: 0 for subscription in engine.subscriptions})
+        if keeper is not None:
+            before = keeper.file.counts()
+            counts.update({name: before.get(name, 0) for name in counts})
+
+        def count(found: Envelopes) -> int:
+            counted = +engine.count(found, batch=batch)
+            counts.update(counted)
+            if keeper is not None:
+                keeper.changes.counts.update(counted)
+            return counted.total()
+
+        self._each(count)
+        lines = (f"{name}\t{count}\n" for name, count in counts.items())
+        if output is None:
+            sys.stdout.writelines(lines)
+        else:
+            Path(output).write_text("".join(lines), encoding="utf-8")
+
+    def write_feed(self, form: str, output: str | None, title: str) -> None:
+        """Writes the newest matches as one feed, at the end."""
+        write, update = FEED_FORMS[form]
+        batches = ([envelope for envelope, _ in some] for some in self.batches)
+        found = (match for some in batches for match in self._matches(some))
+        if output is None:
+            self.report.found(write(found, sys.stdout, title=title))
+        else:
+            self.report.found(update(found, output, title=title))
+
+    def keep_feed(self, form: str, output: str, title: str) -> None:
+        """Keeps the newest matches in the feed of a file, which has each once: an entry whose id
+        it holds is not written again."""
+        _, update = FEED_FORMS[form]
+        self._each(lambda found: update(self._matches(found), output, title=title))
+
+    def _each(self, deal: Callable[[Envelopes], int]) -> None:
+        """Deals with one batch after another, each in a transaction: what is told of it has been
+        told before the transaction says that it was."""
+        for some in self.batches:
+            with self.engine.transaction():
+                self.report.found(deal([envelope for envelope, _ in some]))
+                if self.positions is not None and self.engine.keeper is not None:
+                    self.positions.note((mark for _, mark in some), self.engine.keeper.changes)
+
+    def _matches(self, envelopes: Envelopes) -> list[Match]:
+        return published(self.engine, self.report.watch(self.engine, envelopes), self.stream)
+
+
+def _until(batches: Iterable[list[Entry]], ended: Callable[[], bool]) -> Iterator[list[Entry]]:
+    """Batches, until the one after which the run is to end."""
+    for some in batches:
+        yield some
+        if ended():
+            return
+
+
+def _lateness(lateness: int | None, state: str | None) -> float | str | None:
+    """The lateness as an engine takes it: of a state, unless told, that of its last run."""
+    source = click.get_current_context().get_parameter_source("lateness")
+    if state is not None and source is ParameterSource.DEFAULT:
+        return None
+    return "INF" if lateness is None else to_seconds(lateness)

@@ -1,0 +1,290 @@
+"""`xscl watch`: standing queries over feeds that are polled.
+
+What earlier runs published is published again when a watch starts, without a word: those matches
+were told when they were found.  After that each match is told as it is found, and only then are
+its documents remembered as seen; so none is lost to a crash, and one may be told twice, with the
+same id.  With `--state` the engine is as it was, a poll is a transaction with what is remembered of
+its feeds, and what waits to be handed over is in it, too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+import click
+from click.core import ParameterSource
+from rich.console import Console
+
+import xscl
+from xscl.cli.options import (
+    ALLOW_PRIVATE,
+    CONTACT,
+    DEAD_LETTERS,
+    DRY_RUN,
+    EVERY,
+    LINKS,
+    MAX_DOCUMENT,
+    MEMORY,
+    PARAMS,
+    QUERIES,
+    SOURCE,
+    STATE,
+    STREAM,
+    UPDATES,
+    Duration,
+)
+from xscl.cli.report import Report
+from xscl.cli.resume import check_dry_run, kept_output, open_engine, take_queries, tell_plan
+from xscl.cli.signals import ended_by_signals
+from xscl.cli.sources import check_stream, published, read_texts
+from xscl.durable.outbox import Handing
+from xscl.durable.polled import PolledFeeds
+from xscl.engine import Engine
+from xscl.errors import XSCLError
+from xscl.feeds import parse_feed, rules_of
+from xscl.garbage import collect_rarely
+from xscl.matches.match import Match
+from xscl.polling.clock import SystemClock
+from xscl.polling.poller import Poller
+from xscl.polling.state import Policy
+from xscl.polling.store import Store
+from xscl.polling.subscriptions import subscriptions
+from xscl.sinks.command import Command
+from xscl.sinks.deliveries import Deliveries, Delivery
+from xscl.sinks.feed_forms import FEED_FORMS, title_of
+from xscl.sinks.jsonl import write_matches
+from xscl.sinks.webhook import Webhook
+from xscl.times import to_seconds
+from xscl.web.proxies import Surroundings
+from xscl.web.retrieval import HTTPRetrieval, user_agent
+
+__all__ = ["watch"]
+
+Tell = Callable[[Sequence[Match]], object]
+
+
+@click.command()
+@QUERIES
+@click.option(
+    "--feed",
+    "sources",
+    multiple=True,
+    required=True,
+    type=SOURCE,
+    help="An http(s) address of a feed, or an OPML file of them.",
+)
+@EVERY
+@click.option("--once", is_flag=True, help="Fetch the feeds that are due, then end.")
+@click.option(
+    "--feeds-db",
+    "store",
+    metavar="FILE",
+    help="What polling remembers.  [default: QUERIES.feeds.duckdb beside the first query file]",
+)
+@CONTACT
+@ALLOW_PRIVATE
+@UPDATES
+@click.option(
+    "--lateness",
+    type=Duration(),
+    default="1 day",
+    show_default=True,
+    help="How late a document may come.",
+)
+@PARAMS
+@LINKS
+@MAX_DOCUMENT
+@MEMORY
+@DEAD_LETTERS
+@click.option("--exec", "command", metavar="CMD", help="Run for each match: JSON on its stdin.")
+@click.option("--webhook", metavar="URL", help="Gets each match by a POST of JSON.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["jsonl", *FEED_FORMS]),
+    default="jsonl",
+    show_default=True,
+    help="A feed (atom, jsonfeed) is kept in the file of -o.",
+)
+@STREAM
+@STATE
+@DRY_RUN
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False), help="A file that matches are added to."
+)
+def watch(
+    queries: Sequence[str],
+    sources: Sequence[tuple[str, str]],
+    every: float,
+    once: bool,
+    store: str | None,
+    contact: str | None,
+    allow_private: bool,
+    updates: bool,
+    lateness: int | None,
+    params: Sequence[tuple[str, str]],
+    links: str,
+    max_document: int,
+    memory: int | None,
+    dead_letters: str | None,
+    command: str | None,
+    webhook: str | None,
+    form: str,
+    stream: str | None,
+    state: str | None,
+    dry_run: bool,
+    output: str | None,
+) -> int:
+    """Polls live feeds politely, and runs queries as items come."""
+    if state is not None and store is not None:
+        raise click.UsageError("--state keeps what polling remembers, too: leave out --feeds-db")
+    check_dry_run(state, dry_run=dry_run)
+    with contextlib.ExitStack() as stack:
+        report = stack.enter_context(
+            Report(Console(stderr=True), alone=False, dead_letters=dead_letters)
+        )
+        texts = read_texts(queries, params)
+        late = "INF" if lateness is None else to_seconds(lateness)
+        engine = stack.enter_context(
+            open_engine(state, late, report.skip, dry_run=dry_run, memory=memory)
+        )
+        if dry_run:
+            return tell_plan(engine, texts, click.echo)
+        bad = take_queries(engine, texts, _say)
+        if not engine.subscriptions:
+            return 2
+        check_stream(engine, stream)
+        collect_rarely()
+        report.begin(engine)
+        with _usage():
+            agent = _agent(contact)
+            surroundings = Surroundings.of_environment()
+            polled = subscriptions(sources, lambda problem: _say(f"skipped: {problem}"))
+            takers = _takers(command, webhook, agent, surroundings)
+            tell = _telling(engine, stack, form, output, queries, silent=bool(takers))
+            policy = _policy(every, once=once)
+            path = None if state is not None else _store_of(store, queries)
+        if not polled:
+            raise click.UsageError("no feed to poll: --feed names none")
+        poller = Poller(
+            polled,
+            PolledFeeds(engine) if path is None else stack.enter_context(Store(path)),
+            HTTPRetrieval(agent, allow_private, limit=max_document, surroundings=surroundings),
+            partial(parse_feed, links=rules_of(links)),
+            SystemClock(),
+            policy,
+            seed=random.randrange(2**32),
+            updates=updates,
+            on_error=lambda state: _say(f"feed {state.address}: {state.error}"),
+        )
+        deliveries = {sink: Deliveries(taker, _not_delivered) for sink, taker in takers.items()}
+        hurries = [delivery.hurry for delivery in deliveries.values()]
+        stopped = stack.enter_context(ended_by_signals([poller.stop, *hurries]))
+        handing = Handing(engine, deliveries)
+        handing.again()
+        engine.count(poller.history(), batch=5000)
+        for envelopes in poller.polls():
+            with engine.transaction():
+                matches = published(engine, report.watch(engine, envelopes), stream)
+                tell(matches)
+                if engine.keeper is not None:
+                    poller.save()
+                handed = handing.keep(matches)
+            handing.over(handed)
+            report.found(len(matches))
+        for delivery in deliveries.values():
+            delivery.close()
+        report.close(engine)
+    return 130 if stopped.is_set() else 2 if bad else 0
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)
+
+
+def _not_delivered(match: str, problem: str) -> None:
+    _say(f"match {match} was not delivered: {problem}")
+
+
+def _takers(
+    command: str | None, webhook: str | None, agent: bytes, surroundings: Surroundings
+) -> dict[str, Delivery]:
+    """What matches are handed to, beside what is written."""
+    takers: dict[str, Delivery] = {}
+    if command is not None:
+        takers["exec"] = Command.of(command)
+    if webhook is not None:
+        takers["webhook"] = Webhook.at(webhook, agent, surroundings)
+    return takers
+
+
+def _telling(
+    engine: Engine,
+    stack: contextlib.ExitStack,
+    form: str,
+    output: str | None,
+    queries: Sequence[str],
+    *,
+    silent: bool,
+) -> Tell:
+    """How matches are written: added to a file, else to standard output, unless something else
+    takes them (`silent`)."""
+    if form in FEED_FORMS:
+        if output is None:
+            raise XSCLError(f"--format {form} needs a file to keep the feed in: give -o")
+        title = title_of(queries)
+        _, update = FEED_FORMS[form]
+        return lambda matches: matches and update(matches, output, title=title)
+    if output is not None and engine.keeper is not None:
+        keeper, kept = engine.keeper, stack.enter_context(kept_output(engine, output, add=True))
+
+        def add_once(matches: Sequence[Match]) -> None:
+            kept.write(matches)
+            keeper.changes.outputs[kept.path] = kept.length
+
+        return add_once
+    if output is not None:
+
+        def add(matches: Sequence[Match]) -> None:
+            with open(output, "a", encoding="utf-8") as file:
+                write_matches(matches, file)
+
+        return add
+    return (lambda matches: None) if silent else lambda matches: write_matches(matches, sys.stdout)
+
+
+def _policy(every: float, *, once: bool) -> Policy:
+    """How often feeds are polled; with `--once`, whoever starts us sees to it unless told."""
+    source = click.get_current_context().get_parameter_source("every")
+    if once and source is ParameterSource.DEFAULT:
+        every = 0.0
+    return Policy(every=every, once=once)
+
+
+def _agent(contact: str | None) -> bytes:
+    try:
+        return user_agent(xscl.__version__, contact)
+    except ValueError as error:
+        raise XSCLError(f"--contact: {error}") from error
+
+
+def _store_of(store: str | None, queries: Sequence[str]) -> Path:
+    if store is not None:
+        return Path(store)
+    if queries[0] == "-":
+        raise XSCLError("queries from standard input have no file beside them: give --feeds-db")
+    return Path(queries[0]).with_suffix(".feeds.duckdb")
+
+
+@contextlib.contextmanager
+def _usage() -> Iterator[None]:
+    """What options say wrongly is wrong usage."""
+    try:
+        yield
+    except (XSCLError, FileNotFoundError, ValueError) as error:
+        raise click.UsageError(str(error)) from error

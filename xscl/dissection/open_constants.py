@@ -1,0 +1,192 @@
+"""Conditions with open parameters, as families of filters: what queries alike but for constants
+ask of a node in common.
+
+`[feed = :feed]` with any number of values for `:feed` is one filter to stage 1.  It finds those
+that hold at a node, whatever their number, where a path is equal to a constant or in an order
+with a number, or a node's value, under functions, is equal to one; any other condition it
+evaluates for each value.  Where it is a position that depends on a parameter, the value must be
+known first (`Unbound`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Literal as OneOf
+from typing import cast
+
+from templates import FLIPPED
+from xpath_stage import Constant, Family, Test, number_text
+from xscl.dissection.xpath_text import (
+    conjuncts_of,
+    counts_positions,
+    filters_of,
+    is_number,
+    open_condition,
+    relative_path,
+)
+from xscl.language.problems import Unbound
+from xscl.language.syntax import (
+    Binary,
+    Condition,
+    Function,
+    Literal,
+    Negative,
+    Parameter,
+    Path,
+    Step,
+)
+
+__all__ = ["Open", "asked_of_node"]
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """Parameters that are left open together: the family that they give a constant of, and of
+    which of them it takes a string, whatever the value."""
+
+    family: Family
+    parameters: tuple[Parameter, ...]
+    texts: tuple[bool, ...] = (False,)
+
+    def constant(self, values: Sequence[object]) -> Constant:
+        """The constant that values of the parameters are."""
+        if self.family.operator == "holds":
+            return tuple([_constant(*one) for one in zip(values, self.texts, strict=True)])
+        return _constant(values[0], self.texts[0])
+
+
+def _constant(value: object, text: bool) -> str | float:
+    if isinstance(value, str):
+        return value
+    number = float(cast(float, value))
+    return number_text(number) if text else number
+
+
+def asked_of_node(
+    step: Step, conditions: Sequence[Condition]
+) -> tuple[tuple[Test, ...], list[Open]]:
+    """What a step's node must pass, given its conditions in order, and the parameters that are
+    left open in it.  Raises Unbound for one on which a position depends.
+
+    >>> from xscl.language import parse
+    >>> [query], _ = parse("S//item[author = :who]")
+    >>> step = query.source.steps[0]
+    >>> [family], [left] = asked_of_node(step, step.filters)
+    >>> family.values.expression, family.operator, left.parameters[0].name
+    ('author', '=', 'who')
+    """
+    counted = max((i + 1 for i, c in enumerate(conditions) if counts_positions(c)), default=0)
+    plain = list(conditions[:counted])
+    left: list[Open] = []
+    for condition in conditions[counted:]:
+        conjuncts = list(conjuncts_of(condition))
+        if not any(next(_parameters(conjunct), None) for conjunct in conjuncts):
+            plain.append(condition)
+            continue
+        for conjunct in conjuncts:
+            if next(_parameters(conjunct), None) is None:
+                plain.append(_boolean(conjunct))
+            else:
+                left.append(_left_open(conjunct, attribute=step.test.startswith("@")))
+    families = sorted({one.family for one in left}, key=repr)
+    return (*filters_of(step, plain), *families), left
+
+
+def _left_open(condition: Condition, *, attribute: bool) -> Open:
+    """What a condition with parameters leaves open: the values of a path, or all of it."""
+    with suppress(Unbound):
+        found = _open(condition)
+        # An attribute's conditions are evaluated at its element.
+        if found is not None and not (attribute and found.family.values.expression != "."):
+            return found
+    whole, parameters = open_condition(condition)
+    texts = tuple(compared for _, compared in _parameters(condition))
+    return Open(Family(whole, "holds"), tuple(parameters), texts)
+
+
+def _parameters(condition: Condition) -> Iterator[tuple[Parameter, bool]]:
+    """The parameters of a condition in its order, each with whether `compare` takes it."""
+    match condition:
+        case Parameter():
+            yield condition, False
+        case Path():
+            for step in condition.steps:
+                for filter in step.filters:
+                    yield from _parameters(filter)
+        case Function():
+            for argument in condition.arguments:
+                for parameter, compared in _parameters(argument):
+                    yield parameter, compared or condition.name == "compare"
+        case Negative():
+            yield from _parameters(condition.operand)
+        case Binary():
+            yield from _parameters(condition.left)
+            yield from _parameters(condition.right)
+
+
+def _open(condition: Condition) -> Open | None:
+    """The parameter that a condition leaves open, if it compares a path's values with it."""
+    match condition:
+        case Binary(operator, Path() as path, Parameter() as parameter):
+            return _compared(path, operator, parameter)
+        case Binary(operator, Parameter() as parameter, Path() as path) if operator in FLIPPED:
+            return _compared(path, FLIPPED[operator], parameter)
+        case Function("compare", (Path() as path, Literal(functions), Literal("="), last)):
+            if not isinstance(last, Parameter):
+                return None
+            family = Family(relative_path(path), functions=tuple(str(functions).split()))
+            return Open(family, (last,), (True,))
+        case Path():
+            raised = _raised(condition)
+            return None if raised is None else _open(raised)
+        case _:
+            return None
+
+
+def _compared(path: Path, operator: str, parameter: Parameter) -> Open | None:
+    if operator != "=" and not (operator in ("<", "<=", ">", ">=") and parameter.number):
+        return None
+    order = cast(OneOf["=", "<", "<=", ">", ">="], operator)
+    return Open(Family(relative_path(path), order, parameter.number), (parameter,))
+
+
+def _raised(path: Path) -> Condition | None:
+    """`author[name = :n]` as `author/name = :n`: a filter of the last step that leaves a
+    parameter open, asked from further up."""
+    *front, last = path.steps
+    if any(map(counts_positions, last.filters)):
+        return None
+    conjuncts = [conjunct for filter in last.filters for conjunct in conjuncts_of(filter)]
+    for index, conjunct in enumerate(conjuncts):
+        raised = _raised(conjunct) if isinstance(conjunct, Path) else conjunct
+        if raised is None or _open(raised) is None:
+            continue
+        others = (*conjuncts[:index], *conjuncts[index + 1 :])
+        rest = tuple(_boolean(other) for other in others)
+        return _below((*front, replace(last, filters=rest)), raised)
+    return None
+
+
+def _below(steps: tuple[Step, ...], condition: Condition) -> Condition:
+    """A condition that leaves a parameter open, of the nodes to which steps lead."""
+
+    def joined(path: Path) -> Path:
+        first = path.steps[0]
+        itself = first.test == "." and not first.filters
+        return replace(path, steps=(*steps, *(path.steps[1:] if itself else path.steps)))
+
+    match condition:
+        case Binary(_, Path() as path, _):
+            return replace(condition, left=joined(path))
+        case Binary(_, _, Path() as path):
+            return replace(condition, right=joined(path))
+        case Function(_, (Path() as path, *others)):
+            return replace(condition, arguments=(joined(path), *others))
+    raise TypeError(condition)
+
+
+def _boolean(condition: Condition) -> Condition:
+    """A conjunct as a filter of its own: a number, alone, would be a position."""
+    return Function("boolean", (condition,), condition.at) if is_number(condition) else condition

@@ -1,0 +1,111 @@
+"""Derived streams: the matches of a chain's left part, as composites that join like documents.
+
+Each stage of a chain but the last feeds one.  A *composite* is a match of the stage, with its
+documents and the nodes that later stages ask for: one *column* each.  To the join stage it is a
+document whose columns are leaves without structure.  Chains with the same left part share its
+derived stream, so that it is computed once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from join_stage import Plan
+from xscl.documents.document import Document
+
+__all__ = ["Composite", "Derived", "Found", "Reading", "Source"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Composite:
+    """A match of a stage: its documents by number, in block order, and the codes of its columns'
+    nodes; `strings` are the numbers of the valued columns' strings.  It runs from `start` to
+    `time` (microseconds)."""
+
+    number: int
+    documents: tuple[int, ...]
+    codes: tuple[int, ...]
+    strings: tuple[int | None, ...]
+    start: int
+    time: int
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a column of a stage comes from: the outputs of its plan (`side` is None), or a column
+    of the composite on a side; and likewise its string, if it is valued."""
+
+    side: int | None
+    index: int
+    string: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A row of a stage: documents by number in block order, the codes of its columns' nodes and
+    the strings of the valued ones."""
+
+    documents: tuple[int, ...]
+    codes: tuple[int, ...]
+    strings: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How the rows of a stage's plan are read: (documents or composites, outputs, strings)."""
+
+    plan: Plan
+    composite: tuple[bool, ...]
+    sources: tuple[Source, ...]
+
+    def read(self, values: Sequence[int], composites: Mapping[int, Composite]) -> Found:
+        """What a row of the join stage's outputs says."""
+        sides = len(self.composite)
+        below = [
+            composites[number] if composite else None
+            for number, composite in zip(values, self.composite, strict=False)
+        ]
+        documents: list[int] = []
+        for number, composite in zip(values, below, strict=False):
+            documents += (number,) if composite is None else composite.documents
+        codes: list[int] = []
+        strings: list[int | None] = []
+        outputs = len(self.plan.outputs)
+        for source in self.sources:
+            one = None if source.side is None else below[source.side]
+            codes.append(values[sides + source.index] if one is None else one.codes[source.index])
+            if source.string is not None:
+                strings.append(
+                    values[sides + outputs + source.string]
+                    if one is None
+                    else one.strings[source.string]
+                )
+        return Found(tuple(documents), tuple(codes), tuple(strings))
+
+
+@dataclass(eq=False, slots=True)
+class Derived:
+    """The derived stream of a stage.
+
+    `number` is the stage's in the join stage, `spines` are the numbers of its columns that later
+    stages ask for, by column, each also the number of its leaf path; `valued` are the columns
+    with strings, in order.  It has the composites of documents from number `since` on.  `uses`
+    counts the stages that read it.
+    """
+
+    number: int
+    key: tuple[object, ...]
+    since: int
+    reading: Reading
+    spines: dict[int, int]
+    valued: tuple[int, ...]
+    uses: int = 0
+    composites: set[int] = field(default_factory=set)
+
+    def composite(self, number: int, found: Found, documents: Sequence[Document]) -> Composite:
+        """The composite of a row, given its documents."""
+        times = [document.time for document in documents]
+        return Composite(
+            number, found.documents, found.codes, found.strings, min(times), max(times)
+        )

@@ -1,0 +1,219 @@
+"""Match groups: all the queries that a tuple of documents satisfies, told once (law 8).
+
+Documents that are alike satisfy the same queries, so the members of a group are shared by all
+groups of one channel, and a group comes into being only when it is looked at: thousands of
+documents that have a string in common with a new one are a range until then.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import overload
+
+from xscl.documents.composites import Found
+from xscl.documents.document import Document
+from xscl.matches.match import Match
+from xscl.queries.catalogue import Reader
+from xscl.queries.subscription import Subscription
+
+__all__ = ["Block", "MatchGroup", "MatchGroups", "Members"]
+
+AttributeName = Callable[[int], str | None]
+
+
+class Members:
+    """The queries of a channel, and the nodes of their matches: for each part of it, readers of
+    queries and heads that each of these has a match for."""
+
+    def __init__(self, parts: Sequence[tuple[Sequence[Reader], Sequence[tuple[int, ...]]]]) -> None:
+        self._parts = parts
+
+    def __bool__(self) -> bool:
+        return any(readers for readers, _ in self._parts)
+
+    @cached_property
+    def called(self) -> bool:
+        """Whether a callback waits for any of them."""
+        for readers, _ in self._parts:
+            for reader in readers:
+                owner = reader.owner
+                if isinstance(owner, Subscription) and owner.on_match is not None:
+                    return True
+        return False
+
+    @cached_property
+    def subscriptions(self) -> tuple[Subscription, ...]:
+        """The queries, each once, in order of subscription."""
+        found = {reader.owner: None for readers, _ in self._parts for reader in readers}
+        owners = [owner for owner in found if isinstance(owner, Subscription)]
+        return tuple(sorted(owners, key=lambda owner: owner.order))
+
+    @property
+    def count(self) -> int:
+        """How many matches they have of each pair of documents."""
+        return sum(len(readers) * len(heads) for readers, heads in self._parts)
+
+    def rows(self, documents: tuple[int, ...]) -> Iterator[tuple[Subscription, Found]]:
+        """The matches of one pair of documents."""
+        for readers, heads in self._parts:
+            for reader in readers:
+                assert isinstance(reader.owner, Subscription)
+                for head in heads:
+                    yield reader.owner, reader.reading.read((*documents, *head), {})
+
+
+NOBODY = Members(())
+
+
+class MatchGroup:
+    """One tuple of documents with all the queries that it satisfies.
+
+    `documents` are the ids, in block order; `queries` the names, in order of subscription, one
+    tuple for all groups that have the same; `count` is the number of matches, and `matches()` are
+    these.  A group holds its documents.
+    """
+
+    __slots__ = ("_attribute_name", "_documents", "_members", "_more")
+
+    def __init__(
+        self,
+        documents: tuple[Document, ...],
+        members: Members,
+        more: Sequence[tuple[Subscription, Found]],
+        attribute_name: AttributeName,
+    ) -> None:
+        self._documents = documents
+        self._members = members
+        self._more = more
+        self._attribute_name = attribute_name
+
+    def __repr__(self) -> str:
+        return f"<MatchGroup {self.documents}: {self.count} matches>"
+
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """The documents' ids, in block order."""
+        return tuple(document.id for document in self._documents)
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """The names of the queries that the documents satisfy, in order of subscription."""
+        subscriptions = self._members.subscriptions
+        if self._more:
+            found = {*subscriptions, *(owner for owner, _ in self._more)}
+            subscriptions = tuple(sorted(found, key=lambda owner: owner.order))
+        return tuple(subscription.name for subscription in subscriptions)
+
+    @property
+    def count(self) -> int:
+        """The number of matches."""
+        return self._members.count + len(self._more)
+
+    def matches(self) -> list[Match]:
+        """The matches, in order of the queries."""
+        rows = [*self._members.rows(self._numbers), *self._more]
+        rows.sort(key=lambda row: (row[0].order, row[1].codes))
+        return [owner.match(found, self._documents, self._attribute_name) for owner, found in rows]
+
+    def called(self) -> Iterator[tuple[Subscription, Match]]:
+        """The matches of its channel that a callback waits for."""
+        if self._members.called:
+            for owner, found in self._members.rows(self._numbers):
+                if owner.on_match is not None:
+                    yield owner, owner.match(found, self._documents, self._attribute_name)
+
+    @property
+    def _numbers(self) -> tuple[int, ...]:
+        return tuple(document.number for document in self._documents)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A document, on the right side or on the left, and others on the opposite one, with the
+    queries that each of these pairs satisfies."""
+
+    members: Members
+    document: Document
+    others: Sequence[Document]
+    right: bool
+
+    def group(self, index: int, attribute_name: AttributeName) -> MatchGroup:
+        """The group of the document and one of the others."""
+        other = self.others[index]
+        documents = (other, self.document) if self.right else (self.document, other)
+        return MatchGroup(documents, self.members, (), attribute_name)
+
+
+class MatchGroups(Sequence[MatchGroup]):
+    """The groups that a batch completes, as a sequence that makes each when it is asked for it.
+
+    >>> len(MatchGroups())
+    0
+    """
+
+    def __init__(self, attribute_name: AttributeName = lambda code: None) -> None:
+        self._attribute_name = attribute_name
+        self._blocks: list[Block] = []
+        self._groups: list[MatchGroup] = []
+        # The number of groups in the blocks up to each, this one included.
+        self._ends: list[int] = []
+
+    def __len__(self) -> int:
+        return (self._ends[-1] if self._ends else 0) + len(self._groups)
+
+    @overload
+    def __getitem__(self, index: int) -> MatchGroup: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[MatchGroup]: ...
+
+    def __getitem__(self, index: int | slice) -> MatchGroup | list[MatchGroup]:
+        if isinstance(index, slice):
+            return [self[each] for each in range(*index.indices(len(self)))]
+        if index < 0:
+            index += len(self)
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        place = bisect_right(self._ends, index)
+        if place == len(self._blocks):
+            return self._groups[index - (self._ends[-1] if self._ends else 0)]
+        begin = self._ends[place - 1] if place else 0
+        return self._blocks[place].group(index - begin, self._attribute_name)
+
+    def __iter__(self) -> Iterator[MatchGroup]:
+        for block in self._blocks:
+            for index in range(len(block.others)):
+                yield block.group(index, self._attribute_name)
+        yield from self._groups
+
+    @property
+    def total(self) -> int:
+        """The number of matches of all groups."""
+        in_blocks = sum(block.members.count * len(block.others) for block in self._blocks)
+        return in_blocks + sum(group.count for group in self._groups)
+
+    def add(self, block: Block) -> None:
+        """Adds a block of pairs."""
+        self._ends.append((self._ends[-1] if self._ends else 0) + len(block.others))
+        self._blocks.append(block)
+
+    def add_group(
+        self,
+        documents: tuple[Document, ...],
+        members: Members,
+        more: Sequence[tuple[Subscription, Found]],
+    ) -> None:
+        """Adds a group of its own."""
+        self._groups.append(MatchGroup(documents, members, more, self._attribute_name))
+
+    def called(self) -> Iterator[tuple[Subscription, Match]]:
+        """The matches of channels that a callback waits for."""
+        for block in self._blocks:
+            if block.members.called:
+                for index in range(len(block.others)):
+                    yield from block.group(index, self._attribute_name).called()
+        for group in self._groups:
+            yield from group.called()

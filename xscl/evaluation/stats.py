@@ -1,0 +1,107 @@
+"""The sizes of all that an engine holds, by kind and by stream."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from join_stage import JoinProcessor
+from xpath_stage import Strings, XPathEvaluator
+from xscl.dissection.dissect import public_name
+from xscl.documents.bodies import Body, size_of
+from xscl.documents.document import Document
+from xscl.documents.intake import Intake
+from xscl.memory import Relations
+from xscl.queries.catalogue import Catalogue
+from xscl.times import to_seconds
+
+__all__ = ["stats"]
+
+
+def stats(
+    intake: Intake,
+    queries: Catalogue,
+    xpath: XPathEvaluator,
+    join: JoinProcessor,
+    strings: Strings,
+    relations: Relations,
+) -> dict[str, object]:
+    """What `Engine.stats` tells.
+
+    `documents`, `composites`, `witnesses` (rows of the join state), `strings` and `bytes` (of
+    documents' bodies) are held now; `taken` documents have come and `skipped` ones not; `streams`
+    has the documents, witnesses, bytes and latest timestamp of each.  `watermark` is in seconds,
+    None while nothing is ever late.  Of the queries: how many, the `forms` of those that are alike
+    but for `constants` and how many different ones these have, their `rows` of R_T, `templates`,
+    `value_joins`, and in stage 1 the `automaton_states` and path-table entries (`paths`).
+
+    `in_process` is what is held at hand for documents that come singly or in small batches: the
+    `slices` of the view cache, the `bytes` it has, about, and the `signatures` remembered.
+    `joined` counts what was joined that way so far: the `documents`; slices asked for (`hits` and
+    `misses`) and `evicted`; the document `pairs` with something in common, the signatures
+    `evaluated` for them, and the `plain_pairs` that were evaluated one by one.
+
+    `memory` has the bytes of the relations and of documents' bodies, in memory and, as `…_filed`,
+    in temporary files, and how many statements have needed more than the relations' share
+    (`relations_exceeded`); bodies that are held as they were published, where memory has no bound,
+    are only in `bytes`.
+    """
+    join.prepare()
+    in_memory, filed = relations.sizes()
+    sizes, counts = join.sizes(), join.registry.counts()
+    watermark = intake.watermark
+    skipped = intake.skipped
+    held: Counter[str] = Counter()
+    sizes_of: Counter[str] = Counter()
+    latest: dict[str, int] = {}
+    for document in intake.held.values():
+        stream = document.source
+        held[stream] += 1
+        sizes_of[stream] += _size(document)
+        latest[stream] = max(document.time, latest.get(stream, document.time))
+    witnesses = {public_name(stream): n for stream, n in join.witnesses_by_stream().items()}
+    streams = {
+        stream: {
+            "documents": held[stream],
+            "witnesses": witnesses.get(stream, 0),
+            "bytes": sizes_of[stream],
+            "latest": to_seconds(latest[stream]),
+        }
+        for stream in held
+    }
+    return {
+        "documents": len(intake.held),
+        "composites": len(intake.composites),
+        "witnesses": sizes["node"],
+        "strings": len(strings),
+        "bytes": sizes_of.total(),
+        "taken": intake.documents,
+        "skipped": {
+            "malformed": skipped.malformed,
+            "duplicate": skipped.duplicate,
+            "late": skipped.late,
+        },
+        "watermark": None if watermark is None else to_seconds(watermark),
+        "queries": len(queries),
+        "forms": queries.forms,
+        "constants": xpath.constants.sizes()[1],
+        "automaton_states": len(xpath.automaton),
+        "paths": len(xpath.paths),
+        "templates": counts["templates"],
+        "rows": counts["rows"],
+        "value_joins": counts["value_joins"],
+        "in_process": join.in_process(),
+        "joined": join.joined(),
+        "memory": {
+            "relations": in_memory,
+            "relations_filed": filed,
+            "relations_exceeded": relations.exceeded,
+            "bodies": intake.bodies.memory,
+            "bodies_filed": intake.bodies.filed,
+        },
+        "streams": streams,
+    }
+
+
+def _size(document: Document) -> int:
+    body = document.body
+    return size_of(body if isinstance(body, str | bytes | Body) else str(body))

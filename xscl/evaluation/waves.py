@@ -1,0 +1,417 @@
+"""A batch of documents through both stages, and all that it causes.
+
+A batch goes in waves.  The first are the documents published; what they complete may itself be
+documents: the results that a query publishes, and the composites that a chain's left part finds.
+These are the next wave, within the same call, until one causes nothing; the graph of queries is
+acyclic, so that it ends.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from lxml import etree
+
+from join_stage import Batch, JoinProcessor, Wanted
+from xpath_stage import (
+    Accept,
+    ExcessiveDocument,
+    Held,
+    Layout,
+    MalformedDocument,
+    Strings,
+    Witnesses,
+    XPathEvaluator,
+    evaluate_events,
+)
+from xscl.documents.composites import Composite, Derived, Found
+from xscl.documents.document import Document, in_pieces, kept, large, parsed
+from xscl.documents.intake import Intake
+from xscl.documents.retention import DocumentShape
+from xscl.errors import DocumentError
+from xscl.evaluation.grouping import Grouping
+from xscl.evaluation.join_batch import accepted, joining_batch
+from xscl.evaluation.match_groups import MatchGroups
+from xscl.matches.match import Match
+from xscl.queries.catalogue import Catalogue
+from xscl.queries.shared_query import FormPart
+from xscl.queries.subscription import Subscription
+
+__all__ = ["Delivery", "Evaluation", "Wave"]
+
+Delivery = tuple[Subscription, Match]
+
+
+@dataclass(slots=True)
+class Wave:
+    """Documents and composites, new ones whose numbers ascend, and their witnesses."""
+
+    documents: list[Document] = field(default_factory=list)
+    composites: list[Composite] = field(default_factory=list)
+    witnesses: Witnesses = field(default_factory=Witnesses)
+
+    def __bool__(self) -> bool:
+        return bool(self.documents or self.composites)
+
+
+class Evaluation:
+    """Both stages of an engine, with its queries and the documents that it holds.
+
+    Documents that cannot be read are told to `on_error`, and counted.
+    """
+
+    def __init__(
+        self,
+        xpath: XPathEvaluator,
+        join: JoinProcessor,
+        strings: Strings,
+        queries: Catalogue,
+        intake: Intake,
+        on_error: Callable[[DocumentError], object],
+    ) -> None:
+        self._xpath = xpath
+        self._join = join
+        self._strings = strings
+        self._queries = queries
+        self._intake = intake
+        self._on_error = on_error
+        self._grouping = Grouping(queries)
+        self._accepts: list[Accept] = []
+        self._version = self._versions()
+        # What constants of forms hold at the nodes of the documents held.
+        self._held: dict[int, dict[tuple[int, int], Held]] = {}
+        # The layouts of composites, by derived stream and codes.
+        self._composed: dict[tuple[int, tuple[int, ...]], Layout] = {}
+
+    def publish(
+        self, envelopes: Iterable[Mapping[str, object]], *, raising: bool = False
+    ) -> list[Delivery]:
+        """The matches that a batch completes, in order of the completing documents, then of the
+        queries; those that need its results come after.
+
+        A document that cannot be read is raised as it is met, where that is asked for.
+        """
+        return self._cascade(self._read(envelopes, raising=raising))
+
+    def publish_grouped(
+        self, envelopes: Iterable[Mapping[str, object]], *, raising: bool = False
+    ) -> tuple[MatchGroups, list[Delivery]]:
+        """As `publish`, but in groups; beside them the matches that somebody waits for."""
+        groups = MatchGroups(self._xpath.attribute_name)
+        deliveries: list[Delivery] = []
+        wave = self._read(envelopes, raising=raising)
+        while wave:
+            self._begin(wave)
+            rows = list(self._rows(Wanted.BUT_CHANNELS))
+            self._grouping.group(self._join.tuples, rows, self._intake.held, groups)
+            wave = self._follow(rows, deliveries, all_of_them=False)
+        self.forget()
+        return groups, [*groups.called(), *deliveries]
+
+    def count(self, envelopes: Iterable[Mapping[str, object]]) -> Counter[str]:
+        """The number of matches of each query that a batch completes.
+
+        Matches are built only of queries whose results are read.
+        """
+        counts: Counter[str] = Counter()
+        wave = self._read(envelopes)
+        while wave:
+            self._begin(wave)
+            for number, matches in self._join.counts().items():
+                owner = self._queries.reader(number).owner
+                assert isinstance(owner, Subscription)
+                counts[owner.name] += matches
+            rows = list(self._rows(Wanted.BUT_ALONE))
+            owners = (owner for owner, _ in rows if isinstance(owner, Subscription))
+            counts.update(owner.name for owner in owners if owner.reported)
+            wave = self._follow(rows, None)
+        self.forget()
+        return counts
+
+    def review(self, numbers: set[int], streams: Iterable[str]) -> list[Delivery]:
+        """The matches of new stages among the documents held, which are read anew for them."""
+        wave = self._read_anew(streams)
+        composites = self._queries.composites_read(numbers)
+        if not wave.documents and not composites:
+            return []
+        self._change()
+        wave.composites = [self._intake.composites[number] for number in sorted(composites)]
+        self._join.review(self._batch(wave), numbers)
+        deliveries: list[Delivery] = []
+        following = self._follow(self._rows(), deliveries)
+        deliveries += self._cascade(following)
+        # Disjuncts may find a match in different waves: one whose left part was there, one anew.
+        return list({(sub, match.id): (sub, match) for sub, match in deliveries}.values())
+
+    def restore(self, documents: Iterable[Document]) -> None:
+        """Holds documents that were held before, under their numbers; what they matched was told.
+
+        Composites are not made of them: `recompose` does that when all are there.
+        """
+        self._change()
+        wave = self._hold(kept(document, self._intake.bodies) for document in documents)
+        self._intake.bodies.shrink()
+        self._change()
+        self._join.restore(self._batch(wave))
+
+    def reread(self, streams: Iterable[str]) -> None:
+        """Reads the documents held of some streams anew, as `review` has done for a query."""
+        self._change()
+        wave = self._read_anew(streams)
+        self._change()
+        self._join.review(self._batch(wave), ())
+
+    def recompose(self) -> None:
+        """Makes the composites of all documents held, after `restore`."""
+        numbers = self._queries.derived
+        if not numbers:
+            return
+        self._change()
+        self._join.rejoin(numbers)
+        while wave := self._follow(self._rows(), None):
+            self._join.restore(self._batch(wave), numbers)
+
+    def forget(self, *, exact: bool = False) -> None:
+        """Lets go of what no query can reach any more."""
+        self._change()
+        gone = self._intake.forget(exact=exact)
+        for number in gone:
+            self._held.pop(number, None)
+        watermark = self._intake.watermark
+        if gone or watermark is not None or exact:
+            self._join.forget(watermark, gone, exact=exact)
+            self._strings.forget(self._join.collect(exact=exact))
+        self._intake.bodies.shrink()
+
+    def settle(self) -> None:
+        """Before a query comes: what is out of reach stays so, whatever the query could reach."""
+        if not self._intake.settled:
+            self._change()
+            self._intake.lapse()
+
+    # Waves.
+
+    def _read(self, envelopes: Iterable[Mapping[str, object]], *, raising: bool = False) -> Wave:
+        """The first wave.
+
+        The batch is read whole before anything of it counts: a source that fails halfway has
+        published nothing.
+        """
+        intake = self._intake
+        wave = Wave()
+        # Duplicates are those of what can be reached as queries are now.
+        self._change()
+        for envelope in list(envelopes):
+            try:
+                document = intake.read(envelope)
+                root = _tree(document)
+                if intake.refuses(document):
+                    continue
+                shape = None
+                if self._queries.graph.read[document.stream]:
+                    document = kept(document, intake.bodies)
+                    shape = self._evaluate(document, root, wave.witnesses)
+                    wave.documents.append(document)
+                elif root is None:
+                    self._evaluate(document, root, wave.witnesses)
+                intake.admit(document, shape)
+            except DocumentError as error:
+                if raising:
+                    intake.skipped.malformed += 1
+                    raise
+                self._refuse(error)
+        return wave
+
+    def _read_anew(self, streams: Iterable[str]) -> Wave:
+        """The documents held of some streams, with the witnesses that queries as they are now ask
+        for."""
+        read = set(streams)
+        held = (one for one in self._intake.held.values() if one.stream in read)
+        return self._hold(sorted(held, key=lambda one: one.number))
+
+    def _hold(self, documents: Iterable[Document]) -> Wave:
+        """Documents that came before, with their witnesses; they are held with the shapes that
+        they have now."""
+        wave = Wave()
+        for document in documents:
+            try:
+                shape = self._evaluate(document, _tree(document), wave.witnesses)
+            except DocumentError as error:
+                self._on_error(error)
+                continue
+            self._intake.hold(document, shape)
+            wave.documents.append(document)
+        return wave
+
+    def _refuse(self, error: DocumentError) -> None:
+        self._intake.skipped.malformed += 1
+        self._on_error(error)
+
+    def _evaluate(
+        self, document: Document, root: etree._Element | None, witnesses: Witnesses
+    ) -> DocumentShape:
+        """Stage 1; a document that causes too much work is as if it had never come."""
+        try:
+            if root is None:
+                source, times = in_pieces(document)
+                layout = evaluate_events(
+                    self._xpath, document.stream, source, document.number, witnesses, times=times
+                )
+            else:
+                layout = self._xpath.evaluate(document.stream, root, document.number, witnesses)
+        except (ExcessiveDocument, MalformedDocument) as error:
+            raise DocumentError(str(error), stream=document.source, document=document.id) from error
+        if self._held:
+            self._held.pop(document.number, None)
+        if witnesses.held:
+            for number, code, family, constants in witnesses.held:
+                self._held.setdefault(number, {})[code, family] = constants
+            witnesses.held.clear()
+        return document.stream, layout.kinds
+
+    def _cascade(self, wave: Wave) -> list[Delivery]:
+        deliveries: list[Delivery] = []
+        while wave:
+            self._begin(wave)
+            wave = self._follow(self._rows(), deliveries)
+        self.forget()
+        return deliveries
+
+    def _begin(self, wave: Wave) -> None:
+        self._change()
+        self._join.begin(self._batch(wave))
+
+    def _versions(self) -> tuple[int, int]:
+        """What tells whether queries have come or gone; of one that can have no match, the join
+        stage knows nothing."""
+        return self._join.registry.version, self._queries.graph.version
+
+    def _change(self) -> None:
+        """Tells the join stage and the retention what has become of queries and leaf paths."""
+        version = self._versions()
+        if version == self._version:
+            if self._xpath.changed:
+                self._accepts += self._xpath.take_changes().accepts
+            return
+        self._version = version
+        changes = self._xpath.take_changes()
+        gone = {*changes.gone, *self._queries.take_gone()}
+        moved = {old for old, _ in changes.moved}
+        if gone or moved or changes.unvalued:
+            self._join.change(sorted(gone), changes.moved, changes.unvalued)
+            self._accepts = [
+                accept
+                for accept in self._accepts
+                if accept.spine not in gone and accept.path not in moved
+            ]
+        new = (*self._queries.take_accepts(), *changes.accepts)
+        self._accepts += (accept for accept in new if accept.spine not in gone)
+        if moved:
+            # What they have taken over can be told from what is out of reach only by these.
+            self._join.accept(accepted(self._accepts))
+            self._accepts = []
+        self._intake.queries_changed(changes.moved)
+        self._grouping.queries_changed()
+        self._composed.clear()
+
+    def _batch(self, wave: Wave) -> Batch:
+        accepts, self._accepts = self._accepts, []
+        strings = self._strings.take()
+        return joining_batch(wave.documents, wave.composites, wave.witnesses, accepts, strings)
+
+    def _rows(self, wanted: Wanted = Wanted.ALL) -> Iterator[tuple[Subscription | Derived, Found]]:
+        """What the wave completes, each once: composites, then matches in order of the completing
+        documents, then of the queries.  Disjuncts of one query may agree on a match."""
+        found: dict[tuple[Subscription | Derived, Found], None] = {}
+        for outputs in self._join.outputs(wanted):
+            for number, *values in outputs.rows:
+                reader = self._queries.reader(number)
+                row = reader.reading.read(values, self._intake.composites)
+                if isinstance(reader.owner, FormPart):
+                    found.update(dict.fromkeys(reader.owner.members.matched(row, self._held)))
+                else:
+                    found[reader.owner, row] = None
+
+        def order(entry: tuple[Subscription | Derived, Found]) -> tuple[object, ...]:
+            owner, row = entry
+            if isinstance(owner, Derived):
+                return 0, owner.number, row.documents, row.codes
+            return 1, max(row.documents), owner.order, row.documents, row.codes
+
+        yield from sorted(found, key=order)
+
+    def _follow(
+        self,
+        rows: Iterable[tuple[Subscription | Derived, Found]],
+        deliveries: list[Delivery] | None,
+        *,
+        all_of_them: bool = True,
+    ) -> Wave:
+        """The wave that rows cause; the matches that they are join the deliveries, or if not
+        `all_of_them` those that a callback or a published stream waits for.
+
+        Without deliveries, a match is built only where it is published to a stream that is read.
+        """
+        wave = Wave()
+        held = self._intake.held
+        for owner, found in rows:
+            if isinstance(owner, Derived):
+                composite = self._intake.compose(owner, found)
+                wave.composites.append(composite)
+                self._leave(owner, composite, wave.witnesses)
+                continue
+            fed = [stream for stream in owner.feeds if self._queries.graph.read[stream]]
+            told = all_of_them or owner.on_match is not None or owner.standing.stream is not None
+            if not fed and (deliveries is None or not told):
+                continue
+            documents = [held[number] for number in found.documents]
+            match = owner.match(found, documents, self._xpath.attribute_name)
+            if deliveries is not None and owner.reported:
+                deliveries.append((owner, match))
+            time = max(document.time for document in documents)
+            for stream in fed:
+                self._publish_result(match, stream, time, wave)
+        return wave
+
+    def _leave(self, derived: Derived, composite: Composite, to: Witnesses) -> None:
+        """A composite's witnesses: a row for each column that later stages ask for."""
+        key = (derived.number, composite.codes)
+        layout = self._composed.get(key)
+        if layout is None:
+            places = itertools.count()
+            layout = self._composed[key] = Layout.of(
+                (
+                    spine,
+                    (composite.codes[column],),
+                    next(places) if column in derived.valued else None,
+                    (),
+                )
+                for column, spine in derived.spines.items()
+            )
+        valued = dict(zip(derived.valued, composite.strings, strict=True))
+        strings = [valued[column] for column in derived.spines if column in valued]
+        to.leave(composite.number, layout, strings)
+
+    def _publish_result(self, match: Match, stream: str, time: int, wave: Wave) -> None:
+        """A match's result as a document of a stream."""
+        number = self._intake.next_number
+        result = Document(number, stream, match.id, time, match.result, match.json)
+        document = kept(result, self._intake.bodies)
+        try:
+            root = _tree(document)
+            if self._intake.knows(document):
+                return
+            shape = self._evaluate(document, root, wave.witnesses)
+        except DocumentError as error:
+            self._refuse(error)
+            return
+        self._intake.admit_result(document, shape)
+        wave.documents.append(document)
+
+
+def _tree(document: Document) -> etree._Element | None:
+    """A document's root element; None of a large one, which is read as it is evaluated."""
+    return None if large(document) else parsed(document)

@@ -1,0 +1,1 @@
+"""The errors of a query that parses: what it says that cannot be meant."""

@@ -1,0 +1,247 @@
+"""What a query that reads well may still say wrongly.
+
+Variables that are used where they are not bound, or that two steps bind; bindings where a path
+may fail to hold without the query failing (under `or`, in `not()`, in a comparison); steps where
+they cannot stand; functions that are not on the list.  Sections 1, 2, 3 and 8 of language.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from xscl.language.checks.functions import NUMERIC, misused
+from xscl.language.checks.limits import MOST_INSERTIONS, limits, too_many_blocks
+from xscl.language.checks.variables import Scope
+from xscl.language.problems import Problem
+from xscl.language.syntax import (
+    Binary,
+    Comparison,
+    Condition,
+    Element,
+    Function,
+    Insert,
+    JSONArray,
+    JSONObject,
+    JSONValue,
+    Literal,
+    Name,
+    Negative,
+    Parameter,
+    Path,
+    Predicate,
+    Query,
+    Select,
+    Side,
+    Step,
+    VariablePath,
+    Wrapped,
+)
+from xscl.language.walk import operands, operators, with_sub_queries
+
+__all__ = ["LATE_POSITION", "binds", "check"]
+
+LATE_POSITION = "a position cannot follow a filter that binds a variable; write it before"
+
+_ARITHMETIC = {"+", "-", "*", "div", "mod"}
+_OUTSIDE_BLOCKS = {"in SELECT", "in a predicate"}
+
+
+def check(query: Query, text: str) -> list[Problem]:
+    """All that is wrong with a query, by place; `text` is what the places are in."""
+    problem = too_many_blocks(query)
+    if problem is not None:
+        return [problem]
+    elsewhere: dict[str, int] = {}
+    checks = [_Checking(part, text, elsewhere) for part in with_sub_queries(query)]
+    for checking in checks:
+        checking.blocks()
+    for checking in checks:
+        elsewhere |= checking.scope.bound
+    for checking in checks:
+        checking.joins_and_select()
+    return sorted(problem for checking in checks for problem in checking.problems)
+
+
+class _Checking:
+    """One query without its sub-queries, its variables, and the problems."""
+
+    def __init__(self, query: Query, text: str, elsewhere: Mapping[str, int]) -> None:
+        self.query = query
+        self.scope = Scope(text, elsewhere)
+        self.problems: list[Problem] = []
+
+    def note(self, at: int, text: str) -> None:
+        self.problems.append(Problem(at, text))
+
+    def blocks(self) -> None:
+        for operand in operands(self.query.source):
+            self.path(operand.steps, within="block", against=None)
+            self.scope.end_operand()
+
+    def joins_and_select(self) -> None:
+        self.problems += limits(self.query)
+        for join, reach in operators(self.query.source):
+            if join.predicate is not None:
+                for path in _compared(join.predicate):
+                    self.path(path.steps, within="predicate", against="in a predicate")
+                    self.use(path.variable, reach)
+        for number, path in enumerate(_selected(self.query.select)):
+            if number == MOST_INSERTIONS:
+                self.note(path.at, f"a SELECT has at most {MOST_INSERTIONS:,} paths")
+                break
+            self.path(path.steps, within="SELECT", against="in SELECT")
+            self.use(path.variable, None)
+
+    # Variables.
+
+    def bind(self, variable: Name, against: str | None) -> None:
+        """Take note of a binding; `against` says what it stands in where it may not."""
+        if against is not None:
+            why = ": such a path need not match"
+            if against in _OUTSIDE_BLOCKS:
+                why = ", only in a block"
+            self.note(variable.at, f"`{variable.text}` cannot be bound {against}{why}")
+            if against in _OUTSIDE_BLOCKS:
+                return
+        problem = self.scope.bind(variable)
+        if problem is not None:
+            self.problems.append(problem)
+
+    def use(self, variable: Name, reach: int | None) -> None:
+        problem = self.scope.use(variable, reach)
+        if problem is not None:
+            self.problems.append(problem)
+
+    # Paths.
+
+    def path(self, steps: tuple[Step, ...], within: str, against: str | None) -> None:
+        """Check a path; `within` is what it is a part of: a block, a filter or SELECT."""
+        for index, step in enumerate(steps):
+            before = steps[index - 1] if index else None
+            if before is not None and (before.test == "text()" or before.test.startswith("@")):
+                last = "an attribute" if before.test.startswith("@") else "`text()`"
+                self.note(step.at, f"nothing follows {last} in a path")
+            if step.test == "." and (within != "filter" or index):
+                self.note(step.at, "`.` can only be the first step of a path in a filter")
+            if step.test == "text()" and within != "filter":
+                self.note(
+                    step.at, "`text()` can only stand in a filter; end the path at its element"
+                )
+            if step.variable is not None:
+                if step.test == "text()":
+                    self.note(
+                        step.variable.at, "`text()` cannot be bound; bind the element that holds it"
+                    )
+                self.bind(step.variable, against)
+            self.filters(step, against)
+
+    def filters(self, step: Step, against: str | None) -> None:
+        binding: Condition | None = None
+        for condition in step.filters:
+            if binding is not None:
+                for position in _positions(condition):
+                    self.note(position, LATE_POSITION)
+            self.condition(condition, against)
+            if binding is None and binds(condition):
+                binding = condition
+
+    # Conditions.
+
+    def condition(self, condition: Condition, against: str | None) -> None:
+        match condition:
+            case Path(steps):
+                self.path(steps, within="filter", against=against)
+            case Binary("and", left, right):
+                self.condition(left, against)
+                self.condition(right, against)
+            case Binary(operator, left, right):
+                where = against or f"under `{operator}`"
+                self.condition(left, where)
+                self.condition(right, where)
+            case Negative(operand):
+                self.condition(operand, against or "under `-`")
+            case Function():
+                self.problems += misused(condition)
+                for argument in condition.arguments:
+                    self.condition(argument, against or f"in `{condition.name}()`")
+
+
+def _compared(predicate: Predicate) -> Iterator[VariablePath]:
+    if isinstance(predicate, Comparison):
+        yield from _varying(predicate.left)
+        yield from _varying(predicate.right)
+    else:
+        for part in predicate.parts:
+            yield from _compared(part)
+
+
+def _varying(side: Side) -> Iterator[VariablePath]:
+    while isinstance(side, Wrapped):
+        side = side.operand
+    if isinstance(side, VariablePath):
+        yield side
+
+
+def _selected(select: Select | JSONValue) -> Iterator[VariablePath]:
+    match select:
+        case VariablePath():
+            yield select
+        case Element():
+            for parts in (*(value for _, value in select.attributes), select.content):
+                for part in parts:
+                    if isinstance(part, Insert):
+                        yield part.path
+                    elif isinstance(part, Element):
+                        yield from _selected(part)
+        case JSONObject(members):
+            for _, value in members:
+                yield from _selected(value)
+        case JSONArray(items):
+            for value in items:
+                yield from _selected(value)
+        case tuple():
+            for item in select:
+                yield item.path
+
+
+def binds(condition: Condition) -> bool:
+    """Whether a filter binds a variable, at any depth."""
+    match condition:
+        case Path(steps):
+            return any(s.variable is not None or any(map(binds, s.filters)) for s in steps)
+        case Binary(_, left, right):
+            return binds(left) or binds(right)
+        case Negative(operand):
+            return binds(operand)
+        case Function():
+            return any(map(binds, condition.arguments))
+        case Literal() | Parameter():
+            return False
+
+
+def _positions(condition: Condition) -> Iterator[int]:
+    """Where a filter asks for a position: as a number, or by `last()`."""
+    match condition:
+        case Literal(float()) | Negative():
+            yield condition.at
+        case Binary(operator) if operator in _ARITHMETIC:
+            yield condition.at
+        case Function(name) if name in NUMERIC:
+            yield condition.at
+        case _:
+            yield from _lasts(condition)
+
+
+def _lasts(condition: Condition) -> Iterator[int]:
+    """The calls of `last()` that mean this filter (those within a path mean the path's)."""
+    match condition:
+        case Function("last"):
+            yield condition.at
+        case Function():
+            for argument in condition.arguments:
+                yield from _lasts(argument)
+        case Binary(_, left, right):
+            yield from _lasts(left)
+            yield from _lasts(right)
+        case Negative(operand):
+            yield from _lasts(operand)

@@ -1,0 +1,96 @@
+"""What a syntax error says: what was found, and what could have stood there.
+
+The parser knows the terminals that it would have accepted; people are told in their own
+words, and a family of terminals that always come together (all that can start a path) in
+one word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from xscl.language.checks.names import NAME, STRING
+from xscl.language.problems import enumerated
+
+__all__ = ["expected", "found"]
+
+# From the top: the first line whose terminals are all acceptable takes them away.
+_WORDS: tuple[tuple[str, str], ...] = (
+    ("DOT NAME QNAME ANY_NAMESPACE STAR AT TEXT NUMBER", "a path such as `./title`"),
+    ("DIV MOD PLUS MINUS STAR EQUALITY RELATION AND OR", "an operator"),
+    (
+        "VARIABLE INF NUMBER STRING PARAMETER MINUS FUNCTION _LPAR _RBRACE _COMMA",
+        "a predicate such as `x = y`, a window such as `7 days`, `}`",
+    ),
+    ("VARIABLE INF NUMBER STRING MINUS FUNCTION _LPAR _RPAR", "a variable, a string, a number"),
+    ("VARIABLE INF NUMBER STRING PARAMETER MINUS FUNCTION _LPAR", "a comparison such as `x = y`"),
+    ("VARIABLE INF NUMBER STRING MINUS FUNCTION", "a variable, a string, a number"),
+    ("NAME QNAME ANY_NAMESPACE STRING STAR", "a name, `*`"),
+    ("NAME QNAME ANY_NAMESPACE STAR", "a name, `*`"),
+    ("EQUALITY RELATION", "a comparison such as `=`"),
+    ("INF NUMBER PARAMETER MINUS", "a window such as `7 days`"),
+    ("VARIABLE INF", "a variable"),
+    ("VARIABLE", "a variable"),
+    ("NAME QNAME", "a name"),
+    ("NAME", "a name"),
+    ("NUMBER", "a number"),
+    ("STRING", "a string"),
+    ("PARAMETER", "a parameter"),
+    ("FUNCTION", "a function"),
+    ("CONSTRUCTOR LBRACE", "an XML constructor, a JSON constructor"),
+    ("UNIT", "a unit such as `days`"),
+    ("AT", "`@`"),
+    ("STAR", "`*`"),
+    ("MINUS", "`-`"),
+    ("_LPAR", "`(`"),
+    ("LBRACE", "`{`"),
+    ("_IS", "`=`"),
+    ("SLASH", "`/`"),
+    ("DSLASH", "`//`"),
+    ("_LBRACKET", "`[`"),
+    ("_RBRACKET", "`]`"),
+    ("_RPAR", "`)`"),
+    ("_ARROW", "`->`"),
+    ("AND", "`AND`"),
+    ("OR", "`OR`"),
+    ("_COMMA", "`,`"),
+    ("_RBRACE", "`}`"),
+    ("_DECLARE", "`DECLARE`"),
+    ("_NAMESPACE", "`NAMESPACE`"),
+    ("SELECT", "`SELECT`"),
+    ("_AS", "`AS`"),
+    ("_FROM", "`FROM`"),
+    ("FOLLOWED", "`FOLLOWED BY`"),
+    ("_BY", "`BY`"),
+    ("JOIN", "`JOIN`"),
+    ("_PUBLISH", "`PUBLISH`"),
+)
+
+_FOUND = re.compile(
+    rf":?{NAME}'*+|{STRING}|[0-9]+(?:\.[0-9]*)?|->|--|//|::|\.\.|[<>!]=|.", re.DOTALL
+)
+_LONGEST = 40
+
+
+def expected(terminals: Iterable[str], end: str) -> str:
+    """The acceptable terminals in words; `end` is what may follow the text."""
+    left = set(terminals)
+    words: list[str] = []
+    for names, word in _WORDS:
+        family = set(names.split())
+        if family <= left:
+            left -= family
+            words += word.split(", ")
+    if "$END" in left:
+        words += end.split(", ")
+    return enumerated(dict.fromkeys(words))
+
+
+def found(text: str, at: int, end: int) -> str:
+    """What stands at an offset, and before another; white space is what a text ends with."""
+    token = _FOUND.match(text, at, end)
+    if token is None or token[0] in " \t\r\n":
+        return "the end of the text"
+    word = token[0] if len(token[0]) <= _LONGEST else token[0][: _LONGEST - 1] + "…"
+    return f"`{word}`" if word.isprintable() else f"U+{ord(word[0]):04X}"

@@ -1,0 +1,66 @@
+"""Whether two queries say the same: their value-join normal forms are equal (section 6.2).
+
+Comments, white space and quotes are not in the syntax tree; places are taken out of it, and a
+predicate is the set of its disjuncts, each the set of its conjuncts.  Names of variables count: the
+bindings of matches bear them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from weakref import WeakKeyDictionary
+
+from xscl.language.normal_form import disjuncts
+from xscl.language.parameters import Prepared
+from xscl.language.problems import Unbound
+from xscl.language.syntax import Join, Predicate, Query
+
+__all__ = ["normal_form", "normal_form_of"]
+
+_ASIDE = frozenset({"at"})
+_ASIDE_OF_QUERY = frozenset({"at", "text", "name", "named_at"})
+
+_prepared: WeakKeyDictionary[Prepared, object] = WeakKeyDictionary()
+
+
+def normal_form(query: Query) -> object:
+    """What a query says, whatever its name and wherever it stands; parameters are bound.
+
+    >>> from xscl.language import parse
+    >>> (one, other), _ = parse("S//a->x JOIN {x = y AND x > 1} S//b->y; "
+    ...                         "S//a->x JOIN {x > 1.0 AND (x = y)} S//b->y -- the same")
+    >>> normal_form(one) == normal_form(other)
+    True
+    """
+    return _bare(query)
+
+
+def normal_form_of(prepared: Prepared) -> object:
+    """What a query with parameters says, these standing for themselves."""
+    if prepared not in _prepared:
+        _prepared[prepared] = _bare(prepared.query)
+    return _prepared[prepared]
+
+
+def _bare(node: object) -> object:
+    if isinstance(node, tuple):
+        return tuple(map(_bare, node))
+    if not is_dataclass(node) or isinstance(node, type):
+        # 1 is 1.0, but not true.
+        return (type(node), node) if isinstance(node, bool) else node
+    aside = _ASIDE_OF_QUERY if isinstance(node, Query) else _ASIDE
+    parts: list[object] = []
+    for member in fields(node):
+        if member.name not in aside:
+            value = getattr(node, member.name)
+            joined = isinstance(node, Join) and member.name == "predicate"
+            parts.append(_predicate(value) if joined else _bare(value))
+    return type(node).__name__, *parts
+
+
+def _predicate(predicate: Predicate | None) -> object:
+    try:
+        return frozenset(frozenset(map(_bare, some)) for some in disjuncts(predicate))
+    except Unbound:
+        # With parameters in it, it may have no normal form yet.
+        return _bare(predicate)

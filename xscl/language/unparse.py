@@ -1,0 +1,133 @@
+"""Syntax trees back to text: the conditions of a query as its writer wrote them.
+
+The tree is printed, not the text cut out, because a condition may be part of a filter and a
+parameter's value stands in no text.  A node test is taken from the text where it stands, so that
+its prefix is the one that was declared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from xpath_stage import number_text
+from xscl.language.checks.names import NAME, PREDECLARED, STRING, unquoted
+from xscl.language.syntax import (
+    Binary,
+    Block,
+    Comparison,
+    Condition,
+    Function,
+    Literal,
+    Negative,
+    Parameter,
+    Path,
+    Side,
+    Step,
+    SubQuery,
+    VariablePath,
+    Wrapped,
+)
+
+__all__ = ["Wording"]
+
+_TEST = re.compile(rf"@?[ \t\r\n]*(?:{STRING}|\*:{NAME}|{NAME}(?::{NAME})?|\*)")
+_LEVELS = (("or",), ("and",), ("=", "!="), ("<", "<=", ">", ">="), ("+", "-"), ("*", "div", "mod"))
+_LOOSENESS = {operator: level for level, some in enumerate(_LEVELS, 1) for operator in some}
+_PREFIXES = {uri: prefix for prefix, uri in PREDECLARED.items()}
+
+
+class Wording:
+    """Prints the syntax of one query; `text` is what the query was read from."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def block(self, block: Block | SubQuery) -> str:
+        """A block with its filters; of a sub-query only the path."""
+        stream = block.stream.text if isinstance(block, Block) else "(…)"
+        return stream + "".join(step.axis + self.step(step) for step in block.steps)
+
+    def step(self, step: Step) -> str:
+        """A step without its axis."""
+        return self.bare(step) + "".join(f"[{self.condition(c)}]" for c in step.filters)
+
+    def bare(self, step: Step) -> str:
+        """A step without its axis and its filters."""
+        binding = "" if step.variable is None else f"->{step.variable.text}"
+        return self.test(step) + binding
+
+    def test(self, step: Step) -> str:
+        """A node test as it stands in the text; a step that stands in none by its name."""
+        if step.test in (".", "text()"):
+            return step.test
+        found = _TEST.match(self._text, step.at)
+        local = step.test.rpartition("}")[2].removeprefix("@")
+        if found is not None:
+            written = found[0].removeprefix("@").strip()
+            spelt = unquoted(written) if written[0] in "'\"" else written.rpartition(":")[2]
+            if spelt in (local, step.test.removeprefix("{}")):
+                return ("@" if found[0][0] == "@" else "") + written
+        return self._clark(step.test)
+
+    def path(self, steps: Sequence[Step]) -> str:
+        """A relative path."""
+        first, *others = steps
+        return self.step(first) + "".join(step.axis + self.step(step) for step in others)
+
+    def condition(self, condition: Condition, tightness: int = 0) -> str:
+        """A condition of a filter, without the brackets."""
+        match condition:
+            case Path():
+                return self.path(condition.steps)
+            case Literal():
+                return _literal(condition)
+            case Function():
+                arguments = ", ".join(self.condition(a) for a in condition.arguments)
+                return f"{condition.name}({arguments})"
+            case Negative():
+                return f"-{self.condition(condition.operand, 7)}"
+            case Binary():
+                level = _LOOSENESS[condition.operator]
+                # A chain of `and` or `or` is balanced in the tree, and needs no parentheses.
+                right = level if condition.operator in ("and", "or") else level + 1
+                text = (
+                    f"{self.condition(condition.left, level)} {condition.operator} "
+                    f"{self.condition(condition.right, right)}"
+                )
+                return f"({text})" if level < tightness else text
+            case Parameter():
+                return f":{condition.name}"
+
+    def comparison(self, comparison: Comparison) -> str:
+        """A comparison of a predicate."""
+        left, right = self.side(comparison.left), self.side(comparison.right)
+        return f"{left} {comparison.operator} {right}"
+
+    def side(self, side: Side) -> str:
+        """A side of a comparison."""
+        match side:
+            case VariablePath():
+                steps = "".join(step.axis + self.step(step) for step in side.steps)
+                return side.variable.text + steps
+            case Literal():
+                return _literal(side)
+            case Wrapped():
+                return f"{side.function}({self.side(side.operand)})"
+            case Parameter():
+                return f":{side.name}"
+
+    def _clark(self, test: str) -> str:
+        attribute = "@" if test.startswith("@") else ""
+        uri, brace, local = test.removeprefix("@").rpartition("}")
+        if not brace or uri == "{":
+            return attribute + local
+        uri = uri[1:]
+        prefix = "*:" if uri == "*" else f"{_PREFIXES[uri]}:" if uri in _PREFIXES else f"{{{uri}}}"
+        return attribute + prefix + local
+
+
+def _literal(literal: Literal) -> str:
+    if isinstance(literal.value, str):
+        return "'" + literal.value.replace("'", "''") + "'"
+    return number_text(float(literal.value))

@@ -1,0 +1,1 @@
+"""What comes out: matches, their nodes and their results."""

@@ -1,0 +1,111 @@
+"""A match: which documents, at which nodes, satisfy which query; its result when it is read."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from json import dumps
+
+from lxml import etree
+
+from xpath_stage import parse
+from xscl.language.syntax import Select
+from xscl.matches.nodes import BoundNode
+from xscl.matches.results import as_json, as_xml, is_json
+
+__all__ = ["Match", "Told", "match_id"]
+
+
+Recipe = tuple[Select, Sequence[BoundNode], Mapping[str, BoundNode]]
+"""What a result is built from: the SELECT, the output nodes, the variables."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A result that was built before, of a match that is told again: XML as text or a JSON value,
+    and its form as XML, None where it has none."""
+
+    result: object
+    json: bool
+    markup: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """One match (section 4 of the language).
+
+    `documents`, `streams` and `nodes` have an entry for each block, in block order: the
+    document's id, its stream and the number of the block's output node.  `bindings` are the node
+    numbers of the variables that the SELECT names, `time` is the latest document's timestamp in
+    seconds, `stream` the published stream or None.  A match holds its documents; `result` is
+    built from them when it is read.
+    """
+
+    id: str
+    query: str
+    stream: str | None
+    time: float
+    documents: tuple[str, ...]
+    streams: tuple[str, ...]
+    nodes: tuple[int, ...]
+    bindings: dict[str, int]
+    _made_of: Recipe | Told = field(repr=False, compare=False)
+
+    def xml(self) -> etree._Element:
+        """The result document as XML, a new element at each call.
+
+        Raises TypeError where the SELECT is a JSON constructor, and ValueError for a result that
+        is deeper than 256 elements.
+        """
+        return parse(self.markup)
+
+    @property
+    def markup(self) -> str:
+        """The text of `xml`."""
+        if not isinstance(self._made_of, Told):
+            return as_xml(*self._made_of)
+        if self._made_of.markup is None:
+            raise TypeError("the result of a JSON constructor is no XML")
+        return self._made_of.markup
+
+    @property
+    def json(self) -> bool:
+        """Whether the result document is a JSON value; else it is XML."""
+        if isinstance(self._made_of, Told):
+            return self._made_of.json
+        select, outputs, _ = self._made_of
+        return is_json(select, outputs)
+
+    @property
+    def result(self) -> object:
+        """The result document: XML as text, JSON as a value."""
+        if isinstance(self._made_of, Told):
+            return self._made_of.result
+        return as_json(*self._made_of) if self.json else as_xml(*self._made_of)
+
+    def to_dict(self) -> dict[str, object]:
+        """The JSON form of interface.md."""
+        return {
+            "id": self.id,
+            "query": self.query,
+            "stream": self.stream,
+            "time": self.time,
+            "documents": list(self.documents),
+            "streams": list(self.streams),
+            "nodes": list(self.nodes),
+            "bindings": dict(self.bindings),
+            "result": self.result,
+        }
+
+
+def match_id(
+    query: str,
+    documents: list[tuple[str, str]],
+    nodes: list[tuple[int, str | None]],
+    bindings: list[tuple[str, int, str | None]],
+) -> str:
+    """The stable id of a match: a hash of the query's name, its documents (stream, id), nodes
+    and bindings (node number and, for an attribute, its name)."""
+    content = dumps([query, documents, nodes, bindings], ensure_ascii=False)
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:32]

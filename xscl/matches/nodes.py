@@ -1,0 +1,146 @@
+"""The nodes of a match, as results are made of them: their strings, copies and JSON values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, cast
+
+from lxml import etree
+
+from xpath_stage import EXTENSIONS, decode_name, string_value
+from xscl.dissection.xpath_text import path_expression
+from xscl.documents.document import Document, Nodes, large, nodes
+from xscl.documents.trees import part_of
+from xscl.language.syntax import Step
+
+__all__ = ["BoundNode", "grouped", "read_in_order"]
+
+_START_OF_TAG = re.compile(r"<[^\s/>]+")
+
+
+@dataclass(frozen=True, slots=True)
+class BoundNode:
+    """A node of a document: the element of a number, or its attribute of a Clark name."""
+
+    document: Document
+    number: int
+    attribute: str | None
+
+    @property
+    def element(self) -> etree._Element:
+        """The element, or the one that the attribute belongs to."""
+        return self._nodes.element(self.number)
+
+    @property
+    def _nodes(self) -> Nodes:
+        """The nodes of the document, or of a part that has this one and all below it."""
+        if large(self.document):
+            return part_of(self.document, self.number)
+        return nodes(self.document)
+
+    @property
+    def name(self) -> str:
+        """The node's name without its namespace; of a JSON node its key."""
+        return _name(self.element.tag if self.attribute is None else self.attribute)
+
+    def string(self) -> str:
+        """The string value."""
+        if self.attribute is None:
+            return string_value(self.element)
+        return str(self.element.get(self.attribute, ""))
+
+    def markup(self, *, in_default: bool = False) -> str:
+        """A copy of the node, as XML; `in_default`: for a place where a default namespace holds.
+
+        A copied attribute is an element everywhere, and a JSON key that is no XML name an `item`
+        with a `key`.  Text, because lxml gives an element that it moves to another tree the
+        prefixes of its new place.
+        """
+        if self.attribute is not None:
+            uri = etree.QName(self.attribute).namespace
+            prefixes = {p: u for p, u in self.element.nsmap.items() if u == uri and p is not None}
+            copied = etree.Element(self.attribute, nsmap=prefixes or None)
+            copied.text = self.string()
+        else:
+            copied = deepcopy(self.element)
+            copied.tail = None
+            if self.document.json:
+                _name_keys(copied)
+        text = etree.tostring(copied, encoding="unicode")
+        if in_default and None not in copied.nsmap:
+            # What has no namespace must not fall into the default one.
+            text = _START_OF_TAG.sub(r'\g<0> xmlns=""', text, count=1)
+        return text
+
+    def value(self) -> object:
+        """The node as JSON: its original value, or what an XML node comes to."""
+        original = self._nodes.values
+        if original is not None:
+            return original[self.number]
+        return self.string() if self.attribute is not None else _as_json(self.element)
+
+    def along(self, steps: tuple[Step, ...]) -> list[BoundNode]:
+        """The nodes that a path from this one leads to, in document order."""
+        if not steps:
+            return [self]
+        if self.attribute is not None:
+            return []
+        here = self._nodes
+        numbers = here.numbers
+        found = []
+        for node in cast(list[Any], _compiled(steps)(here.element(self.number))):
+            if isinstance(node, etree._Element):
+                found.append(BoundNode(self.document, numbers[node], None))
+            else:
+                found.append(BoundNode(self.document, numbers[node.getparent()], node.attrname))
+        return found
+
+
+def read_in_order(bound: Iterable[BoundNode]) -> None:
+    """Reads what large documents have of some nodes, in the order in which it comes there."""
+    for node in sorted((one for one in bound if large(one.document)), key=lambda one: one.number):
+        part_of(node.document, node.number)
+
+
+def grouped(members: Iterable[tuple[str, object]]) -> dict[str, object]:
+    """Members of an object: under each name its value, or an array where there are several.
+
+    >>> grouped([("a", 1), ("b", 2), ("a", [3])])
+    {'a': [1, [3]], 'b': 2}
+    """
+    groups: dict[str, list[object]] = {}
+    for name, value in members:
+        groups.setdefault(name, []).append(value)
+    return {name: values[0] if len(values) == 1 else values for name, values in groups.items()}
+
+
+@lru_cache(maxsize=10_000)
+def _compiled(steps: tuple[Step, ...]) -> etree.XPath:
+    expression, namespaces = path_expression(steps)
+    return etree.XPath(expression, namespaces=namespaces, extensions=EXTENSIONS)
+
+
+def _name(tag: str) -> str:
+    key = decode_name(tag)
+    return etree.QName(tag).localname if key is None else key
+
+
+def _name_keys(copied: etree._Element) -> None:
+    for element in copied.iter("*"):
+        key = decode_name(element.tag)
+        if key is not None:
+            element.tag = "item"
+            element.set("key", key)
+    etree.cleanup_namespaces(copied)
+
+
+def _as_json(element: etree._Element) -> object:
+    """Section 7 reversed: an object of the children, or the string where there are none."""
+    children = list(element.iterchildren("*"))
+    if not children:
+        return string_value(element)
+    return grouped((_name(child.tag), _as_json(child)) for child in children)

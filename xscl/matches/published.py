@@ -1,0 +1,215 @@
+"""Iterators over published streams: each gets every match that is published while it is open.
+
+Matches come from the thread that publishes documents and wait, in order, until a thread or a task
+of any event loop asks for them.  Who waits holds no match: a waiter is only told to look again, so
+that one that is cancelled, or whose loop has ended, takes none with it.  Only so many matches wait;
+then the one who publishes does, unless the reader is the same thread, which would wait for itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import weakref
+from collections import deque
+from contextlib import suppress
+from types import TracebackType
+
+from xscl.matches.match import Match
+
+__all__ = ["MatchStream", "Streams"]
+
+_WAITING = 1000
+_PATIENCE = 0.05
+"""Seconds after which one who waits for a reader looks whether there still is one."""
+
+
+class MatchStream:
+    """The matches of one published stream from now on, as an iterator: `for` waits for them in a
+    thread, `async for` in a task.
+
+    It ends when it is closed and the matches that it had are read; `with` and `async with` close
+    it.  `len()` matches wait in it.  Where there are 1,000, who publishes waits until one is read,
+    or the stream is closed or let go; so whoever is done with one should do that, and several are
+    read in a thread each.  But nobody waits for a reader (who opened it, or was the last to read)
+    that is the publishing thread itself or has ended: there they wait without bound.  Threads and
+    tasks may share an iterator: each match then goes to one of them.  Waiting for a match in the
+    thread that publishes, or by `for` in an event loop's, is waiting for oneself.
+    """
+
+    def __init__(self, name: str, awaited: set[MatchStream]) -> None:
+        self.name = name
+        self._awaited = awaited
+        self._matches: deque[Match] = deque()
+        self._turns: set[asyncio.Future[None]] = set()
+        self._closed = False
+        self._reader = threading.current_thread()
+        self.changed = threading.Condition()
+
+    def __repr__(self) -> str:
+        return f"<MatchStream {self.name!r}>"
+
+    def __len__(self) -> int:
+        return len(self._matches)
+
+    def __bool__(self) -> bool:
+        # One without waiting matches is still a stream.
+        return True
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is closed: no more matches come, those that wait can still be read."""
+        return self._closed
+
+    def take(self, match: Match) -> bool:
+        """Adds a match, from any thread; False if it is to wait for the reader, which is told by
+        `changed`.  A stream that is closed takes no more, and keeps nobody waiting."""
+        with self.changed:
+            if self._closed:
+                return True
+            if len(self._matches) >= _WAITING and self._is_read_elsewhere():
+                return False
+            self._matches.append(match)
+            self._wake()
+            return True
+
+    def close(self) -> None:
+        """Ends the stream, from any thread; twice does no harm."""
+        with self.changed:
+            self._closed = True
+            self._wake()
+
+    def __iter__(self) -> MatchStream:
+        return self
+
+    def __next__(self) -> Match:
+        with self.changed:
+            self._reader = threading.current_thread()
+            while not self._matches:
+                if self._closed:
+                    raise StopIteration
+                self.changed.wait()
+            return self._next()
+
+    def __aiter__(self) -> MatchStream:
+        return self
+
+    async def __anext__(self) -> Match:
+        while True:
+            with self.changed:
+                self._reader = threading.current_thread()
+                if self._matches:
+                    return self._next()
+                if self._closed:
+                    raise StopAsyncIteration
+                turn = asyncio.get_running_loop().create_future()
+                self._turns.add(turn)
+                self._awaited.add(self)
+            try:
+                await turn
+            finally:
+                with self.changed:
+                    self._turns.discard(turn)
+                    if not self._turns:
+                        self._awaited.discard(self)
+
+    def __enter__(self) -> MatchStream:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> MatchStream:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _is_read_elsewhere(self) -> bool:
+        return self._reader is not threading.current_thread() and self._reader.is_alive()
+
+    def _next(self) -> Match:
+        if len(self._matches) == _WAITING:
+            self.changed.notify_all()
+        return self._matches.popleft()
+
+    def _wake(self) -> None:
+        """Tells all who wait to look again.
+
+        All, for the one that were chosen might be cancelled or interrupted, or its loop stopped.
+        """
+        self.changed.notify_all()
+        for turn in self._turns:
+            # A loop that is closed has no tasks left to wake.
+            with suppress(RuntimeError):
+                turn.get_loop().call_soon_threadsafe(_begin, turn)
+        self._turns.clear()
+        self._awaited.discard(self)
+
+
+class Streams:
+    """The open iterators of an engine, by the name of their stream.
+
+    It holds them weakly, so that one is gone with its last reader; but those that a task awaits
+    it holds, since an event loop holds its waiting tasks only weakly, too.
+    """
+
+    def __init__(self) -> None:
+        self._open: dict[str, list[weakref.ref[MatchStream]]] = {}
+        self._awaited: set[MatchStream] = set()
+        self._lock = threading.RLock()
+
+    def open(self, name: str) -> MatchStream:
+        """A new iterator over the stream of a name."""
+        stream = MatchStream(name, self._awaited)
+        with self._lock:
+            for other in list(self._open):
+                self._living(other)
+            self._open.setdefault(name, []).append(weakref.ref(stream))
+        return stream
+
+    def publish(self, name: str, match: Match) -> None:
+        """Gives a match to each open iterator over the stream of a name, when there is room."""
+        with self._lock:
+            streams = [weakref.ref(stream) for stream in self._living(name)]
+        for ref in streams:
+            while (stream := ref()) is not None and not stream.take(match):
+                # Who waits does not hold it: its last reader may let it go, which wakes nobody.
+                changed = stream.changed
+                del stream
+                with changed:
+                    changed.wait(_PATIENCE)
+
+    def close(self) -> None:
+        """Closes all iterators."""
+        with self._lock:
+            streams = [stream for name in list(self._open) for stream in self._living(name)]
+            self._open.clear()
+        for stream in streams:
+            stream.close()
+
+    def _living(self, name: str) -> list[MatchStream]:
+        """The iterators of a name that are held and open; the others are forgotten."""
+        found = [(ref, ref()) for ref in self._open.get(name, ())]
+        living = [(ref, stream) for ref, stream in found if stream is not None]
+        living = [(ref, stream) for ref, stream in living if not stream.closed]
+        if living:
+            self._open[name] = [ref for ref, _ in living]
+        else:
+            self._open.pop(name, None)
+        return [stream for _, stream in living]
+
+
+def _begin(turn: asyncio.Future[None]) -> None:
+    if not turn.done():
+        turn.set_result(None)

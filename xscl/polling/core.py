@@ -1,0 +1,135 @@
+"""The decision core of polling: states of feeds and answers in, decisions out, no I/O, no clock.
+
+`start` says which feeds are to be fetched now and with which validators, `next_start` when to ask
+again, `answered` takes what came and settles when the feed is due next.  All chance comes from a
+seed: the same answers at the same times give the same decisions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from random import Random
+from urllib.parse import urlsplit
+
+from xscl.polling import transitions
+from xscl.polling.schedule import Schedule
+from xscl.polling.state import FeedState, Policy, Response, Validators
+from xscl.polling.transitions import FeedNotes
+from xscl.web.headers import retry_after
+
+__all__ = ["Answer", "Failed", "Fetch", "Parsed", "Polling"]
+
+_BUSY = frozenset({429, 503})
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """A decision: this feed is to be fetched now."""
+
+    address: str
+    url: str
+    validators: Validators
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A response whose body was read as a feed."""
+
+    response: Response
+    notes: FeedNotes
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """No answer, or one that is no feed."""
+
+    reason: str
+
+
+Answer = Parsed | Response | Failed
+"""What came back; a plain Response is one without a feed: 304, or an error."""
+
+
+class Polling:
+    """The feeds that are polled, and when.
+
+    >>> polling = Polling([FeedState("http://a.example/", "http://a.example/")], Policy(), seed=0)
+    >>> [fetch.url for fetch in polling.start(now=0.0)]
+    ['http://a.example/']
+    >>> polling.answered("http://a.example/", Response(304, "http://a.example/"), now=1.0).error
+    'the server answered 304 to a request without a condition'
+    """
+
+    def __init__(self, feeds: Iterable[FeedState], policy: Policy, *, seed: int) -> None:
+        self.states = {state.address: state for state in feeds}
+        self._policy = policy
+        self._random = Random(seed)
+        self._schedule = Schedule(policy.spacing, policy.concurrency)
+        self._asked: dict[str, Fetch] = {}
+        for state in self.states.values():
+            if not state.gone:
+                self._await(state)
+
+    @property
+    def under_way(self) -> int:
+        """How many fetches were started and not answered yet."""
+        return len(self._asked)
+
+    def due(self, now: float) -> list[str]:
+        """The addresses of the feeds that may be fetched at a time, as far as it is up to them."""
+        return [
+            state.address
+            for state in self.states.values()
+            if not state.gone and (state.next_fetch is None or state.next_fetch <= now)
+        ]
+
+    def start(self, now: float) -> list[Fetch]:
+        """The fetches to start now."""
+        fetches = []
+        for address in self._schedule.start(now):
+            state = self.states[address]
+            fetch = self._asked[address] = Fetch(address, state.url, state.validators)
+            fetches.append(fetch)
+        return fetches
+
+    def next_start(self) -> float | None:
+        """When `start` may have something to do; None if only an answer can change that."""
+        return self._schedule.next_start()
+
+    def answered(self, address: str, answer: Answer, now: float) -> FeedState:
+        """Takes the answer to a fetch; returns what is known of the feed from now on."""
+        fetch = self._asked.pop(address)
+        before = self.states[address]
+        state = self.states[address] = self._after(before, answer, now)
+        wait = now
+        if isinstance(answer, Response) and answer.status in _BUSY:
+            # The server is overloaded, not this one feed.
+            wait += retry_after(answer.headers, now)
+        self._schedule.finish(_host(fetch.url), wait)
+        if not (state.gone or self._policy.once):
+            self._await(state)
+        return state
+
+    def _after(self, state: FeedState, answer: Answer, now: float) -> FeedState:
+        jitter = self._random.random()
+        match answer:
+            case Parsed(response, notes):
+                return transitions.succeeded(state, response, notes, now, self._policy)
+            case Response(status=304) if state.validators == Validators():
+                reason = "the server answered 304 to a request without a condition"
+                return transitions.failed(state, reason, now, self._policy, jitter)
+            case Response(status=304):
+                return transitions.not_modified(state, answer, now, self._policy)
+            case Response():
+                return transitions.refused(state, answer, now, self._policy, jitter)
+            case Failed(reason):
+                return transitions.failed(state, reason, now, self._policy, jitter)
+
+    def _await(self, state: FeedState) -> None:
+        due = float("-inf") if state.next_fetch is None else state.next_fetch
+        self._schedule.add(state.address, _host(state.url), due)
+
+
+def _host(url: str) -> str:
+    return (urlsplit(url).hostname or "").lower()

@@ -1,0 +1,162 @@
+"""The core's decisions carried out: threads fetch and parse what is due, and each answer changes
+what is known of its feed.  What becomes of a feed's items is its user's affair.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from xscl.feeds import NotAFeed
+from xscl.feeds.items import ParsedFeed
+from xscl.polling.clock import Clock
+from xscl.polling.core import Answer, Failed, Fetch, Parsed, Polling
+from xscl.polling.parsing import Parser
+from xscl.polling.state import FeedState, Policy, Response
+from xscl.web.retrieval import Retrieval, RetrievalError
+from xscl.web.targets import Credentials
+
+__all__ = ["Fetched", "Fetching"]
+
+log = logging.getLogger("xscl")
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """An answer, taken at a time (`at`), and what is known of its feed since (`state`).
+
+    `response` is None if there was none that can be used; it may be an error, or have a body that
+    is no feed.  `feed` is what was read from it.
+    """
+
+    at: float
+    state: FeedState
+    response: Response | None
+    feed: ParsedFeed | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    address: str
+    answer: Answer
+    response: Response | None = None
+    feed: ParsedFeed | None = None
+
+
+class _Stop:
+    """That fetching is to end, among the answers."""
+
+
+class Fetching:
+    """Feeds that are fetched as they fall due, by as many threads as the policy has fetches under
+    way; all but retrieval and parsing goes on in the thread that asks for the next answer."""
+
+    def __init__(
+        self,
+        states: Iterable[FeedState],
+        credentials: Mapping[str, Credentials | None],
+        retrieval: Retrieval,
+        parser: Parser,
+        clock: Clock,
+        policy: Policy,
+        *,
+        seed: int,
+    ) -> None:
+        """`credentials` are those of the feeds that have some, by address."""
+        self._polling = Polling(states, policy, seed=seed)
+        self._credentials = credentials
+        self._retrieval = retrieval
+        self._parser = parser
+        self._clock = clock
+        self._over = False
+        self._fetches: queue.SimpleQueue[Fetch | None] = queue.SimpleQueue()
+        self._answers: queue.SimpleQueue[_Answered | _Stop] = queue.SimpleQueue()
+        self._threads = min(policy.concurrency, len(self._polling.states))
+        for number in range(self._threads):
+            name = f"xscl-feeds-{number}"
+            threading.Thread(target=self._fetch_all, name=name, daemon=True).start()
+
+    @property
+    def states(self) -> Mapping[str, FeedState]:
+        """What is known of each feed, by address."""
+        return self._polling.states
+
+    @property
+    def over(self) -> bool:
+        """Whether it was stopped, or no feed is left that may be fetched."""
+        return self._over
+
+    def due(self, now: float) -> list[str]:
+        """The addresses of the feeds that may be fetched at a time, as far as it is up to them."""
+        return self._polling.due(now)
+
+    def stop(self) -> None:
+        """Ends it once the answers that are there have been taken; may be called from anywhere, a
+        signal handler too."""
+        self._answers.put(_Stop())
+        self._dismiss()
+
+    def next(self, until: float | None = None) -> Fetched | None:
+        """The next answer; fetches are started as they fall due meanwhile.
+
+        None if there is none at the moment given (a past one: at once), or when it is over.
+        """
+        while not self._over:
+            for fetch in self._polling.start(self._clock.now()):
+                self._fetches.put(fetch)
+            start, under_way = self._polling.next_start(), self._polling.under_way
+            if start is None and not under_way:
+                break
+            moments = [moment for moment in (start, until) if moment is not None]
+            answered = self._clock.receive(self._answers, min(moments, default=None), under_way)
+            if isinstance(answered, _Stop):
+                break
+            if answered is not None:
+                return self._take(answered)
+            if until is not None and self._clock.now() >= until:
+                return None
+        self._over = True
+        self._dismiss()
+        return None
+
+    def _dismiss(self) -> None:
+        for _ in range(self._threads):
+            self._fetches.put(None)
+
+    def _take(self, answered: _Answered) -> Fetched:
+        now = self._clock.now()
+        state = self._polling.answered(answered.address, answered.answer, now)
+        return Fetched(now, state, answered.response, answered.feed)
+
+    def _fetch_all(self) -> None:
+        while (fetch := self._fetches.get()) is not None:
+            try:
+                answered = self._fetch(fetch)
+            except Exception as error:
+                # One feed's trouble, of whatever kind, must not take a thread from the others.
+                log.exception("feed %s", fetch.address)
+                answered = _Answered(fetch.address, Failed(f"{type(error).__name__}: {error}"))
+            self._answers.put(answered)
+
+    def _fetch(self, fetch: Fetch) -> _Answered:
+        address = fetch.address
+        try:
+            response = self._retrieval(fetch.url, fetch.validators, self._credentials.get(address))
+        except RetrievalError as error:
+            return _Answered(address, Failed(str(error)))
+        if response.status != 200:
+            return _Answered(address, response, response)
+        content_type = response.headers.get("content-type")
+        try:
+            feed = self._parser(
+                response.body,
+                address,
+                content_type=None if content_type is None else content_type.decode("latin-1"),
+                base=response.url,
+            )
+        except NotAFeed as error:
+            return _Answered(address, Failed(f"what is there {error}"), response)
+        return _Answered(address, Parsed(response, feed), response, feed)

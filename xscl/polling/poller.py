@@ -1,0 +1,160 @@
+"""Polling at work: what is fetched becomes news, and news documents of the streams.
+
+What a poll brought is remembered only when the next one is asked for, so what was not dealt with
+comes again after a crash, with the same ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from xscl.feeds.items import ParsedFeed
+from xscl.polling.clock import Clock
+from xscl.polling.fetching import Fetched, Fetching
+from xscl.polling.news import Seen, SeenItem
+from xscl.polling.parsing import Parser
+from xscl.polling.state import FeedState, Policy, Validators
+from xscl.polling.store import Changes, Envelope, FeedStore, SeenDocument
+from xscl.polling.subscriptions import Subscription
+from xscl.web.retrieval import Retrieval
+
+__all__ = ["Poller"]
+
+
+class Poller:
+    """Polls feeds and yields what is new in them, as envelopes.
+
+    `updates` makes an edited item a document of its own, a new version.  `on_error` is told of
+    each feed whose fetch failed.  What has been dealt with is written at most every `save_every`
+    seconds: a writing costs what opening the file costs.
+    """
+
+    def __init__(
+        self,
+        feeds: Iterable[Subscription],
+        store: FeedStore,
+        retrieval: Retrieval,
+        parser: Parser,
+        clock: Clock,
+        policy: Policy,
+        *,
+        seed: int,
+        updates: bool = False,
+        save_every: float = 5.0,
+        on_error: Callable[[FeedState], object],
+    ) -> None:
+        self._feeds = {feed.address: feed for feed in feeds}
+        self._store = store
+        self._clock = clock
+        self._once = policy.once
+        self._updates = updates
+        self._on_error = on_error
+        self._seen = {key: Seen(items) for key, items in store.seen().items()}
+        known = store.feeds()
+        states = [self._start_from(feed, known.get(feed.address)) for feed in self._feeds.values()]
+        self._fetching = Fetching(
+            states,
+            {feed.address: feed.credentials for feed in self._feeds.values()},
+            retrieval,
+            parser,
+            clock,
+            policy,
+            seed=seed,
+        )
+        self._waiting = set(self._fetching.due(clock.now()))
+        self._changes = Changes()
+        self._save_every = save_every
+        self._saved = clock.now()
+
+    @property
+    def states(self) -> Mapping[str, FeedState]:
+        """What is known of each feed, by address."""
+        return self._fetching.states
+
+    def history(self) -> Iterator[Envelope]:
+        """The documents that were published of these feeds in earlier runs, in order of time."""
+        return self._store.documents(
+            [(feed.address, stream) for feed in self._feeds.values() for stream in feed.folders]
+        )
+
+    def stop(self) -> None:
+        """Ends `polls` at its next step; may be called from anywhere, a signal handler too."""
+        self._fetching.stop()
+
+    def polls(self) -> Iterator[list[Envelope]]:
+        """The new items, in order of time: first those of all feeds that are due at the start,
+        as one poll; then, unless the policy is `once`, each feed's when it has come.  Ends when
+        no feed is left that may be fetched."""
+        first: list[Envelope] = []
+        while (self._waiting or not self._once) and (fetched := self._next()) is not None:
+            envelopes = self._take(fetched)
+            if fetched.state.address in self._waiting:
+                self._waiting.discard(fetched.state.address)
+                first += envelopes
+                envelopes = [] if self._waiting else first
+            if envelopes:
+                yield sorted(envelopes, key=_time)
+        self.save()
+
+    def _next(self) -> Fetched | None:
+        """The next answer; None when fetching is over."""
+        while not self._fetching.over:
+            if self._changes and self._clock.now() >= self._saved + self._save_every:
+                self.save()
+            until = self._saved + self._save_every if self._changes else None
+            if (fetched := self._fetching.next(until)) is not None:
+                return fetched
+        return None
+
+    def _take(self, fetched: Fetched) -> list[Envelope]:
+        """What an answer changes, and the documents that it brings."""
+        state = fetched.state
+        self._changes.feeds[state.address] = state
+        if state.error is not None:
+            self._on_error(state)
+        if fetched.feed is None:
+            return []
+        envelopes: list[Envelope] = []
+        for stream, folders in self._feeds[state.address].folders.items():
+            envelopes += self._news(state.address, stream, folders, fetched.feed)
+        return envelopes
+
+    def _news(
+        self, address: str, stream: str, folders: tuple[str, ...], feed: ParsedFeed
+    ) -> list[Envelope]:
+        arrival = self._clock.now()
+        filed = replace(feed.feed, folders=folders)
+        news = self._seen.setdefault((address, stream), Seen()).take(feed.items)
+        published = [*news.new, *news.edited] if self._updates else news.new
+        only_remembered = news.churned if self._updates else [*news.edited, *news.churned]
+        envelopes: list[Envelope] = []
+        for item in published:
+            envelope = replace(item, feed=filed).envelope(stream, arrival, updates=self._updates)
+            self._changes.see(SeenDocument(address, stream, SeenItem.of(item), envelope))
+            envelopes.append(envelope)
+        for item in only_remembered:
+            self._changes.see(SeenDocument(address, stream, SeenItem.of(item), None))
+        for identity in news.forgotten:
+            self._changes.forget((address, stream, identity))
+        return envelopes
+
+    def save(self) -> None:
+        """Writes what was dealt with: all that was given out, though more may not have been asked
+        for yet."""
+        # What the first poll has brought so far has been given to nobody yet.
+        if self._changes and not self._waiting:
+            self._store.save(self._changes)
+            self._changes = Changes()
+        self._saved = self._clock.now()
+
+    def _start_from(self, feed: Subscription, known: FeedState | None) -> FeedState:
+        """What is known of a feed; one that a stream reads for the first time must come whole."""
+        state = known or FeedState(feed.address, feed.address)
+        if all((feed.address, stream) in self._seen for stream in feed.folders):
+            return state
+        return replace(state, validators=Validators())
+
+
+def _time(envelope: Envelope) -> float:
+    return float(envelope["timestamp"])  # type: ignore[arg-type]

@@ -1,0 +1,159 @@
+"""Forms: queries alike but for constants, as one query with open parameters (law 4).
+
+What a text says without its constants is parsed, dissected and registered once, however many
+subscribe it; each of these *members* only adds its constants.  To both stages a form is a single
+query: it has one tree pattern, one template and one row of R_T for each disjunct.  A node leaves
+witnesses for it where some member's constant holds, and `members` tells what a match of the form
+is a match of.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from weakref import WeakKeyDictionary
+
+from xscl.dissection.dissect import Dissection, dissect
+from xscl.language.parameters import Prepared
+from xscl.language.problems import Unbound
+from xscl.language.syntax import Query, SubQuery
+from xscl.language.walk import operands
+from xscl.queries.constant_table import Members
+from xscl.queries.subscription import Standing, Subscription
+
+__all__ = ["Form", "FormPart", "Forms"]
+
+
+@dataclass(slots=True, eq=False)
+class Form:
+    """A prepared query in which some parameters are bound and the others, `left_open`, are not.
+
+    `parts` are those of its dissection, `standing` is what its members have in common; it is set
+    once the form is registered.
+    """
+
+    prepared: Prepared
+    key: tuple[object, ...]
+    bound: dict[str, object]
+    left_open: tuple[str, ...]
+    dissection: Dissection
+    parts: tuple[FormPart, ...] = ()
+    standing: Standing | None = None
+    size: int = 0
+
+    def values(self, row: Mapping[str, object]) -> tuple[object, ...]:
+        """What of a row a member keeps."""
+        return tuple([row[name] for name in self.left_open])
+
+    def query_of(self, subscription: Subscription) -> Query:
+        """The query of a member."""
+        values = dict(zip(self.left_open, subscription.values, strict=True))
+        query, _ = self.prepared.bind({**self.bound, **values}, subscription.name)
+        return query
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FormPart:
+    """A disjunct of a form, which owns a number of the join stage."""
+
+    form: Form
+    members: Members
+
+
+@dataclass(slots=True)
+class Forms:
+    """The forms that have members, by what is prepared and what is bound in it; and the
+    dissections of queries that are alike in all but their names."""
+
+    _forms: dict[tuple[object, ...], Form] = field(default_factory=dict)
+    _dissections: WeakKeyDictionary[Prepared, Dissection] = field(default_factory=WeakKeyDictionary)
+    _left_open: WeakKeyDictionary[Prepared, frozenset[str]] = field(
+        default_factory=WeakKeyDictionary
+    )
+
+    def __len__(self) -> int:
+        return len(self._forms)
+
+    def find(self, prepared: Prepared, row: Mapping[str, object]) -> Form | None:
+        """The form of a row of values, which are right: one that there is already, or a new one;
+        None where nothing can be left open."""
+        left_open = self._left_open.get(prepared)
+        if left_open is None:
+            left_open = _candidates(prepared)
+        if left_open:
+            form = self._forms.get(_key(prepared, row, left_open))
+            if form is not None:
+                return form
+        while left_open:
+            try:
+                dissection = dissect(prepared.opened(row, left_open))
+            except Unbound as unbound:
+                left_open -= {unbound.name}
+                continue
+            everywhere = _open_everywhere(prepared, dissection)
+            if everywhere >= left_open:
+                break
+            left_open &= everywhere
+        self._left_open[prepared] = left_open
+        if not left_open:
+            return None
+        return Form(
+            prepared=prepared,
+            key=_key(prepared, row, left_open),
+            bound={name: row[name] for name in prepared.parameters if name not in left_open},
+            left_open=tuple(name for name in prepared.parameters if name in left_open),
+            dissection=dissection,
+        )
+
+    def dissection(self, prepared: Prepared, name: str) -> Dissection | None:
+        """The dissection of a query without constants, under a name; None of one that has any,
+        or that does not stand for itself."""
+        if prepared.parameters or not _stands_alone(prepared.query):
+            return None
+        dissection = self._dissections.get(prepared)
+        if dissection is None:
+            dissection = self._dissections[prepared] = dissect(prepared.query)
+        return replace(dissection, query=replace(dissection.query, name=name))
+
+    def add(self, form: Form) -> None:
+        """Keeps a form that has members."""
+        self._forms[form.key] = form
+
+    def remove(self, form: Form) -> None:
+        """Forgets a form that has none any more."""
+        del self._forms[form.key]
+
+
+def _candidates(prepared: Prepared) -> frozenset[str]:
+    """The parameters that may be left open: constants of a query that stands for itself."""
+    return frozenset(prepared.constants) if _stands_alone(prepared.query) else frozenset()
+
+
+def _stands_alone(query: Query) -> bool:
+    """Whether a query has no sub-queries, and results that go nowhere else."""
+    inner = any(isinstance(operand, SubQuery) for operand in operands(query.source))
+    return query.publish is None and not inner
+
+
+def _open_everywhere(prepared: Prepared, dissection: Dissection) -> frozenset[str]:
+    """The parameters that a dissection has left open wherever they stand in the query."""
+    places = {
+        (parameter.name, parameter.at)
+        for part in dissection.parts
+        for _, opened in part.opened
+        for parameter in opened.parameters
+    }
+    counts = Counter(name for name, _ in places)
+    return frozenset(name for name, count in counts.items() if count == prepared.constants[name])
+
+
+def _key(
+    prepared: Prepared, row: Mapping[str, object], left_open: frozenset[str]
+) -> tuple[object, ...]:
+    """What tells forms apart: the values that are bound, and which of the others are numbers."""
+    values = [
+        isinstance(row[name], str) if name in left_open else (type(row[name]), row[name])
+        for name in prepared.parameters
+    ]
+    return prepared, *values

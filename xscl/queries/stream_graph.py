@@ -1,0 +1,115 @@
+"""The graph of streams: which query reads what and publishes where (section 6 of the language).
+
+It must stay acyclic, so that what a document causes comes to an end.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from xscl.dissection.dissect import Dissection, is_internal
+from xscl.errors import QueryError
+
+__all__ = ["Edge", "StreamGraph", "edges_of"]
+
+
+class Edge(NamedTuple):
+    """A query reads one stream and publishes to another."""
+
+    read: str
+    fed: str
+    query: str
+
+
+def edges_of(dissection: Dissection) -> Iterator[Edge]:
+    """The edges of a query and its sub-queries, whose streams are internal."""
+    internal = {inner.query.name: stream for stream, inner in dissection.subqueries}
+    for one in dissection.everything():
+        internal.update((inner.query.name, stream) for stream, inner in one.subqueries)
+    for one in dissection.everything():
+        fed = [stream for stream in (internal.get(one.query.name), one.feeds) if stream is not None]
+        for read in dict.fromkeys(one.streams):
+            yield from (Edge(read, stream, dissection.query.name) for stream in fed)
+
+
+class StreamGraph:
+    """The edges of all subscribed queries.
+
+    `read` counts the blocks that read each stream; `version` grows whenever queries come or go.
+    """
+
+    def __init__(self) -> None:
+        self.version = 0
+        self.read: Counter[str] = Counter()
+        self._fed_by: dict[str, Counter[Edge]] = {}
+
+    def add(self, dissection: Dissection) -> None:
+        """Adds a query, which was checked."""
+        self.version += 1
+        for one in dissection.everything():
+            self.read.update(one.streams)
+        for edge in edges_of(dissection):
+            self._fed_by.setdefault(edge.fed, Counter())[edge] += 1
+
+    def remove(self, dissection: Dissection) -> None:
+        """Removes a query."""
+        self.version += 1
+        for one in dissection.everything():
+            self.read.subtract(one.streams)
+        self.read = +self.read
+        for edge in edges_of(dissection):
+            edges = self._fed_by[edge.fed]
+            edges[edge] -= 1
+            if not edges[edge]:
+                del edges[edge]
+            if not edges:
+                del self._fed_by[edge.fed]
+
+    @property
+    def published(self) -> list[str]:
+        """The streams that queries publish, in order of subscription."""
+        return [stream for stream in self._fed_by if not is_internal(stream)]
+
+    def check(self, dissection: Dissection) -> None:
+        """Raises QueryError, at a PUBLISH, if the query would close a cycle."""
+        new = list(edges_of(dissection))
+        for one in dissection.everything():
+            publish = one.query.publish
+            if publish is None:
+                continue
+            cycle = self._way(publish.text, publish.text, new)
+            if cycle:
+                way = [publish.text]
+                for edge in cycle:
+                    if not is_internal(edge.fed):
+                        way.append(f"{edge.fed} (by query `{edge.query}`)")
+                query = dissection.query
+                raise QueryError(
+                    f"publishing `{publish.text}` closes a cycle: {' → '.join(way)}; "
+                    "publish to another stream or read another",
+                    query=query.name,
+                    text=query.text,
+                    at=publish.at,
+                )
+
+    def _way(self, start: str, end: str, new: Iterable[Edge]) -> list[Edge]:
+        """The shortest way from a stream to one, of the edges of all queries and the new ones;
+        empty if there is none."""
+        reading: dict[str, list[Edge]] = {}
+        for edge in (*(edge for edges in self._fed_by.values() for edge in edges), *new):
+            reading.setdefault(edge.read, []).append(edge)
+        came_by: dict[str, Edge] = {}
+        waiting = deque([start])
+        while waiting:
+            for edge in reading.get(waiting.popleft(), ()):
+                if edge.fed not in came_by:
+                    came_by[edge.fed] = edge
+                    waiting.append(edge.fed)
+        if end not in came_by:
+            return []
+        way = [came_by[end]]
+        while way[0].read != start:
+            way.insert(0, came_by[way[0].read])
+        return way

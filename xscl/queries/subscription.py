@@ -1,0 +1,247 @@
+"""A subscribed query: its parts in the engine, and how its matches are read."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from xpath_stage import ATTRIBUTE
+from xscl.dissection.dissect import Dissection, dissect, is_internal
+from xscl.documents.composites import Found
+from xscl.documents.document import Document
+from xscl.language.syntax import Query, Select
+from xscl.matches.match import Match, match_id
+from xscl.matches.nodes import BoundNode
+from xscl.times import to_seconds
+
+__all__ = ["Standing", "Subscription", "Written"]
+
+log = logging.getLogger("xscl")
+
+OnMatch = Callable[[Match], object]
+
+
+class Source(Protocol):
+    """What knows the queries of subscriptions, where these do not keep them; `dissection` is
+    that of all of them."""
+
+    dissection: Dissection
+
+    def query_of(self, subscription: Subscription) -> Query:
+        """The query of a subscription, made anew."""
+
+
+class Written(Protocol):
+    """Where a query is written, to be read again."""
+
+    @property
+    def query(self) -> Query:
+        """The query."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Standing:
+    """What a subscription has in its engine; subscriptions that differ in their constants alone
+    have it in common.
+
+    `numbers` are those of its parts in the join stage, `feeds` the streams that its results go to
+    (an internal one is that of a sub-query), `inner` the subscriptions of its sub-queries.  Of a
+    row's columns, `outputs` are the blocks' output nodes, and `variables` those that the SELECT
+    names, each with its block.
+    """
+
+    source: Dissection | Source
+    numbers: tuple[int, ...]
+    feeds: tuple[str, ...]
+    cancel: Callable[[Subscription], None]
+    inner: tuple[Subscription, ...]
+    select: Select
+    stream: str | None
+    outputs: tuple[int, ...]
+    variables: tuple[tuple[str, int, int], ...]
+
+    @classmethod
+    def of(
+        cls,
+        dissection: Dissection,
+        numbers: tuple[int, ...],
+        feeds: tuple[str, ...],
+        cancel: Callable[[Subscription], None],
+        inner: tuple[Subscription, ...] = (),
+        source: Source | None = None,
+    ) -> Standing:
+        """That of a query, given its dissection."""
+        outputs: tuple[int, ...] = ()
+        variables: tuple[tuple[str, int, int], ...] = ()
+        if dissection.parts:
+            # All parts have the same columns: those of the blocks, which they share.
+            part = dissection.parts[0]
+            columns = {node: i for i, node in enumerate(part.stages[-1].columns)}
+            outputs = tuple(columns[node] for node in part.outputs)
+            variables = tuple(
+                (name, columns[node], part.patterns[node].block)
+                for name, node in part.selected.items()
+            )
+        return cls(
+            source=dissection if source is None else source,
+            numbers=numbers,
+            feeds=feeds,
+            cancel=cancel,
+            inner=inner,
+            select=dissection.query.select,
+            stream=dissection.feeds,
+            outputs=outputs,
+            variables=variables,
+        )
+
+
+class Subscription:
+    """A query in an engine; `cancel` takes it out again.
+
+    `name` is the query's, unique in its engine; `active` is False once it is cancelled.  There
+    may be a million of them, so one keeps little: its `order` among the others, the number of the
+    first document that it sees (`since`), and what it does not share with others of its
+    `standing`, the `values` of parameters and where it was `written`.
+    """
+
+    __slots__ = (
+        "_found",
+        "active",
+        "name",
+        "on_match",
+        "order",
+        "since",
+        "standing",
+        "values",
+        "written",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        standing: Standing,
+        order: int,
+        since: int,
+        on_match: OnMatch | None,
+        values: tuple[object, ...] = (),
+        written: Written | None = None,
+    ) -> None:
+        self.name = name
+        self.standing = standing
+        self.order = order
+        self.since = since
+        self.on_match = on_match
+        self.values = values
+        self.written = written
+        self.active = True
+        self._found: list[Match] | None = None
+
+    def __repr__(self) -> str:
+        return f"<Subscription {self.name!r}>"
+
+    @property
+    def found(self) -> list[Match]:
+        """The matches that it caused when it was subscribed with `history=True`, among the
+        documents that the engine held: its own, and those of queries that read what it
+        published."""
+        if self._found is None:
+            self._found = []
+        return self._found
+
+    @found.setter
+    def found(self, matches: list[Match]) -> None:
+        self._found = matches or None
+
+    @property
+    def query(self) -> Query:
+        """The query's syntax tree."""
+        if self.written is not None:
+            return self.written.query.renamed(self.name)
+        source = self.standing.source
+        return source.query if isinstance(source, Dissection) else source.query_of(self)
+
+    @property
+    def dissection(self) -> Dissection:
+        """The query, taken apart."""
+        source = self.standing.source
+        if self.written is None and isinstance(source, Dissection):
+            return source
+        return dissect(self.query)
+
+    @property
+    def outline(self) -> Dissection:
+        """As `dissection`, but in the words of another query where it is alike, and without the
+        constants that tell it from that."""
+        source = self.standing.source
+        if isinstance(source, Dissection):
+            return source
+        outline = source.dissection
+        return replace(outline, query=replace(outline.query, name=self.name))
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers of its parts in the join stage."""
+        return self.standing.numbers
+
+    @property
+    def feeds(self) -> tuple[str, ...]:
+        """The streams that its results go to; an internal one is that of a sub-query."""
+        return self.standing.feeds
+
+    @property
+    def reported(self) -> bool:
+        """Whether its matches are told to anyone: not those of a sub-query."""
+        return not any(map(is_internal, self.feeds))
+
+    def cancel(self) -> None:
+        """Takes the query out of its engine; once is enough, twice does no harm."""
+        self.standing.cancel(self)
+
+    def match(
+        self,
+        found: Found,
+        documents: Sequence[Document],
+        attribute_name: Callable[[int], str | None],
+    ) -> Match:
+        """The match of a row, given its documents."""
+
+        def bound(code: int, document: Document) -> BoundNode:
+            return BoundNode(document, code % ATTRIBUTE, attribute_name(code))
+
+        standing = self.standing
+        outputs = [
+            bound(found.codes[column], document)
+            for column, document in zip(standing.outputs, documents, strict=True)
+        ]
+        variables = {
+            name: bound(found.codes[column], documents[block])
+            for name, column, block in standing.variables
+        }
+        return Match(
+            id=match_id(
+                self.name,
+                [(document.stream, document.id) for document in documents],
+                [(node.number, node.attribute) for node in outputs],
+                [(name, node.number, node.attribute) for name, node in sorted(variables.items())],
+            ),
+            query=self.name,
+            stream=standing.stream,
+            time=to_seconds(max(document.time for document in documents)),
+            documents=tuple(document.id for document in documents),
+            streams=tuple(document.source for document in documents),
+            nodes=tuple(node.number for node in outputs),
+            bindings={name: node.number for name, node in variables.items()},
+            _made_of=(standing.select, tuple(outputs), variables),
+        )
+
+    def deliver(self, match: Match) -> None:
+        """Calls the subscriber back; what it raises is reported and stops nothing."""
+        if self.on_match is None or not self.active:
+            return
+        try:
+            self.on_match(match)
+        except Exception:
+            # A subscriber's code may raise anything.
+            log.exception("the callback of query %r raised on match %s", self.name, match.id)

@@ -1,0 +1,187 @@
+"""Event files: JSON Lines, one document envelope a line, gzipped or not, or standard input.
+
+A line that is longer than a document may be is passed over piece by piece; whatever the file
+holds or expands to, one line of bounded length is in memory.  A reading may go on after the place
+where another ended.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import queue
+import sys
+import threading
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TypeVar
+
+from xscl.errors import DocumentError
+from xscl.sources.limits import MAX_DOCUMENT, too_large, unreadable
+
+__all__ = ["Place", "as_they_come", "no_constant", "read_events", "read_placed"]
+
+Envelope = dict[str, object]
+T = TypeVar("T")
+
+_PATIENCE = 0.2
+"""Seconds after which one who waits for documents looks whether to go on waiting."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place between two lines of an events file: how many lines and bytes stand before it, as
+    decompressed."""
+
+    lines: int = 0
+    offset: int = 0
+
+
+def read_events(
+    source: str,
+    on_error: Callable[[DocumentError], object],
+    *,
+    max_document: int = MAX_DOCUMENT,
+) -> Iterator[Envelope]:
+    """The envelopes of an events file; `-` is standard input.
+
+    A document without an id gets the source's name and its line's offset in bytes, so that the
+    same file read again is recognised.  A line that holds no envelope, or has more than
+    `max_document` bytes, goes to `on_error`.
+    """
+    return (envelope for envelope, _ in read_placed(source, on_error, max_document=max_document))
+
+
+def read_placed(
+    source: str,
+    on_error: Callable[[DocumentError], object],
+    *,
+    max_document: int = MAX_DOCUMENT,
+    after: Place | None = None,
+) -> Iterator[tuple[Envelope, Place]]:
+    """As `read_events`, from a place on, each envelope with the place after its line.
+
+    The end of a file that is still written to may be half a line: that is no envelope, and a
+    reading that goes on after the last one reads it again.
+    """
+    after = after or Place()
+    name = "stdin" if source == "-" else source
+    with _open(source) as file:
+        if after.offset:
+            file.seek(after.offset)
+        for number, start, line, end in _lines(file, name, max_document, on_error, after):
+            if len(line) <= max_document and not line.strip():
+                continue
+            try:
+                envelope = _envelope(line, max_document)
+            except ValueError as error:
+                on_error(
+                    unreadable(
+                        str(error),
+                        stream="?",
+                        document=f"{name}, line {number}",
+                        raw=line,
+                        position={"line": number, "offset": start},
+                    )
+                )
+                continue
+            if envelope.get("id") is None:
+                envelope["id"] = f"{name}:{start}"
+            yield envelope, Place(number, end)
+
+
+def as_they_come(
+    entries: Iterable[T], batch: int, ended: Callable[[], bool] = lambda: False
+) -> Iterator[list[T]]:
+    """Batches of what is there already, up to a size, without waiting for more: a document from
+    a pipe is answered at once, a file at full speed.  Waiting is over once `ended` says so."""
+    arrived: queue.Queue[tuple[T] | BaseException | None] = queue.Queue(maxsize=batch)
+
+    def read() -> None:
+        try:
+            for entry in entries:
+                arrived.put((entry,))
+            arrived.put(None)
+        except BaseException as error:
+            arrived.put(error)
+
+    def take() -> tuple[T] | BaseException | None:
+        while not ended():
+            with suppress(queue.Empty):
+                return arrived.get(timeout=_PATIENCE)
+        return None
+
+    threading.Thread(target=read, name="xscl-events", daemon=True).start()
+    while True:
+        some: list[T] = []
+        entry = take()
+        while isinstance(entry, tuple):
+            some.append(entry[0])
+            if len(some) == batch or arrived.empty():
+                break
+            entry = take()
+        if some:
+            yield some
+        if isinstance(entry, BaseException):
+            raise entry
+        if entry is None:
+            return
+
+
+def _open(source: str) -> IO[bytes]:
+    if source == "-":
+        return sys.stdin.buffer
+    if Path(source).suffix == ".gz":
+        return gzip.open(source, "rb")  # type: ignore[return-value]
+    return open(source, "rb")
+
+
+def no_constant(constant: str) -> None:
+    """Refuses what Python's JSON has beyond JSON: NaN and the infinities."""
+    raise ValueError(f"{constant} is no JSON")
+
+
+def _lines(
+    file: IO[bytes],
+    name: str,
+    limit: int,
+    on_error: Callable[[DocumentError], object],
+    after: Place,
+) -> Iterator[tuple[int, int, bytes, int]]:
+    """The lines of a file after a place, as far as they can be decompressed: the number from 1,
+    the offset, the line, and the offset of its end; of one that is too long the beginning, a byte
+    more than the limit at least."""
+    number, start = after.lines, after.offset
+    try:
+        # The end of a line is no part of the document.
+        while line := file.readline(limit + 1):
+            number, length = number + 1, len(line)
+            rest = line
+            while len(rest) > limit and not rest.endswith(b"\n"):
+                rest = file.readline(limit + 1)
+                length += len(rest)
+            yield number, start, line, start + length
+            start += length
+    except EOFError:
+        on_error(DocumentError("the compressed file ends early", stream="?", document=name))
+    except (gzip.BadGzipFile, zlib.error) as error:
+        problem = f"the compressed file is damaged after {start:,} bytes: {error}"
+        on_error(DocumentError(problem, stream="?", document=name))
+
+
+def _envelope(line: bytes, limit: int) -> Envelope:
+    """The envelope of a line; raises ValueError with the reason where there is none."""
+    if len(line) > limit and not line.endswith(b"\n"):
+        raise ValueError(too_large(limit))
+    try:
+        envelope = json.loads(line, parse_constant=no_constant)
+    except RecursionError:
+        raise ValueError("it is nested too deep; documents have at most 256 levels") from None
+    except ValueError as error:
+        raise ValueError(f"it is no JSON: {error}") from error
+    if not isinstance(envelope, dict):
+        raise ValueError("expected a JSON object")
+    return envelope

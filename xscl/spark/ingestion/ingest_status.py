@@ -1,0 +1,165 @@
+"""`xscl ingest status`: how far an ingestion is, read from its folders; it may be running."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+import pyarrow as pa
+import pyarrow.parquet as pq
+from rich.console import Console
+
+from xscl.errors import StateError
+from xscl.polling.store import Store
+from xscl.spark.ingestion.layout import Layout
+from xscl.spark.ingestion.spark_logs import names_in
+from xscl.spark.ingestion.spool import Spool
+
+__all__ = ["Status", "read_status", "status"]
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """A feed whose last fetch failed."""
+
+    feed: str
+    error: str
+    failures: int
+    last_success: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How far an ingestion is.
+
+    `fetched` and `landed` count bodies since its beginning; `unread` are files that landed and no
+    batch has read.  Of `dead` letters and `items` there are so many in so many `batches`.
+    """
+
+    feeds: int
+    last_fetch: str | None
+    next_fetch: str | None
+    fetched: int
+    landed: int
+    unread: int
+    items: int
+    batches: int
+    last_batch: str | None
+    dead: int
+    troubles: tuple[Trouble, ...]
+
+
+@click.command()
+@click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False))
+@click.option("--spool", metavar="FOLDER", help="As it was given to `xscl ingest`.")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
+)
+def status(folder: str, spool: str | None, form: str) -> int:
+    """Shows how far the ingestion in DIR is, and which feeds are in trouble."""
+    told = read_status(Layout.at(folder, spool))
+    if form == "json":
+        click.echo(json.dumps(asdict(told), indent=2, ensure_ascii=False))
+        return 0
+    console = Console(highlight=False)
+
+    def say(text: str) -> None:
+        console.print(text, markup=False, soft_wrap=True)
+
+    say(
+        f"{told.feeds:,} feeds, {len(told.troubles):,} in trouble; "
+        f"last fetch {told.last_fetch or 'never'}, next {told.next_fetch or 'never'}"
+    )
+    say(
+        f"{told.fetched:,} bodies fetched, {told.fetched - told.landed:,} of them wait to land; "
+        f"{told.unread:,} files wait to be read"
+    )
+    say(
+        f"{told.items:,} items and {told.dead:,} dead letters in {told.batches:,} batches, "
+        f"the last at {told.last_batch or 'no time'}"
+    )
+    for trouble in told.troubles:
+        since = trouble.last_success or "never"
+        say(f"{trouble.feed}: {trouble.error} (well last: {since}; failures: {trouble.failures})")
+    return 0
+
+
+def read_status(layout: Layout) -> Status:
+    """How far the ingestion in a local folder is; raises StateError if there is none."""
+    root = Path(layout.root)
+    if not layout.store.exists():
+        raise StateError(f"{root} is not what `xscl ingest --to` fills: {layout.store} is missing")
+    states = Store(layout.store).feeds().values()
+    landed = _landed(Path(layout.checkpoint("fetch")))
+    batches = {table: list(_batches(Path(table))) for table in (layout.items, layout.dead)}
+    every = {
+        folder.name: _time(folder.stat().st_mtime) for one in batches.values() for folder in one
+    }
+    return Status(
+        feeds=len(states),
+        last_fetch=_time(max((s.last_fetch for s in states if s.last_fetch), default=None)),
+        next_fetch=_time(
+            min((s.next_fetch for s in states if s.next_fetch and not s.gone), default=None)
+        ),
+        fetched=max(Spool(layout.local).last, landed),
+        landed=landed,
+        unread=_unread(layout),
+        items=sum(map(_rows, batches[layout.items])),
+        batches=len(every),
+        last_batch=max(filter(None, every.values()), default=None),
+        dead=sum(map(_rows, batches[layout.dead])),
+        troubles=tuple(
+            Trouble(s.address, s.error, s.failures, _time(s.last_success))
+            for s in sorted(states, key=lambda s: s.address)
+            if s.error is not None
+        ),
+    )
+
+
+def _landed(checkpoint: Path) -> int:
+    """The sequence number of the last body that landed: where the last batch of fetches that is
+    done ended.  Of the files that landed some may have been cleared away since."""
+    commits = (path.name for path in checkpoint.glob("commits/*"))
+    done = max((int(name) for name in commits if name.isdecimal()), default=None)
+    if done is None:
+        return 0
+    end = (checkpoint / "offsets" / str(done)).read_text(encoding="utf-8").splitlines()[-1]
+    sequence: int = json.loads(end)["sequence"]
+    return sequence
+
+
+def _unread(layout: Layout) -> int:
+    read = set(_logged(Path(layout.checkpoint("items")) / "sources" / "0"))
+    return len(set(_logged(Path(layout.landing) / "_spark_metadata")) - read)
+
+
+def _logged(log: Path) -> Iterator[str]:
+    """The names of the files in one of Spark's logs of files."""
+    for part in log.iterdir() if log.is_dir() else ():
+        if not part.name.startswith("."):
+            yield from names_in(part.read_text(encoding="utf-8").splitlines())
+
+
+def _batches(table: Path) -> Iterator[Path]:
+    for folder in table.glob("batch=*"):
+        if (folder / "_SUCCESS").exists():
+            yield folder
+
+
+def _rows(batch: Path) -> int:
+    total = 0
+    for file in batch.glob("*.parquet"):
+        with suppress(FileNotFoundError, pa.ArrowInvalid):
+            total += pq.read_metadata(file).num_rows
+    return total
+
+
+def _time(seconds: float | None) -> str | None:
+    if seconds is None:
+        return None
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%SZ}"

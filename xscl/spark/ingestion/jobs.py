@@ -1,0 +1,173 @@
+"""The two jobs of an ingestion, each a streaming query with a checkpoint of its own.
+
+*fetch* lands bodies as they come; *items* makes item documents of what has landed.  They are two
+because a feed shows few items: while parsing recovers, or is behind, fetching must go on, or what
+scrolls off in between is lost.  Both are exactly-once: what lands is committed by Spark's own
+sink, and a batch of items is a folder of its number, which a repetition replaces by the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+from xscl.cli.ingest_report import Batch, Problem
+from xscl.errors import StateError
+from xscl.feeds import CANONICAL, Rules
+from xscl.spark.ingestion import bodies, dead_letters, hadoop_files, item_columns, parsed_bodies
+from xscl.spark.ingestion.feed_source import FeedSource
+from xscl.spark.ingestion.item_keys import count_of
+from xscl.spark.ingestion.known_items import KnownItems
+from xscl.spark.ingestion.layout import Layout
+from xscl.spark.ingestion.parsed_bodies import Parsing, Unpacking
+
+__all__ = ["items_of", "start_fetch", "start_items"]
+
+_ITEMS_A_FILE = 50_000
+_BYTES_A_BATCH = 256 * 1024 * 1024
+_SHOWN = 20
+_ALL = "36500d"
+
+
+def items_of(
+    fetched: DataFrame, *, stream: str = "S", updates: bool = False, links: Rules = CANONICAL
+) -> DataFrame:
+    """The items of bodies (rows of `format("feed")`), as the columns of `item_columns`; bodies
+    that are no feed give none.
+
+    For any DataFrame, of a batch or a stream; nothing is remembered from body to body, so an item
+    that two bodies show comes twice, with one id.
+    """
+    parsed = fetched.mapInArrow(Parsing(stream, links, updates), parsed_bodies.DDL)
+    readable = parsed.where("keys IS NOT NULL")
+    return readable.mapInArrow(Unpacking(item_columns.ARROW), item_columns.DDL)
+
+
+def start_fetch(
+    spark: SparkSession,
+    layout: Layout,
+    options: Mapping[str, str],
+    *,
+    trigger: float | None,
+    keep: float | None = None,
+) -> StreamingQuery:
+    """Lands what `format("feed")` gathers with these options.
+
+    `trigger` (seconds) is how often a batch starts; None fetches what is due, and ends.  Spark's
+    log of what landed lets go of files that are older than `keep` seconds.
+    """
+    spark.dataSource.register(FeedSource)
+    landing = (
+        spark.readStream.format("feed")
+        .options(**{"numPartitions": str(spark.sparkContext.defaultParallelism), **options})
+        .load()
+        .writeStream.queryName("fetch")
+        .format("parquet")
+        .option("path", layout.landing)
+        .option("checkpointLocation", layout.checkpoint("fetch"))
+    )
+    if keep is not None:
+        landing = landing.option("retention", f"{round(keep)}s")
+    return _start(landing, trigger)
+
+
+def start_items(
+    spark: SparkSession,
+    layout: Layout,
+    *,
+    stream: str = "S",
+    updates: bool = False,
+    links: Rules = CANONICAL,
+    trigger: float | None,
+    on_batch: Callable[[Batch], object],
+) -> StreamingQuery:
+    """Makes item documents and dead letters of what has landed, and of what lands.
+
+    `on_batch` is told of each batch when it is written.  Raises StateError where the checkpoint
+    is gone and batches are there, which would be written over.
+    """
+    _check_numbers(spark, layout)
+    hadoop_files.make(spark, layout.landing)
+    landed = (
+        spark.readStream.schema(bodies.DDL)
+        .option("maxBytesPerTrigger", str(_BYTES_A_BATCH))
+        # Files are never too old: a job that was down for weeks takes up where it was.
+        .option("maxFileAge", _ALL)
+        .parquet(layout.landing)
+    )
+    known = KnownItems(layout.known)
+
+    def write(parsed: DataFrame, number: int) -> None:
+        counts = _write(parsed, number, layout, partial(known.news, number, updates=updates))
+        if counts.bodies:
+            on_batch(counts)
+
+    query = (
+        landed.mapInArrow(Parsing(stream, links, updates), parsed_bodies.DDL)
+        .writeStream.queryName("items")
+        .foreachBatch(write)
+        .option("checkpointLocation", layout.checkpoint("items"))
+    )
+    return _start(query, trigger)
+
+
+def _start(query: DataStreamWriter, trigger: float | None) -> StreamingQuery:
+    if trigger is None:
+        return query.trigger(availableNow=True).start()
+    return query.trigger(processingTime=f"{round(trigger * 1000)} milliseconds").start()
+
+
+def _write(
+    parsed: DataFrame, number: int, layout: Layout, news: Callable[[pa.Table], dict[int, list[int]]]
+) -> Batch:
+    """Writes a batch of parsed bodies: the items that are new, and the dead letters."""
+    parsed = parsed.persist()
+    try:
+        bodies = parsed.select("sequence", "feed", "keys").toArrow()
+        feeds = bodies.filter(pc.is_valid(bodies["keys"]))
+        published = news(feeds)
+        new = sum(map(len, published.values()))
+        shown = sum(map(count_of, feeds["keys"].to_pylist()))
+        if new:
+            items = _rows(parsed.where("keys IS NOT NULL"), item_columns, new, published)
+            items.write.mode("overwrite").parquet(f"{layout.items}/batch={number}")
+        dead = bodies.num_rows - feeds.num_rows
+        problems: tuple[Problem, ...] = ()
+        if dead:
+            letters = _rows(parsed.where("keys IS NULL"), dead_letters, dead)
+            place = f"{layout.dead}/batch={number}"
+            letters.write.mode("overwrite").parquet(place)
+            # From what was written: the letters themselves would be unpacked a second time.
+            written = parsed.sparkSession.read.schema("feed STRING, problem STRING").parquet(place)
+            problems = tuple(Problem(*row) for row in written.limit(_SHOWN).collect())
+        return Batch(number, bodies.num_rows, new, shown - new, dead, problems)
+    finally:
+        parsed.unpersist()
+
+
+def _rows(
+    parsed: DataFrame, table: Any, count: int, published: dict[int, list[int]] | None = None
+) -> DataFrame:
+    """The rows of a table (its columns are a module's), in no more files than they need."""
+    rows = parsed.coalesce(1 + count // _ITEMS_A_FILE)
+    return rows.mapInArrow(Unpacking(table.ARROW, published), table.DDL)
+
+
+def _check_numbers(spark: SparkSession, layout: Layout) -> None:
+    """A checkpoint that is gone would number batches from 0 again, over those that are there."""
+    if hadoop_files.exists(spark, layout.checkpoint("items")):
+        return
+    for table in (layout.items, layout.dead):
+        if hadoop_files.exists(spark, table):
+            raise StateError(
+                f"{table} has batches, but the checkpoint that counts them, "
+                f"{layout.checkpoint('items')}, is gone: restore it, or move the batches away to "
+                "make them anew from what has landed"
+            )
