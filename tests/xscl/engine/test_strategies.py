@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import xscl
-from join_stage.in_process.join import signatures
+from join_stage.in_process import signatures
 from tests.conformance.runner import Case, Envelope, Feeding, matches_of, read_cases
 from tests.oracle.canonical import differences
 from tests.oracle.drawn_documents import documents

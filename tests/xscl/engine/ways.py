@@ -15,8 +15,8 @@ from unittest import mock
 
 import xscl
 from join_stage import processor
-from join_stage.in_process.join import channels, signatures, view_cache
-from join_stage.in_process.join import join as in_process
+from join_stage.in_process import channels, signatures, view_cache
+from join_stage.in_process import join as in_process
 from xscl.documents import bodies
 
 __all__ = ["USUAL", "WAYS", "Way"]
