@@ -82,7 +82,7 @@ class Evaluation:
         self._accepts: list[Accept] = []
         self._version = self._versions()
         # What constants of forms hold at the nodes of the documents held.
-        self._held: dict[int, dict[tuple[int, int], Held]] = {}
+        self._constants_at: dict[int, dict[tuple[int, int], Held]] = {}
         # The layouts of composites, by derived stream and codes.
         self._composed: dict[tuple[int, tuple[int, ...]], Layout] = {}
 
@@ -107,7 +107,7 @@ class Evaluation:
             self._begin(wave)
             rows = list(self._rows(Wanted.BUT_CHANNELS))
             self._grouping.group(self._join.tuples, rows, self._intake.held, groups)
-            wave = self._follow(rows, deliveries, all_of_them=False)
+            wave = self._next_wave(rows, deliveries, all_of_them=False)
         self.forget()
         return groups, [*groups.called(), *deliveries]
 
@@ -127,7 +127,7 @@ class Evaluation:
             rows = list(self._rows(Wanted.BUT_ALONE))
             owners = (owner for owner, _ in rows if isinstance(owner, Subscription))
             counts.update(owner.name for owner in owners if owner.reported)
-            wave = self._follow(rows, None)
+            wave = self._next_wave(rows, None)
         self.forget()
         return counts
 
@@ -137,11 +137,11 @@ class Evaluation:
         composites = self._queries.composites_read(numbers)
         if not wave.documents and not composites:
             return []
-        self._change()
+        self._follow_queries()
         wave.composites = [self._intake.composites[number] for number in sorted(composites)]
         self._join.review(self._batch(wave), numbers)
         deliveries: list[Delivery] = []
-        following = self._follow(self._rows(), deliveries)
+        following = self._next_wave(self._rows(), deliveries)
         deliveries += self._cascade(following)
         # Disjuncts may find a match in different waves: one whose left part was there, one anew.
         return list({(sub, match.id): (sub, match) for sub, match in deliveries}.values())
@@ -151,17 +151,17 @@ class Evaluation:
 
         Composites are not made of them: `recompose` does that when all are there.
         """
-        self._change()
+        self._follow_queries()
         wave = self._hold(kept(document, self._intake.bodies) for document in documents)
         self._intake.bodies.shrink()
-        self._change()
+        self._follow_queries()
         self._join.restore(self._batch(wave))
 
     def reread(self, streams: Iterable[str]) -> None:
         """Reads the documents held of some streams anew, as `review` has done for a query."""
-        self._change()
+        self._follow_queries()
         wave = self._read_anew(streams)
-        self._change()
+        self._follow_queries()
         self._join.review(self._batch(wave), ())
 
     def recompose(self) -> None:
@@ -169,17 +169,17 @@ class Evaluation:
         numbers = self._queries.derived
         if not numbers:
             return
-        self._change()
+        self._follow_queries()
         self._join.rejoin(numbers)
-        while wave := self._follow(self._rows(), None):
+        while wave := self._next_wave(self._rows(), None):
             self._join.restore(self._batch(wave), numbers)
 
     def forget(self, *, exact: bool = False) -> None:
         """Lets go of what no query can reach any more."""
-        self._change()
+        self._follow_queries()
         gone = self._intake.forget(exact=exact)
         for number in gone:
-            self._held.pop(number, None)
+            self._constants_at.pop(number, None)
         watermark = self._intake.watermark
         if gone or watermark is not None or exact:
             self._join.forget(watermark, gone, exact=exact)
@@ -189,7 +189,7 @@ class Evaluation:
     def settle(self) -> None:
         """Before a query comes: what is out of reach stays so, whatever the query could reach."""
         if not self._intake.settled:
-            self._change()
+            self._follow_queries()
             self._intake.lapse()
 
     # Waves.
@@ -203,7 +203,7 @@ class Evaluation:
         intake = self._intake
         wave = Wave()
         # Duplicates are those of what can be reached as queries are now.
-        self._change()
+        self._follow_queries()
         for envelope in list(envelopes):
             try:
                 document = intake.read(envelope)
@@ -264,11 +264,11 @@ class Evaluation:
                 layout = self._xpath.evaluate(document.stream, root, document.number, witnesses)
         except (ExcessiveDocument, MalformedDocument) as error:
             raise DocumentError(str(error), stream=document.source, document=document.id) from error
-        if self._held:
-            self._held.pop(document.number, None)
+        if self._constants_at:
+            self._constants_at.pop(document.number, None)
         if witnesses.held:
             for number, code, family, constants in witnesses.held:
-                self._held.setdefault(number, {})[code, family] = constants
+                self._constants_at.setdefault(number, {})[code, family] = constants
             witnesses.held.clear()
         return document.stream, layout.kinds
 
@@ -276,12 +276,12 @@ class Evaluation:
         deliveries: list[Delivery] = []
         while wave:
             self._begin(wave)
-            wave = self._follow(self._rows(), deliveries)
+            wave = self._next_wave(self._rows(), deliveries)
         self.forget()
         return deliveries
 
     def _begin(self, wave: Wave) -> None:
-        self._change()
+        self._follow_queries()
         self._join.begin(self._batch(wave))
 
     def _versions(self) -> tuple[int, int]:
@@ -289,7 +289,7 @@ class Evaluation:
         stage knows nothing."""
         return self._join.registry.version, self._queries.graph.version
 
-    def _change(self) -> None:
+    def _follow_queries(self) -> None:
         """Tells the join stage and the retention what has become of queries and leaf paths."""
         version = self._versions()
         if version == self._version:
@@ -331,7 +331,9 @@ class Evaluation:
                 reader = self._queries.reader(number)
                 row = reader.reading.read(values, self._intake.composites)
                 if isinstance(reader.owner, FormPart):
-                    found.update(dict.fromkeys(reader.owner.members.matched(row, self._held)))
+                    found.update(
+                        dict.fromkeys(reader.owner.members.matched(row, self._constants_at))
+                    )
                 else:
                     found[reader.owner, row] = None
 
@@ -343,7 +345,7 @@ class Evaluation:
 
         yield from sorted(found, key=order)
 
-    def _follow(
+    def _next_wave(
         self,
         rows: Iterable[tuple[Subscription | Derived, Found]],
         deliveries: list[Delivery] | None,
@@ -361,7 +363,7 @@ class Evaluation:
             if isinstance(owner, Derived):
                 composite = self._intake.compose(owner, found)
                 wave.composites.append(composite)
-                self._leave(owner, composite, wave.witnesses)
+                self._composite_witnesses(owner, composite, wave.witnesses)
                 continue
             fed = [stream for stream in owner.feeds if self._queries.graph.read[stream]]
             told = all_of_them or owner.on_match is not None or owner.standing.stream is not None
@@ -376,7 +378,7 @@ class Evaluation:
                 self._publish_result(match, stream, time, wave)
         return wave
 
-    def _leave(self, derived: Derived, composite: Composite, to: Witnesses) -> None:
+    def _composite_witnesses(self, derived: Derived, composite: Composite, to: Witnesses) -> None:
         """A composite's witnesses: a row for each column that later stages ask for."""
         key = (derived.number, composite.codes)
         layout = self._composed.get(key)
