@@ -29,9 +29,10 @@ from lxml import etree
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import xscl
-from xscl.feeds import Feed, Item, canonical, read_feeds
+from xscl.feeds import Feed, Item, canonical
 from xscl.feeds.dates import seconds_of
 from xscl.feeds.html_text import clean, guessed, marked_up
+from xscl.sources.feed_files import read_feeds
 
 ROOT = Path(__file__).parents[1]
 ARCHIVES = ROOT.parent / "shared" / "data" / "feed-archives"

@@ -12,7 +12,7 @@ import pytest
 from lxml import etree
 
 from datasets import FEEDS
-from xscl.feeds import read_feeds
+from xscl.sources.feed_files import read_feeds
 
 FILES = sorted(FEEDS.glob("*.xml"))
 AFTERWARDS = datetime(2026, 6, 15, tzinfo=UTC).timestamp()

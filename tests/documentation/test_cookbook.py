@@ -19,7 +19,7 @@ import pytest
 
 import xscl
 from tests.documentation.test_pages import ROOT, Envelope, as_written
-from xscl.feeds import read_feeds
+from xscl.sources.feed_files import read_feeds
 
 PAGE = (ROOT / "docs" / "cookbook.md").read_text(encoding="utf-8")
 _SECTION = re.compile(r"^## (.*)\n", re.MULTILINE)

@@ -23,8 +23,8 @@ from xscl.cli.watch import watch
 from xscl.engine import Engine
 from xscl.errors import XSCLError
 from xscl.explain import as_json, as_mermaid, as_sql, as_text, explain_file
-from xscl.feeds import read_feeds
 from xscl.sinks.readable import readable
+from xscl.sources.feed_files import read_feeds
 from xscl.times import from_timestamp, to_seconds
 
 __all__ = ["main"]

@@ -15,11 +15,12 @@ from xscl.dissection.dissect import Dissection
 from xscl.durable.positions import Mark, Positions
 from xscl.engine import Engine
 from xscl.errors import XSCLError
-from xscl.feeds import read_feeds, rules_of
+from xscl.feeds import rules_of
 from xscl.language import parse_from
 from xscl.language.parameters import Prepared, parameters
 from xscl.matches.match import Match
 from xscl.sources.envelopes import read_events
+from xscl.sources.feed_files import read_feeds
 from xscl.sources.files import read_documents
 from xscl.sources.ingested import read_items
 from xscl.sources.limits import MAX_DOCUMENT

@@ -1,16 +1,15 @@
 """Feeds in any format become items of one shape, and those document envelopes.
 
-`read_feeds` takes files; `parse_feed` takes the bytes of one feed, wherever they come from, and
-`read_opml` a list of subscriptions.  On the way: `xml_feed`, `json_feed` and `wild` read a format
-into entries; `entries` makes items of them (`items`), by the rules of `html_text`, `links`,
-`dates` and `identity`.
+`parse_feed` reads the bytes of one feed, `read_opml` a list of feeds; files of either are read by
+`xscl.sources.feed_files`.  On the way: `xml_feed`, `json_feed` and `wild` read a format into
+entries; `entries` makes items of them (`items`), by the rules of `html_text`, `links`, `dates` and
+`identity`.
 """
 
 from xscl.feeds.items import Enclosure, Feed, Item, ParsedFeed
 from xscl.feeds.links import CANONICAL, RAW, Rules, canonical, rules_of
 from xscl.feeds.opml import Subscription, is_opml, read_opml
 from xscl.feeds.parsing import NotAFeed, parse_feed
-from xscl.sources.feed_files import read_feeds
 
 __all__ = [
     "CANONICAL",
@@ -25,7 +24,6 @@ __all__ = [
     "canonical",
     "is_opml",
     "parse_feed",
-    "read_feeds",
     "read_opml",
     "rules_of",
 ]

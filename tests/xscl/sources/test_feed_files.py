@@ -11,7 +11,8 @@ import pytest
 from lxml import etree
 
 from xscl.errors import DocumentError, XSCLError
-from xscl.feeds import RAW, read_feeds
+from xscl.feeds import RAW
+from xscl.sources.feed_files import read_feeds
 
 ARRIVAL = 1780315200.0  # 2026-06-01T12:00:00Z
 DAY = 86_400

@@ -29,9 +29,10 @@ from tests.xscl.web.loopback import (
     serving,
 )
 from xscl.errors import StateError, XSCLError
-from xscl.feeds import parse_feed, read_feeds
+from xscl.feeds import parse_feed
 from xscl.polling.state import DAY, Policy
 from xscl.polling.store import Store
+from xscl.sources.feed_files import read_feeds
 from xscl.spark.ingestion.gathering import Gathering
 from xscl.spark.ingestion.spool import Spool
 from xscl.spark.ingestion.web_feeds import Web
