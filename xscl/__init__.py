@@ -19,8 +19,7 @@ from xscl.matches.match import Match
 from xscl.matches.published import MatchStream
 from xscl.queries.subscription import Subscription
 from xscl.sources.tables import to_arrow
-
-__version__ = "0.1.0"
+from xscl.version import __version__ as __version__
 
 __all__ = [
     "DocumentError",

@@ -60,7 +60,7 @@ from xscl.sinks.feed_forms import FEED_FORMS, title_of
 from xscl.sinks.jsonl import write_matches
 from xscl.sinks.webhook import Webhook
 from xscl.times import to_seconds
-from xscl.web.proxies import Surroundings
+from xscl.web.proxies import ProxySettings
 from xscl.web.retrieval import HTTPRetrieval, user_agent
 
 __all__ = ["watch"]
@@ -163,9 +163,9 @@ def watch(
         report.begin(engine)
         with _usage():
             agent = _agent(contact)
-            surroundings = Surroundings.of_environment()
+            proxies = ProxySettings.of_environment()
             polled = subscriptions(sources, lambda problem: _say(f"skipped: {problem}"))
-            takers = _takers(command, webhook, agent, surroundings)
+            takers = _takers(command, webhook, agent, proxies)
             tell = _telling(engine, stack, form, output, queries, silent=bool(takers))
             policy = _policy(every, once=once)
             path = None if state is not None else _store_of(store, queries)
@@ -174,7 +174,7 @@ def watch(
         poller = Poller(
             polled,
             PolledFeeds(engine) if path is None else stack.enter_context(Store(path)),
-            HTTPRetrieval(agent, allow_private, limit=max_document, surroundings=surroundings),
+            HTTPRetrieval(agent, allow_private, limit=max_document, proxies=proxies),
             partial(parse_feed, links=rules_of(links)),
             SystemClock(),
             policy,
@@ -212,14 +212,14 @@ def _not_delivered(match: str, problem: str) -> None:
 
 
 def _takers(
-    command: str | None, webhook: str | None, agent: bytes, surroundings: Surroundings
+    command: str | None, webhook: str | None, agent: bytes, proxies: ProxySettings
 ) -> dict[str, Delivery]:
     """What matches are handed to, beside what is written."""
     takers: dict[str, Delivery] = {}
     if command is not None:
         takers["exec"] = Command.of(command)
     if webhook is not None:
-        takers["webhook"] = Webhook.at(webhook, agent, surroundings)
+        takers["webhook"] = Webhook.at(webhook, agent, proxies)
     return takers
 
 

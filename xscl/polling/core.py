@@ -14,8 +14,9 @@ from urllib.parse import urlsplit
 
 from xscl.polling import transitions
 from xscl.polling.schedule import Schedule
-from xscl.polling.state import FeedState, Policy, Response, Validators
+from xscl.polling.state import FeedState, Policy
 from xscl.polling.transitions import FeedNotes
+from xscl.web.exchange import Response, Validators
 from xscl.web.headers import retry_after
 
 __all__ = ["Answer", "Failed", "Fetch", "Parsed", "Polling"]

@@ -15,7 +15,8 @@ from xscl.feeds.items import ParsedFeed
 from xscl.polling.clock import Clock
 from xscl.polling.core import Answer, Failed, Fetch, Parsed, Polling
 from xscl.polling.parsing import Parser
-from xscl.polling.state import FeedState, Policy, Response
+from xscl.polling.state import FeedState, Policy
+from xscl.web.exchange import Response
 from xscl.web.retrieval import Retrieval, RetrievalError
 from xscl.web.targets import Credentials
 

@@ -14,9 +14,10 @@ from xscl.polling.clock import Clock
 from xscl.polling.fetching import Fetched, Fetching
 from xscl.polling.news import Seen, SeenItem
 from xscl.polling.parsing import Parser
-from xscl.polling.state import FeedState, Policy, Validators
+from xscl.polling.state import FeedState, Policy
 from xscl.polling.store import Changes, Envelope, FeedStore, SeenDocument
 from xscl.polling.subscriptions import Subscription
+from xscl.web.exchange import Validators
 from xscl.web.retrieval import Retrieval
 
 __all__ = ["Poller"]

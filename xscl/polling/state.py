@@ -1,4 +1,4 @@
-"""What is known of a feed that is polled, what came back from it, and the rules that hold for all.
+"""What is known of a feed that is polled, and the rules that hold for all feeds.
 
 Times are seconds since 1970 (UTC), durations seconds.  A feed is known by the address that it was
 subscribed by, without user name and password, for good: its items' ids hang on it.  Where it is
@@ -7,10 +7,11 @@ fetched from may change (`url`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["DAY", "FeedState", "Policy", "Response", "Validators"]
+from xscl.web.exchange import Validators
+
+__all__ = ["DAY", "FeedState", "Policy"]
 
 DAY = 86_400.0
 
@@ -35,22 +36,13 @@ class Policy:
 
 
 @dataclass(frozen=True, slots=True)
-class Validators:
-    """What a server gave to ask with whether a feed has changed (RFC 9110, section 8.8), byte by
-    byte."""
-
-    etag: bytes | None = None
-    last_modified: bytes | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class FeedState:
     """What polling remembers of a feed.  `next_fetch` None means: as soon as may be."""
 
     address: str
     url: str
     title: str = ""
-    validators: Validators = Validators()
+    validators: Validators = field(default_factory=Validators)
     ttl: float | None = None
     skip_hours: frozenset[int] = frozenset()
     """Hours of the day (0 to 23, UTC) in which the feed asks not to be read."""
@@ -64,19 +56,3 @@ class FeedState:
     error: str | None = None
     gone: bool = False
     """Whether its server said 410: it is never fetched again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Response:
-    """What a server answered in the end, all redirects followed.
-
-    `headers` have lower-case names; of a field that came several times the values are joined by
-    commas.  `moved_to` is the address that permanent redirects (301, 308) led to before anything
-    else did, None without any.  `body` is decoded as far as its transfer goes, not as text.
-    """
-
-    status: int
-    url: str
-    headers: Mapping[str, bytes] = field(default_factory=dict)
-    body: bytes = b""
-    moved_to: str | None = None

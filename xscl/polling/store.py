@@ -28,7 +28,8 @@ import pyarrow as pa
 
 from xscl.errors import StateError
 from xscl.polling.news import SeenItem
-from xscl.polling.state import FeedState, Validators
+from xscl.polling.state import FeedState
+from xscl.web.exchange import Validators
 
 __all__ = [
     "Changes",

@@ -11,8 +11,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Protocol
 
-from xscl.polling.state import DAY, FeedState, Policy, Response, Validators
-from xscl.web.headers import after_skips, fresh_for, retry_after
+from xscl.polling.skips import after_skips
+from xscl.polling.state import DAY, FeedState, Policy
+from xscl.web.exchange import Response, Validators
+from xscl.web.headers import fresh_for, retry_after
 
 __all__ = ["FeedNotes", "failed", "not_modified", "refused", "succeeded"]
 

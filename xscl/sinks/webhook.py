@@ -17,7 +17,7 @@ import httpcore
 from xscl.errors import XSCLError
 from xscl.sinks.deliveries import NotDelivered
 from xscl.web.headers import headers_of, retry_after
-from xscl.web.proxies import Surroundings
+from xscl.web.proxies import ProxySettings
 from xscl.web.targets import BadAddress, split_credentials, target
 
 __all__ = ["Webhook"]
@@ -42,7 +42,7 @@ class Webhook:
         cls,
         url: str,
         agent: bytes,
-        surroundings: Surroundings | None = None,
+        proxies: ProxySettings | None = None,
         *,
         first_wait: float = 1.0,
     ) -> Webhook:
@@ -51,7 +51,7 @@ class Webhook:
         try:
             bare, credentials = split_credentials(url)
             to = target(bare)
-            proxy = (surroundings or Surroundings()).proxy(to)
+            proxy = (proxies or ProxySettings()).proxy(to)
         except BadAddress as error:
             raise XSCLError(f"webhook: {error}") from error
         headers = [

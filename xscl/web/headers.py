@@ -1,24 +1,22 @@
-"""How long a feed need not, or must not, be fetched: by its server's headers and by itself.
+"""Header fields of a response, and how long they say that a feed need not, or must not, be fetched.
 
 `Cache-Control` and `Expires` follow RFC 9111 (section 5), `Retry-After` RFC 9110 (section
-10.2.3), `skipHours` and `skipDays` RSS 2.0.  Each is believed up to a bound: a server that is set
-up for pictures ("for a year") must not silence a feed.
+10.2.3).  Each is believed up to a bound: a server that is set up for pictures ("for a year") must
+not silence a feed.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 
-from xscl.polling.state import DAY
+__all__ = ["fresh_for", "headers_of", "http_date", "retry_after"]
 
-__all__ = ["after_skips", "fresh_for", "headers_of", "http_date", "retry_after"]
-
-_LONGEST_FRESH = DAY
-_LONGEST_RETRY = 7 * DAY
-_HOUR = 3600.0
+_DAY = 86_400.0
+_LONGEST_FRESH = _DAY
+_LONGEST_RETRY = 7 * _DAY
 _MAX_AGE = re.compile(r'(?:^|[,\s])max-age\s*=\s*"?(\d{1,18})', re.IGNORECASE)
 _NEVER_FRESH = re.compile(r"(?:^|[,\s])no-(?:cache|store)\b(?!\s*=)", re.IGNORECASE)
 _SECONDS = re.compile(r"\d{1,18}")
@@ -76,22 +74,6 @@ def retry_after(headers: Mapping[str, bytes], now: float) -> float:
         until = http_date(value)
         wait = 0.0 if until is None else until - now
     return min(max(wait, 0.0), _LONGEST_RETRY)
-
-
-def after_skips(when: float, hours: frozenset[int], days: frozenset[int]) -> float:
-    """The first time from `when` on that lies in no hour and on no day to be skipped; `when`
-    itself if that leaves no hour of the week.
-
-    >>> after_skips(1800.0, frozenset({0, 1}), frozenset())
-    7200.0
-    """
-    moment = when
-    for _ in range(7 * 24 + 1):
-        at = datetime.fromtimestamp(moment, UTC)
-        if at.hour not in hours and at.weekday() not in days:
-            return moment
-        moment = (moment // _HOUR + 1) * _HOUR
-    return when
 
 
 def _age(headers: Mapping[str, bytes]) -> float:

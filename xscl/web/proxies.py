@@ -17,11 +17,11 @@ import httpcore
 
 from xscl.web.targets import Credentials, Target, split_credentials, target
 
-__all__ = ["Surroundings"]
+__all__ = ["ProxySettings"]
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class ProxySettings:
     """The proxies by scheme (and `no`, the servers that need none), and user names with their
     passwords by server."""
 
@@ -29,7 +29,7 @@ class Surroundings:
     passwords: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     @classmethod
-    def of_environment(cls) -> Surroundings:
+    def of_environment(cls) -> ProxySettings:
         """Those of this process; raises ValueError for a netrc file that cannot be read."""
         return cls(urllib.request.getproxies_environment(), _passwords())
 

@@ -16,12 +16,11 @@ from typing import Protocol
 import certifi
 import httpcore
 
-from xscl.polling.state import Response, Validators
-from xscl.sources.limits import MAX_DOCUMENT
 from xscl.web.decoding import ACCEPTED, BodyError, decoded
+from xscl.web.exchange import Response, Validators
 from xscl.web.headers import headers_of
 from xscl.web.network import Deadline, Network, RefusedAddress, Resolve, resolve
-from xscl.web.proxies import Surroundings
+from xscl.web.proxies import ProxySettings
 from xscl.web.targets import BadAddress, Credentials, Target, redirected, target
 
 __all__ = ["HTTPRetrieval", "Retrieval", "RetrievalError", "user_agent"]
@@ -79,9 +78,9 @@ class HTTPRetrieval:
 
     agent: bytes
     allow_private: bool = False
-    limit: int = MAX_DOCUMENT
+    limit: int = field(kw_only=True)
     seconds: float = 60.0
-    surroundings: Surroundings = field(default_factory=Surroundings)
+    proxies: ProxySettings = field(default_factory=ProxySettings)
     resolve: Resolve = resolve
     trust: ssl.SSLContext = field(default_factory=_trust)
 
@@ -115,7 +114,7 @@ class HTTPRetrieval:
         deadline = Deadline(self.seconds)
         for _ in range(_MOST_REDIRECTS + 1):
             to = target(url)
-            known = self.surroundings.credentials(to)
+            known = self.proxies.credentials(to)
             if credentials is not None and credentials.may_go_to(to):
                 known = credentials
             status, headers, body = self._ask(to, validators, known, deadline)
@@ -140,7 +139,7 @@ class HTTPRetrieval:
         deadline: Deadline,
     ) -> tuple[int, Mapping[str, bytes], bytes]:
         """One hop: status, headers and, of a 200, the body."""
-        proxy = self.surroundings.proxy(to)
+        proxy = self.proxies.proxy(to)
         network = Network(
             deadline,
             allow_private=self.allow_private,

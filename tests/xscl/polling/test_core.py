@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from tests.xscl.web.loopback import START
 from xscl.polling.core import Answer, Failed, Parsed, Polling
-from xscl.polling.state import DAY, FeedState, Policy, Response, Validators
-from xscl.web.headers import after_skips, fresh_for, retry_after
+from xscl.polling.skips import after_skips
+from xscl.polling.state import DAY, FeedState, Policy
+from xscl.web.exchange import Response, Validators
+from xscl.web.headers import fresh_for, retry_after
 
 URL = "http://a.example/feed"
 HOUR = 3600.0

@@ -24,7 +24,7 @@ def fetching(server: Server, *paths: str, **policy: object) -> Fetching:
     return Fetching(
         [FeedState(server.url(path), server.url(path)) for path in paths],
         {},
-        HTTPRetrieval(b"test", allow_private=True),
+        HTTPRetrieval(b"test", allow_private=True, limit=1 << 20),
         parse_feed,
         VirtualClock(),
         Policy(**policy),  # type: ignore[arg-type]

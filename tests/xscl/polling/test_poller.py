@@ -65,7 +65,7 @@ class Watch:
             poller = Poller(
                 feeds,
                 store,
-                HTTPRetrieval(b"test", allow_private=True),
+                HTTPRetrieval(b"test", allow_private=True, limit=1 << 20),
                 parse_feed,
                 clock,
                 Policy(**policy),  # type: ignore[arg-type]
@@ -265,8 +265,8 @@ def test_what_was_not_dealt_with_comes_again(server: Server, watch: Watch) -> No
     with Store(watch.path) as store:
         clock = VirtualClock()
         poller = Poller(
-            feeds, store, HTTPRetrieval(b"", allow_private=True), parse_feed, clock, Policy(),
-            seed=1, on_error=pytest.fail,
+            feeds, store, HTTPRetrieval(b"", allow_private=True, limit=1 << 20), parse_feed, clock,
+            Policy(), seed=1, on_error=pytest.fail,
         )  # fmt: skip
         polls = poller.polls()
         assert next(polls)

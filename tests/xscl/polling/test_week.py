@@ -87,7 +87,12 @@ def test_a_week_of_two_hundred_feeds(tmp_path: Path) -> None:
         poller = Poller(
             subscriptions([("S", url) for url in named], errors.append),
             store,
-            HTTPRetrieval(b"test", allow_private=True, resolve=lambda host, port: ["127.0.0.1"]),
+            HTTPRetrieval(
+                b"test",
+                allow_private=True,
+                limit=1 << 20,
+                resolve=lambda host, port: ["127.0.0.1"],
+            ),
             parse_feed,
             clock,
             Policy(every=2 * HOUR),

@@ -18,8 +18,8 @@ import brotli
 import pytest
 
 from tests.xscl.web.loopback import Reply, Request, Server, rss, serving
-from xscl.polling.state import Response, Validators
-from xscl.web.proxies import Surroundings
+from xscl.web.exchange import Response, Validators
+from xscl.web.proxies import ProxySettings
 from xscl.web.retrieval import HTTPRetrieval, RetrievalError, user_agent
 from xscl.web.targets import Credentials, split_credentials
 
@@ -42,7 +42,13 @@ def get(
     credentials: Credentials | None = None,
     **options: object,
 ) -> Response:
-    settings = {"agent": b"test", "allow_private": True, "seconds": 20.0, **options}
+    settings = {
+        "agent": b"test",
+        "allow_private": True,
+        "limit": MEBIBYTE,
+        "seconds": 20.0,
+        **options,
+    }
     return HTTPRetrieval(**settings)(url, validators, credentials)  # type: ignore[arg-type]
 
 
@@ -421,19 +427,19 @@ def test_the_environment_gives_passwords_and_proxies(
     monkeypatch.setenv("http_proxy", server.url("").replace("//", "//by:proxy@"))
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     server.site["http://feeds.example/feed"] = Reply(body=FEED)
-    surroundings = Surroundings.of_environment()
-    public = {"resolve": lambda host, port: ["127.0.0.1"], "surroundings": surroundings}
+    proxies = ProxySettings.of_environment()
+    public = {"resolve": lambda host, port: ["127.0.0.1"], "proxies": proxies}
     assert get("http://feeds.example/feed", **public).body == FEED
     headers = server.requests[-1].headers
     assert headers["authorization"] == b"Basic bWU6aXQ="
     assert headers["proxy-authorization"] == b"Basic Ynk6cHJveHk="
-    get(server.url("/feed"), surroundings=surroundings)
+    get(server.url("/feed"), proxies=proxies)
     assert server.requests[-1].path == "/feed", "no_proxy was not heeded"
 
 
 def test_a_proxy_is_not_asked_for_what_is_refused(server: Server) -> None:
-    surroundings = Surroundings({"http": server.url("")})
+    proxies = ProxySettings({"http": server.url("")})
     for host in ("169.254.169.254", "127.0.0.1", "[::ffff:10.0.0.1]"):
         with pytest.raises(RetrievalError, match="not of the public Internet"):
-            get(f"http://{host}/", allow_private=False, surroundings=surroundings)
+            get(f"http://{host}/", allow_private=False, proxies=proxies)
     assert not server.requests

@@ -11,9 +11,10 @@ import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from xscl.polling.state import FeedState, Validators
+from xscl.polling.state import FeedState
 from xscl.sources.limits import read_body, too_large
 from xscl.spark.ingestion.bodies import Body
+from xscl.web.exchange import Validators
 
 __all__ = ["look", "trouble"]
 

@@ -6,7 +6,6 @@ import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-import xscl
 from xscl.errors import XSCLError
 from xscl.feeds import parse_feed
 from xscl.polling.clock import Clock, SystemClock
@@ -15,7 +14,8 @@ from xscl.polling.state import FeedState, Policy
 from xscl.sources.limits import MAX_DOCUMENT
 from xscl.spark.ingestion.bodies import Body
 from xscl.spark.ingestion.named_feeds import NamedFeeds
-from xscl.web.proxies import Surroundings
+from xscl.version import __version__
+from xscl.web.proxies import ProxySettings
 from xscl.web.retrieval import HTTPRetrieval, user_agent
 
 __all__ = ["Web", "body_of"]
@@ -38,12 +38,12 @@ class Web:
         their names.  Raises XSCLError where the environment says something wrong of the way."""
         try:
             retrieval = HTTPRetrieval(
-                user_agent(xscl.__version__, self.contact),
+                user_agent(__version__, self.contact),
                 self.allow_private,
                 limit=self.max_document,
                 seconds=self.timeout,
                 # Nobody without addresses need mend a netrc file.
-                surroundings=Surroundings.of_environment() if feeds.addresses else Surroundings(),
+                proxies=ProxySettings.of_environment() if feeds.addresses else ProxySettings(),
             )
         except ValueError as error:
             raise XSCLError(str(error)) from error
