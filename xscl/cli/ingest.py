@@ -18,6 +18,7 @@ from rich.console import Console
 
 from xscl.cli.exits import run_command
 from xscl.cli.ingest_report import IngestReport
+from xscl.cli.ingest_status import status
 from xscl.cli.options import (
     ALLOW_PRIVATE,
     CONTACT,
@@ -32,7 +33,6 @@ from xscl.cli.signals import ended_by_signals
 from xscl.errors import XSCLError
 from xscl.feeds import rules_of
 from xscl.spark.ingestion.feed_options import FeedOptions
-from xscl.spark.ingestion.ingest_status import status
 from xscl.spark.ingestion.layout import Layout
 from xscl.spark.ingestion.named_feeds import feeds_of
 from xscl.spark.ingestion.spool import Spool

@@ -4,35 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import dataclass
 
 from rich.console import Console
 
 from xscl.cli.progress import Terminal
+from xscl.spark.ingestion.batches import Batch
 from xscl.spark.ingestion.spool import Spool
 
-__all__ = ["Batch", "IngestReport", "Problem"]
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Why a feed gave no items."""
-
-    feed: str
-    problem: str
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """What a batch of bodies brought: items `published` and those `known` before; bodies that are
-    `dead` letters, the first of them as `problems`."""
-
-    number: int
-    bodies: int
-    published: int
-    known: int
-    dead: int
-    problems: tuple[Problem, ...] = ()
+__all__ = ["IngestReport"]
 
 
 class IngestReport(Terminal):

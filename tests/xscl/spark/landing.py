@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from xscl.cli.ingest_report import Batch
+from xscl.spark.ingestion.batches import Batch
 from xscl.spark.ingestion.bodies import Body, batch_of
 from xscl.spark.ingestion.jobs import start_items
 from xscl.spark.ingestion.layout import Layout

@@ -10,9 +10,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.xscl.spark.landing import Landing, Row, entry, rss
-from xscl.cli.ingest_report import Batch, Problem
 from xscl.errors import StateError
 from xscl.sources.ingested import read_items
+from xscl.spark.ingestion.batches import Batch, Problem
 from xscl.spark.ingestion.bodies import Body
 from xscl.spark.ingestion.jobs import items_of
 from xscl.times import from_timestamp

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from xscl.cli.ingest_report import Batch
+from xscl.spark.ingestion.batches import Batch
 from xscl.spark.ingestion.feed_options import FeedOptions
-from xscl.spark.ingestion.ingest_status import read_status
 from xscl.spark.ingestion.jobs import start_fetch, start_items
 from xscl.spark.ingestion.landing import clear_landing
 from xscl.spark.ingestion.layout import Layout
+from xscl.spark.ingestion.status import read_status
 
 FEED = "<rss version='2.0'><channel><title>f</title><item><guid>{}</guid></item></channel></rss>"
 DAY = 86_400.0

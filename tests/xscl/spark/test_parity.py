@@ -12,9 +12,9 @@ from lxml import etree
 from pyspark.sql import SparkSession
 
 from datasets import feed_archive
-from xscl.cli.ingest_report import Batch
 from xscl.errors import DocumentError
-from xscl.feeds import read_feeds
+from xscl.sources.feed_files import read_feeds
+from xscl.spark.ingestion.batches import Batch
 from xscl.spark.ingestion.feed_options import FeedOptions
 from xscl.spark.ingestion.jobs import start_fetch, start_items
 from xscl.spark.ingestion.layout import Layout

@@ -18,10 +18,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from xscl.cli.ingest_report import Batch, Problem
 from xscl.errors import StateError
 from xscl.feeds import CANONICAL, Rules
 from xscl.spark.ingestion import bodies, dead_letters, hadoop_files, item_columns, parsed_bodies
+from xscl.spark.ingestion.batches import Batch, Problem
 from xscl.spark.ingestion.feed_source import FeedSource
 from xscl.spark.ingestion.item_keys import count_of
 from xscl.spark.ingestion.known_items import KnownItems

@@ -1,18 +1,16 @@
-"""`xscl ingest status`: how far an ingestion is, read from its folders; it may be running."""
+"""How far an ingestion is, read from its folders; it may be running."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-import click
 import pyarrow as pa
 import pyarrow.parquet as pq
-from rich.console import Console
 
 from xscl.errors import StateError
 from xscl.polling.store import Store
@@ -20,7 +18,7 @@ from xscl.spark.ingestion.layout import Layout
 from xscl.spark.ingestion.spark_logs import names_in
 from xscl.spark.ingestion.spool import Spool
 
-__all__ = ["Status", "read_status", "status"]
+__all__ = ["Status", "read_status"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,41 +50,6 @@ class Status:
     last_batch: str | None
     dead: int
     troubles: tuple[Trouble, ...]
-
-
-@click.command()
-@click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False))
-@click.option("--spool", metavar="FOLDER", help="As it was given to `xscl ingest`.")
-@click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
-)
-def status(folder: str, spool: str | None, form: str) -> int:
-    """Shows how far the ingestion in DIR is, and which feeds are in trouble."""
-    told = read_status(Layout.at(folder, spool))
-    if form == "json":
-        click.echo(json.dumps(asdict(told), indent=2, ensure_ascii=False))
-        return 0
-    console = Console(highlight=False)
-
-    def say(text: str) -> None:
-        console.print(text, markup=False, soft_wrap=True)
-
-    say(
-        f"{told.feeds:,} feeds, {len(told.troubles):,} in trouble; "
-        f"last fetch {told.last_fetch or 'never'}, next {told.next_fetch or 'never'}"
-    )
-    say(
-        f"{told.fetched:,} bodies fetched, {told.fetched - told.landed:,} of them wait to land; "
-        f"{told.unread:,} files wait to be read"
-    )
-    say(
-        f"{told.items:,} items and {told.dead:,} dead letters in {told.batches:,} batches, "
-        f"the last at {told.last_batch or 'no time'}"
-    )
-    for trouble in told.troubles:
-        since = trouble.last_success or "never"
-        say(f"{trouble.feed}: {trouble.error} (well last: {since}; failures: {trouble.failures})")
-    return 0
 
 
 def read_status(layout: Layout) -> Status:

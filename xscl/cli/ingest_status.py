@@ -1,0 +1,49 @@
+"""`xscl ingest status`: how far an ingestion is, as a text or as JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+import click
+from rich.console import Console
+
+from xscl.spark.ingestion.layout import Layout
+from xscl.spark.ingestion.status import read_status
+
+__all__ = ["status"]
+
+
+@click.command()
+@click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False))
+@click.option("--spool", metavar="FOLDER", help="As it was given to `xscl ingest`.")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
+)
+def status(folder: str, spool: str | None, form: str) -> int:
+    """Shows how far the ingestion in DIR is, and which feeds are in trouble."""
+    told = read_status(Layout.at(folder, spool))
+    if form == "json":
+        click.echo(json.dumps(asdict(told), indent=2, ensure_ascii=False))
+        return 0
+    console = Console(highlight=False)
+
+    def say(text: str) -> None:
+        console.print(text, markup=False, soft_wrap=True)
+
+    say(
+        f"{told.feeds:,} feeds, {len(told.troubles):,} in trouble; "
+        f"last fetch {told.last_fetch or 'never'}, next {told.next_fetch or 'never'}"
+    )
+    say(
+        f"{told.fetched:,} bodies fetched, {told.fetched - told.landed:,} of them wait to land; "
+        f"{told.unread:,} files wait to be read"
+    )
+    say(
+        f"{told.items:,} items and {told.dead:,} dead letters in {told.batches:,} batches, "
+        f"the last at {told.last_batch or 'no time'}"
+    )
+    for trouble in told.troubles:
+        since = trouble.last_success or "never"
+        say(f"{trouble.feed}: {trouble.error} (well last: {since}; failures: {trouble.failures})")
+    return 0
