@@ -13,9 +13,9 @@ import atheris
 with atheris.instrument_imports(
     include=["xscl.sources.envelopes", "xscl.documents.intake", "xpath_stage"]
 ):
-    from xscl.documents.document import nodes, parsed
     from xscl.documents.intake import Intake
     from xscl.documents.retention import Retention
+    from xscl.documents.trees import nodes, parsed
     from xscl.errors import DocumentError
     from xscl.sinks.dead_letters import write_dead_letter
     from xscl.sources.envelopes import read_events

@@ -21,8 +21,7 @@ import xscl
 from join_stage import JoinProcessor, Strategies, Views
 from xpath_stage import Strings, XPathEvaluator
 from xscl.dissection.dissect import is_internal
-from xscl.documents import document as documents
-from xscl.documents import trees as parts
+from xscl.documents import trees
 from xscl.documents.bodies import Bodies
 from xscl.documents.document import Document
 from xscl.documents.intake import Intake, Skipped
@@ -668,8 +667,7 @@ class Engine:
                 self._keeper.file.close()
             self._relations.close()
             # They would hold the file of the bodies.
-            documents.let_go()
-            parts.let_go()
+            trees.let_go()
             self._streams.close()
 
 

@@ -28,9 +28,10 @@ from xpath_stage import (
     evaluate_events,
 )
 from xscl.documents.composites import Composite, Derived, Found
-from xscl.documents.document import Document, in_pieces, kept, large, parsed
+from xscl.documents.document import Document, kept, large
 from xscl.documents.intake import Intake
 from xscl.documents.retention import DocumentShape
+from xscl.documents.trees import in_pieces, parsed
 from xscl.errors import DocumentError
 from xscl.evaluation.grouping import Grouping
 from xscl.evaluation.join_batch import accepted, joining_batch

@@ -13,8 +13,8 @@ from lxml import etree
 
 from xpath_stage import EXTENSIONS, decode_name, string_value
 from xscl.dissection.xpath_text import path_expression
-from xscl.documents.document import Document, Nodes, large, nodes
-from xscl.documents.trees import part_of
+from xscl.documents.document import Document, large
+from xscl.documents.trees import Nodes, nodes, part_of
 from xscl.language.syntax import Step
 
 __all__ = ["BoundNode", "grouped", "read_in_order"]

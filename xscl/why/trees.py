@@ -15,7 +15,8 @@ from lxml import etree
 from xpath_stage import decode_name, string_value
 from xpath_stage.functions import EXTENSIONS
 from xscl.dissection.xpath_text import filters_of, path_expression
-from xscl.documents.document import Document, parsed
+from xscl.documents.document import Document
+from xscl.documents.trees import parsed
 from xscl.errors import XSCLError
 from xscl.language.syntax import Condition, Function, Path, Step
 
