@@ -2,16 +2,18 @@
 
 The tree is printed, not the text cut out, because a condition may be part of a filter and a
 parameter's value stands in no text.  A node test is taken from the text where it stands, so that
-its prefix is the one that was declared.
+its prefix is the one that was declared.  The law: the printed text parses to the printed tree.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from decimal import Decimal
+from functools import cached_property
 
-from xpath_stage import number_text
-from xscl.language.checks.names import NAME, PREDECLARED, STRING, unquoted
+from xscl.language.checks.names import NAME, PREDECLARED, STRING, is_name, unquoted
+from xscl.language.scan import scan
 from xscl.language.syntax import (
     Binary,
     Block,
@@ -61,7 +63,7 @@ class Wording:
         """A node test as it stands in the text; a step that stands in none by its name."""
         if step.test in (".", "text()"):
             return step.test
-        found = _TEST.match(self._text, step.at)
+        found = _TEST.match(self._text, step.at) or _TEST.match(self._uncommented, step.at)
         local = step.test.rpartition("}")[2].removeprefix("@")
         if found is not None:
             written = found[0].removeprefix("@").strip()
@@ -84,18 +86,20 @@ class Wording:
                 return _literal(condition)
             case Function():
                 arguments = ", ".join(self.condition(a) for a in condition.arguments)
-                return f"{condition.name}({arguments})"
+                return condition.name + _parenthesised(arguments)
             case Negative():
-                return f"-{self.condition(condition.operand, 7)}"
-            case Binary():
-                level = _LOOSENESS[condition.operator]
-                # A chain of `and` or `or` is balanced in the tree, and needs no parentheses.
-                right = level if condition.operator in ("and", "or") else level + 1
-                text = (
-                    f"{self.condition(condition.left, level)} {condition.operator} "
-                    f"{self.condition(condition.right, right)}"
-                )
-                return f"({text})" if level < tightness else text
+                operand = self.condition(condition.operand, 7)
+                # `--` would begin a comment.
+                return f"- {operand}" if operand.startswith("-") else f"-{operand}"
+            case Binary(operator):
+                level = _LOOSENESS[operator]
+                if operator in ("and", "or"):
+                    chain = _chained(condition, operator)
+                    text = f" {operator} ".join(self.condition(one, level + 1) for one in chain)
+                else:
+                    left = self.condition(condition.left, level)
+                    text = f"{left} {operator} {self.condition(condition.right, level + 1)}"
+                return _parenthesised(text) if level < tightness else text
             case Parameter():
                 return f":{condition.name}"
 
@@ -113,21 +117,49 @@ class Wording:
             case Literal():
                 return _literal(side)
             case Wrapped():
-                return f"{side.function}({self.side(side.operand)})"
+                return side.function + _parenthesised(self.side(side.operand))
             case Parameter():
                 return f":{side.name}"
 
+    @cached_property
+    def _uncommented(self) -> str:
+        """The text with spaces for its comments, which may stand after an `@`."""
+        return scan(self._text).text
+
     def _clark(self, test: str) -> str:
-        attribute = "@" if test.startswith("@") else ""
-        uri, brace, local = test.removeprefix("@").rpartition("}")
-        if not brace or uri == "{":
-            return attribute + local
+        attribute, name = ("@", test[1:]) if test.startswith("@") else ("", test)
+        uri, _, local = name.rpartition("}")
+        if uri in ("", "{"):
+            return attribute + (local if is_name(local) or name == "*" else _string(local))
         uri = uri[1:]
         prefix = "*:" if uri == "*" else f"{_PREFIXES[uri]}:" if uri in _PREFIXES else f"{{{uri}}}"
         return attribute + prefix + local
 
 
+def _chained(condition: Condition, operator: str) -> list[Condition]:
+    """The operands of a chain of `and` or of `or`.
+
+    A chain is read as a balanced tree: one of another shape is a chain of its two sides.
+    """
+    if not (isinstance(condition, Binary) and condition.operator == operator):
+        return [condition]
+    sides = condition.left, condition.right
+    left, right = (_chained(side, operator) for side in sides)
+    return left + right if len(left) - len(right) in (0, 1) else list(sides)
+
+
+def _parenthesised(text: str) -> str:
+    """A text in parentheses; `(:` would begin a comment."""
+    return f"( {text})" if text.startswith(":") else f"({text})"
+
+
 def _literal(literal: Literal) -> str:
     if isinstance(literal.value, str):
-        return "'" + literal.value.replace("'", "''") + "'"
-    return number_text(float(literal.value))
+        return _string(literal.value)
+    # The language knows no exponents.
+    text = f"{Decimal(repr(float(literal.value))):f}"
+    return text.removesuffix(".0")
+
+
+def _string(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
