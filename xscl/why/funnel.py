@@ -17,11 +17,12 @@ from xscl.documents.document import Document
 from xscl.errors import XSCLError
 from xscl.language.syntax import Query
 from xscl.why.blocks import judge_block
-from xscl.why.operator_stages import operator_stages
+from xscl.why.findings import LISTED, Miss, Tally
+from xscl.why.operator_tallies import operator_tallies
 from xscl.why.operators import Plan, plan_of
 from xscl.why.pairs import Composite
 from xscl.why.patterns import Pattern
-from xscl.why.stages import LISTED, Funnel, Miss, Stage
+from xscl.why.report import Funnel
 from xscl.why.trees import Tree
 
 __all__ = ["funnel"]
@@ -42,14 +43,14 @@ def funnel(
     """
     plan = plan_of(query)
     published = [*documents]
-    stages: list[Stage] = []
+    tallies: list[Tally] = []
     through: dict[range, list[Composite]] = {}
     for pattern, inputs in zip(plan.patterns, _inputs(plan, published, results), strict=True):
         counted, left = _block(plan, pattern, inputs)
-        stages += counted
+        tallies += counted
         through[range(pattern.number - 1, pattern.number)] = left
-    stages += operator_stages(plan, through)
-    return Funnel(query.name, len(published), tuple(stages))
+    tallies += operator_tallies(plan, through)
+    return Funnel(query.name, len(published), tuple(tallies))
 
 
 def _inputs(
@@ -74,8 +75,8 @@ def _inputs(
 
 def _block(
     plan: Plan, pattern: Pattern, documents: Sequence[Document]
-) -> tuple[list[Stage], list[Composite]]:
-    """The stages of a block, and the documents that came through."""
+) -> tuple[list[Tally], list[Composite]]:
+    """The tallies of a block, and the documents that came through."""
     operands = plan.operands(pattern.number - 1)
     wording = plan.wording
     conditions = judge_block(pattern, None, operands, wording).findings
@@ -91,9 +92,9 @@ def _block(
             alone.setdefault(holds.index(False), []).append(document)
         for index in range(next((i for i, held in enumerate(holds) if not held), len(holds))):
             passed[index] += 1
-    stages = []
+    tallies = []
     if pattern.stream is not None:
-        stages.append(Stage("stream", pattern.number, pattern.stream, len(documents)))
+        tallies.append(Tally("stream", pattern.number, pattern.stream, len(documents)))
     for index, finding in enumerate(conditions):
         failed = alone.get(index, [])
         missed = []
@@ -101,8 +102,8 @@ def _block(
             told = judge_block(pattern, Tree.of(document), operands, wording)
             missed.append(Miss((document.id,), told.findings[index]))
         missed.sort(key=lambda miss: miss.finding.near is None)
-        stages.append(
-            Stage(
+        tallies.append(
+            Tally(
                 finding.kind,
                 pattern.number,
                 finding.text,
@@ -111,4 +112,4 @@ def _block(
                 missed=tuple(missed[:LISTED]),
             )
         )
-    return stages, through
+    return tallies, through

@@ -16,9 +16,10 @@ from xscl.errors import XSCLError
 from xscl.language.syntax import Query
 from xscl.why.blocks import judge_block, judge_stream
 from xscl.why.comparisons import Ground, judge_comparison, needed_after
-from xscl.why.findings import Finding, Why
+from xscl.why.findings import Finding
 from xscl.why.operators import Conjunct, Plan, plan_of
 from xscl.why.relations import Factor
+from xscl.why.report import Why
 from xscl.why.timing import judge_documents, judge_time
 from xscl.why.trees import Tree
 

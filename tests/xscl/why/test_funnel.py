@@ -18,7 +18,7 @@ from xscl.documents.document import Document
 from xscl.errors import XSCLError
 from xscl.language import parse
 from xscl.language.syntax import Query
-from xscl.why import Funnel, Stage, Why, as_text, funnel, why
+from xscl.why import Funnel, Tally, Why, as_text, funnel, why
 
 SETTINGS = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 DAY = 86_400_000_000
@@ -73,11 +73,11 @@ def test_its_counts_are_those_of_why_for_every_combination(
         agree_on_documents(counted, every)
     for disjunct in range(1, every[0].disjuncts + 1 if every else 1):
         matching = sum(all(f.holds for f in told.of(disjunct)) for told in every)
-        stages = [s for s in counted.stages if s.disjunct in (None, disjunct)]
-        assert stages[-1].passed == matching
-        assert not any(stage.capped for stage in stages)
+        tallies = [s for s in counted.conditions if s.disjunct in (None, disjunct)]
+        assert tallies[-1].passed == matching
+        assert not any(tally.capped for tally in tallies)
         if len(read) == 2:
-            agree_on_pairs([s for s in stages if s.pairs], every, disjunct)
+            agree_on_pairs([s for s in tallies if s.pairs], every, disjunct)
         event(f"{len(read)} blocks: {'some' if matching else 'none'}")
     json.dumps(counted.to_dict())
     assert str(counted)
@@ -92,15 +92,15 @@ def agree_on_documents(counted: Funnel, every: list[Why]) -> None:
             ]
             for told in every
         }
-        stages = [s for s in counted.stages if s.block == block and s.kind != "stream"]
-        for index, stage in enumerate(stages):
-            assert stage.passed == sum(all(holds[: index + 1]) for holds in judged.values())
-            assert stage.alone == sum(
+        tallies = [s for s in counted.conditions if s.block == block and s.kind != "stream"]
+        for index, tally in enumerate(tallies):
+            assert tally.passed == sum(all(holds[: index + 1]) for holds in judged.values())
+            assert tally.alone == sum(
                 holds.count(False) == 1 and holds[index] is False for holds in judged.values()
             )
 
 
-def agree_on_pairs(stages: list[Stage], every: list[Why], disjunct: int) -> None:
+def agree_on_pairs(tallies: list[Tally], every: list[Why], disjunct: int) -> None:
     """The pairs of different documents, those in time, and those that fail by one condition alone.
 
     Which of several that is depends on their order, so they are counted together.
@@ -111,11 +111,11 @@ def agree_on_pairs(stages: list[Stage], every: list[Why], disjunct: int) -> None
         before = next(i for i, finding in enumerate(findings) if finding.kind == "documents")
         if all(finding.holds for finding in findings[:before]):
             pairs.append([finding.holds for finding in findings[before:]])
-    assert stages[0].passed == sum(pair[0] is True for pair in pairs)
-    assert stages[1].passed == sum(pair[0] is True and pair[1] is True for pair in pairs)
-    if len(stages) <= 4 and not any(stage.alone_capped for stage in stages):
-        assert sum(s.alone for s in stages) == sum(pair.count(False) == 1 for pair in pairs)
-    assert all(stage.alone >= len(stage.missed) for stage in stages)
+    assert tallies[0].passed == sum(pair[0] is True for pair in pairs)
+    assert tallies[1].passed == sum(pair[0] is True and pair[1] is True for pair in pairs)
+    if len(tallies) <= 4 and not any(tally.alone_capped for tally in tallies):
+        assert sum(s.alone for s in tallies) == sum(pair.count(False) == 1 for pair in pairs)
+    assert all(tally.alone >= len(tally.missed) for tally in tallies)
 
 
 # What people read.
@@ -129,35 +129,35 @@ def test_near_misses_are_listed_first() -> None:
         for n in range(1000)
     ]
     counted = funnel(query_of(PROMO), [*books, *blogs])
-    stage = next(s for s in counted.stages if s.text == "a = c")
-    assert (stage.alone, len(stage.missed)) == (500, 20)
-    assert {miss.finding.near for miss in stage.missed} == {"but for case"}
-    assert stage.missed[0].documents == ("d0", "d1000")
-    assert counted.stages[-1].passed == 500
+    tally = next(s for s in counted.conditions if s.text == "a = c")
+    assert (tally.alone, len(tally.missed)) == (500, 20)
+    assert {miss.finding.near for miss in tally.missed} == {"but for case"}
+    assert tally.missed[0].documents == ("d0", "d1000")
+    assert counted.conditions[-1].passed == 500
 
 
 def test_the_window_that_is_a_day_too_short_shows() -> None:
     late = [blog(100 + n, n * DAY + 8 * DAY, f"A {n}", f"T {n}") for n in range(50)]
     books = [book(n, n * DAY, f"A {n}", f"T {n}") for n in range(50)]
     counted = funnel(query_of(PROMO), [*books, *late])
-    stage = next(s for s in counted.stages if s.kind == "time")
-    assert stage.alone == 50
-    assert "8 days after" in (stage.missed[0].finding.note or "")
+    tally = next(s for s in counted.conditions if s.kind == "time")
+    assert tally.alone == 50
+    assert "8 days after" in (tally.missed[0].finding.note or "")
     assert "failed by FOLLOWED BY {7 days} alone" in as_text(counted)
 
 
 def test_a_filter_that_keeps_all_back_shows() -> None:
     books = [book(n, n, "Ann", "One", year=1990 + n) for n in range(10)]
     counted = funnel(query_of(PROMO), [*books, blog(10, DAY, "Ann", "One")])
-    stage = next(s for s in counted.stages if s.text == "[year > 2000]")
-    assert (stage.passed, stage.alone) == (0, 10)
+    tally = next(s for s in counted.conditions if s.text == "[year > 2000]")
+    assert (tally.passed, tally.alone) == (0, 10)
 
 
 def test_one_value_in_all_documents_is_counted_to_a_bound_and_says_so() -> None:
     books = [book(n, n, "Ann", "One") for n in range(400)]
     blogs = [blog(400 + n, 400 + n, "Ann", "One") for n in range(400)]
     counted = funnel(query_of(PROMO), [*books, *blogs])
-    last = counted.stages[-1]
+    last = counted.conditions[-1]
     assert last.capped
     assert 0 < last.passed <= 160_000
     assert "≥" in as_text(counted)
@@ -172,8 +172,8 @@ def test_a_chain_is_counted_operator_by_operator() -> None:
             [("a", "1"), ("b", "1"), ("c", "1"), ("a", "2"), ("b", "2"), ("c", "3")]
         )
     ]
-    stages = [(s.text, s.passed) for s in funnel(query_of(text), published).stages if s.pairs]
-    assert [passed for _, passed in stages] == [4, 2, 2, 4, 2, 1]
+    tallies = [(s.text, s.passed) for s in funnel(query_of(text), published).conditions if s.pairs]
+    assert [passed for _, passed in tallies] == [4, 2, 2, 4, 2, 1]
 
 
 def test_a_group_must_come_later_as_a_whole() -> None:
@@ -185,9 +185,9 @@ def test_a_group_must_come_later_as_a_whole() -> None:
         document(number, time * hour // 2, f"<{name}>1</{name}>")
         for number, (name, time) in enumerate((n, t) for n, some in times.items() for t in some)
     ]
-    stages = [(s.text, s.passed) for s in funnel(query_of(text), published).stages if s.pairs]
+    tallies = [(s.text, s.passed) for s in funnel(query_of(text), published).conditions if s.pairs]
     # Of b and c at (3, 5), (3, 6), (5, 5), (5, 6) half hours, which a at 2, 3, 4 come before?
-    assert [passed for _, passed in stages] == [4, 4, 4, 12, 3, 3]
+    assert [passed for _, passed in tallies] == [4, 4, 4, 12, 3, 3]
 
 
 def test_what_is_not_found_by_value_is_a_lower_bound() -> None:
@@ -199,9 +199,9 @@ def test_what_is_not_found_by_value_is_a_lower_bound() -> None:
         *(book(n, n, author, "One") for n, author in enumerate(["Ann", "Ben", "Cy"])),
         *(blog(3 + n, n, author, "Two") for n, author in enumerate(["ann", "Ben", "Di"])),
     ]
-    stage = next(s for s in funnel(query_of(text), published).stages if s.text == "a = c")
-    assert (stage.passed, stage.alone, stage.alone_capped) == (1, 1, True)
-    assert stage.missed[0].documents == ("d0", "d3")
+    tally = next(s for s in funnel(query_of(text), published).conditions if s.text == "a = c")
+    assert (tally.passed, tally.alone, tally.alone_capped) == (1, 1, True)
+    assert tally.missed[0].documents == ("d0", "d3")
 
 
 def test_the_results_of_a_sub_query_are_asked_for() -> None:
@@ -210,4 +210,4 @@ def test_the_results_of_a_sub_query_are_asked_for() -> None:
     with pytest.raises(XSCLError, match="sub-quer"):
         funnel(query, [one])
     result = document(1, 1, "<result><k>1</k></result>", "results")
-    assert funnel(query, [one], [[result]]).stages[-1].passed == 1
+    assert funnel(query, [one], [[result]]).conditions[-1].passed == 1

@@ -1,4 +1,4 @@
-"""The stages of a funnel between blocks: operator by operator, innermost first.
+"""The tallies of a funnel between blocks: operator by operator, innermost first.
 
 Pairs are judged one by one only where an equality, or without one the time, says that they could
 pass or fail by one condition alone; the others are counted.
@@ -13,7 +13,7 @@ from itertools import islice, product
 
 from xscl.documents.document import Document
 from xscl.why.comparisons import Ground, judge_comparison, needed_after
-from xscl.why.findings import Finding, Kind
+from xscl.why.findings import LISTED, Finding, Kind, Miss, Tally
 from xscl.why.operators import Conjunct, Operator, Plan
 from xscl.why.pairs import (
     Composite,
@@ -26,10 +26,9 @@ from xscl.why.pairs import (
     within,
 )
 from xscl.why.relations import Factor, cells_of, narrowed
-from xscl.why.stages import LISTED, Miss, Stage
 from xscl.why.timing import DIFFERENT, in_time, judge_documents, judge_time, overshoot
 
-__all__ = ["operator_stages"]
+__all__ = ["operator_tallies"]
 
 _MOST_PAIRS = 100_000
 """Pairs that are judged one by one: of each equality, and again of those that it nearly holds for;
@@ -49,13 +48,13 @@ class _Through:
     capped: bool = False
 
 
-def operator_stages(plan: Plan, blocks: dict[range, list[Composite]]) -> list[Stage]:
-    """The stages of all operators; `blocks` are what came through each block.
+def operator_tallies(plan: Plan, blocks: dict[range, list[Composite]]) -> list[Tally]:
+    """The tallies of all operators; `blocks` are what came through each block.
 
-    Disjuncts that say the same of an operator and those inside it share its stages.
+    Disjuncts that say the same of an operator and those inside it share its tallies.
     """
     needed = needed_after([conjunct for disjunct in plan.disjuncts for conjunct in disjunct])
-    stages: dict[tuple[int, ...], list[Stage]] = {}
+    tallies: dict[tuple[int, ...], list[Tally]] = {}
     through: dict[tuple[int, ...], _Through] = {}
     users: dict[tuple[int, ...], list[int]] = {}
     for number, disjunct in enumerate(plan.disjuncts, start=1):
@@ -65,16 +64,16 @@ def operator_stages(plan: Plan, blocks: dict[range, list[Composite]]) -> list[St
             inside = (c.at for c in disjunct if _inside(plan.operators[c.owner], operator))
             key = (owner, *inside)
             users.setdefault(key, []).append(number)
-            if key not in stages:
-                of = _OperatorStages(operator, found[operator.left], found[operator.right], own)
-                stages[key], through[key] = of.stages(needed)
+            if key not in tallies:
+                of = _OperatorTallies(operator, found[operator.left], found[operator.right], own)
+                tallies[key], through[key] = of.tallies(needed)
             found[range(operator.left[0], operator.right[-1] + 1)] = through[key]
     told = []
-    for key, some in stages.items():
+    for key, some in tallies.items():
         if len(users[key]) == len(plan.disjuncts):
             told += some
         else:
-            told += (replace(stage, disjunct=user) for user in users[key] for stage in some)
+            told += (replace(tally, disjunct=user) for user in users[key] for tally in some)
     return told
 
 
@@ -105,7 +104,7 @@ class _Alone:
     near: list[Pair] = field(default_factory=list)
 
 
-class _OperatorStages:
+class _OperatorTallies:
     """One operator over what came through on its two sides."""
 
     def __init__(
@@ -121,8 +120,8 @@ class _OperatorStages:
         self._alone = [_Alone() for _ in self._passed]
         self._inputs_capped = left.capped or right.capped
 
-    def stages(self, needed: set[str]) -> tuple[list[Stage], _Through]:
-        """The stages, and what came through; `needed` are the sides that any operator needs."""
+    def tallies(self, needed: set[str]) -> tuple[list[Tally], _Through]:
+        """The tallies, and what came through; `needed` are the sides that any operator needs."""
         if self._equalities:
             holding = [_Some.of(equal(e, self._lefts, self._rights)) for e in self._equalities]
             nearly = [_Some.of(near(e, self._lefts, self._rights)) for e in self._equalities]
@@ -211,11 +210,11 @@ class _OperatorStages:
 
     # What is told.
 
-    def _told(self, alone_capped: Sequence[bool], passed_capped: bool) -> list[Stage]:
+    def _told(self, alone_capped: Sequence[bool], passed_capped: bool) -> list[Tally]:
         kinds: list[tuple[Kind, str]] = [("documents", DIFFERENT), ("time", self._operator.text)]
         kinds += (("comparison", conjunct.text) for conjunct in self._conjuncts)
         return [
-            Stage(
+            Tally(
                 kind,
                 None,
                 text,
