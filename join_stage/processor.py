@@ -8,7 +8,7 @@ DuckDB (law 10); a join without equality always does the latter.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -22,7 +22,7 @@ from join_stage.in_process.join import ExcessivePairs, InProcessJoin
 from join_stage.outputs import Outputs, Wanted
 from join_stage.plan import Plan
 from join_stage.registry import Registry
-from join_stage.relational import relations
+from join_stage.relational.relations import when_needed
 from join_stage.relational.retention import Retention
 from join_stage.relational.state import JoinState
 from join_stage.relational.together import bring_together
@@ -43,11 +43,12 @@ class JoinProcessor:
     """The relations of one engine and the queries that are evaluated over them."""
 
     def __init__(
-        self, connection: duckdb.DuckDBPyConnection, strategies: Strategies | None = None
+        self,
+        connect: Callable[[], duckdb.DuckDBPyConnection],
+        strategies: Strategies | None = None,
     ) -> None:
-        self.connection = connection
+        connection = self.connection = when_needed(connect)
         self.strategies = strategies or Strategies()
-        relations.create(connection)
         self.registry = Registry(connection)
         self._state = JoinState(connection, self.strategies.memory)
         self._retention = Retention(connection, self.registry, self._state)

@@ -104,7 +104,7 @@ class Engine:
         if budget.at_hand is not None:
             at_hand = min(budget.at_hand, strategies.memory)
             strategies = replace(strategies, memory=at_hand)
-        self._join = JoinProcessor(self._relations.connection, strategies)
+        self._join = JoinProcessor(self._relations.connect, strategies)
         self._strings = Strings()
         self._xpath = XPathEvaluator(self._strings)
         self._on_skip = on_skip or (lambda error: log.warning("skipped: %s", error))

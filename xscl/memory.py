@@ -154,30 +154,40 @@ class _Bounded:
 
 
 class Relations:
-    """The database of an engine's relations: in memory, or with a share of it in files of a
-    temporary directory, which go when it is closed."""
+    """The database of an engine's relations, opened when it is first asked for: in memory, or with
+    a share of it in files of a temporary directory, which go when it is closed."""
 
     def __init__(self, share: int | None) -> None:
+        self._share = share
         self._directory: tempfile.TemporaryDirectory[str] | None = None
         self._bounded: _Bounded | None = None
-        if share is None:
-            self.connection = duckdb.connect()
-            return
+        self._connection: duckdb.DuckDBPyConnection | None = None
+
+    def connect(self) -> duckdb.DuckDBPyConnection:
+        """The connection to it."""
+        if self._connection is None:
+            self._connection = self._open()
+        return self._connection
+
+    def _open(self) -> duckdb.DuckDBPyConnection:
+        if self._share is None:
+            return duckdb.connect()
         self._directory = tempfile.TemporaryDirectory(prefix="xscl-")
         folder = self._directory.name
         # Nothing of it outlives the process: there is nothing to be synchronised.
         config: dict[str, str | bool | int | float | list[str]] = {
-            "memory_limit": f"{share}B",
+            "memory_limit": f"{self._share}B",
             "temp_directory": f"{folder}/spilled",
             "fsync_mode": "NONE",
         }
         connection = duckdb.connect(f"{folder}/relations.duckdb", config=config)
-        self._bounded = _Bounded(connection, share)
-        self.connection = cast(duckdb.DuckDBPyConnection, self._bounded)
+        self._bounded = _Bounded(connection, self._share)
+        return cast(duckdb.DuckDBPyConnection, self._bounded)
 
     def close(self) -> None:
         """Closes the database; its files go."""
-        self.connection.close()
+        if self._connection is not None:
+            self._connection.close()
         if self._directory is not None:
             self._directory.cleanup()
 
@@ -201,10 +211,16 @@ class Relations:
 
     def sizes(self) -> tuple[int, int]:
         """The bytes that it has in memory, and in files."""
-        ((memory, spilled),) = self.connection.execute(
-            "SELECT sum(memory_usage_bytes), sum(temporary_storage_bytes) FROM duckdb_memory()"
-        ).fetchall()
-        ((blocks,),) = self.connection.execute(
-            "SELECT sum(total_blocks * block_size) FROM pragma_database_size()"
-        ).fetchall()
+        ((memory, spilled),) = (
+            self.connect()
+            .execute(
+                "SELECT sum(memory_usage_bytes), sum(temporary_storage_bytes) FROM duckdb_memory()"
+            )
+            .fetchall()
+        )
+        ((blocks,),) = (
+            self.connect()
+            .execute("SELECT sum(total_blocks * block_size) FROM pragma_database_size()")
+            .fetchall()
+        )
         return int(memory), int(spilled) + int(blocks or 0)

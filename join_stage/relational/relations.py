@@ -21,12 +21,13 @@ of several disjuncts, whose matches may be the same.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import cast
 
 import duckdb
 import pyarrow as pa
 
-__all__ = ["create", "delete", "insert", "numbers", "recreate"]
+__all__ = ["create", "delete", "insert", "numbers", "recreate", "when_needed"]
 
 Columns = dict[str, pa.Array]
 
@@ -62,6 +63,30 @@ CREATE TEMP TABLE right_path (path INTEGER);
 def create(connection: duckdb.DuckDBPyConnection) -> None:
     """Creates the relations in an empty database."""
     connection.execute(_SCHEMA)
+
+
+def when_needed(connect: Callable[[], duckdb.DuckDBPyConnection]) -> duckdb.DuckDBPyConnection:
+    """A connection to an empty database, which its first statement opens and gives our relations.
+
+    Opening takes longer than many an engine lives, and one whose batches are all joined in
+    process needs no database.
+    """
+    return cast(duckdb.DuckDBPyConnection, _WhenNeeded(connect))
+
+
+class _WhenNeeded:
+    def __init__(self, connect: Callable[[], duckdb.DuckDBPyConnection]) -> None:
+        self._connect = connect
+
+    def __getattr__(self, name: str) -> object:
+        # The names that are found once are attributes from then on.
+        connection = self.__dict__.get("_connection")
+        if connection is None:
+            connection = self._connection = self._connect()
+            create(connection)
+        method = getattr(connection, name)
+        setattr(self, name, method)
+        return method
 
 
 def insert(connection: duckdb.DuckDBPyConnection, relation: str, columns: Columns) -> None:

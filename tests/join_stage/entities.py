@@ -220,7 +220,7 @@ class Feeder:
 
     def __init__(self, strategies: Strategies | None = None) -> None:
         self.connection = duckdb.connect()
-        self.processor = JoinProcessor(self.connection, strategies)
+        self.processor = JoinProcessor(lambda: self.connection, strategies)
         self.spines: dict[tuple[str, ...], int] = {}
         self.paths: dict[str, int] = {ROOT: 1, "a": 2, "b": 3, "#0": -1, "#1": -2}
         self.strings: set[int] = set()
