@@ -15,33 +15,33 @@ __all__ = ["Audience", "Queries"]
 
 
 class Queries:
-    """Queries that are alike: those that are alone, and those that are one of several disjuncts,
-    as compact arrays that never change; the next ones are new."""
+    """Queries that are alike, sole disjuncts and others, as compact arrays that never change; the
+    next ones are new."""
 
-    __slots__ = ("_alone", "_members", "_others")
+    __slots__ = ("_members", "_others", "_sole")
 
     def __init__(self) -> None:
-        # By number, whether it is alone; mostly all are.
+        # By number, whether it is a sole disjunct; mostly all are.
         self._members: dict[int, bool] = {}
-        self._alone: array[int] | None = None
+        self._sole: array[int] | None = None
         self._others: array[int] | None = None
 
     def __bool__(self) -> bool:
         return bool(self._members)
 
     @property
-    def alone(self) -> array[int]:
-        """Those whose matches no other query can have."""
-        if self._alone is None:
+    def sole(self) -> array[int]:
+        """Queries that are one disjunct, whose matches nobody else finds or reads."""
+        if self._sole is None:
             members = self._members
-            self._alone = array(
+            self._sole = array(
                 "q", members if all(members.values()) else [q for q in members if members[q]]
             )
-        return self._alone
+        return self._sole
 
     @property
     def others(self) -> array[int]:
-        """Those that are one of several disjuncts, or whose matches somebody reads."""
+        """Disjuncts of several, and queries whose matches another query reads."""
         if self._others is None:
             members = self._members
             self._others = array(
@@ -49,24 +49,24 @@ class Queries:
             )
         return self._others
 
-    def add(self, query: int, *, alone: bool) -> None:
+    def add(self, query: int, *, sole_disjunct: bool) -> None:
         """Adds a query."""
-        self._members[query] = alone
-        self._alone = self._others = None
+        self._members[query] = sole_disjunct
+        self._sole = self._others = None
 
     def remove(self, query: int) -> None:
         """Removes a query."""
         del self._members[query]
-        self._alone = self._others = None
+        self._sole = self._others = None
 
 
 class Audience:
     """Queries by (lo, wl, since).
 
     >>> queries = Audience()
-    >>> queries.add(1, TimeConstraint(True, 5), since=0, alone=True)
-    >>> queries.add(2, TimeConstraint(True, 9), since=3, alone=True)
-    >>> [some.alone.tolist() for some in queries.admitting(gap=4, dt=4, first=0)]
+    >>> queries.add(1, TimeConstraint(True, 5), since=0, sole_disjunct=True)
+    >>> queries.add(2, TimeConstraint(True, 9), since=3, sole_disjunct=True)
+    >>> [some.sole.tolist() for some in queries.admitting(gap=4, dt=4, first=0)]
     [[1]]
     """
 
@@ -78,13 +78,15 @@ class Audience:
     def __iter__(self) -> Iterator[tuple[int, int, int]]:
         return iter(self._groups)
 
-    def add(self, query: int, constraint: TimeConstraint, *, since: int, alone: bool) -> None:
+    def add(
+        self, query: int, constraint: TimeConstraint, *, since: int, sole_disjunct: bool
+    ) -> None:
         """Adds a query."""
         key = (*constraint.bounds, since)
         queries = self._groups.get(key)
         if queries is None:
             queries = self._groups[key] = Queries()
-        queries.add(query, alone=alone)
+        queries.add(query, sole_disjunct=sole_disjunct)
 
     def remove(self, query: int, constraint: TimeConstraint, *, since: int) -> None:
         """Removes a query."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from join_stage.plan import Plan
-from join_stage.row_trie import Trie
+from join_stage.registry import Trie
 
 __all__ = [
     "AtomStep",

@@ -14,7 +14,7 @@ class Wanted(Enum):
     """Which matches are wanted one by one."""
 
     ALL = auto()
-    BUT_ALONE = auto()
+    BUT_SOLE_DISJUNCTS = auto()
     """All but those of queries that are alone, which `counts` counts."""
     BUT_CHANNELS = auto()
     """All but those of queries that are alone in the channels of `tuples`."""

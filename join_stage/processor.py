@@ -25,8 +25,12 @@ from join_stage.registry import Registry
 from join_stage.relational.relations import when_needed
 from join_stage.relational.retention import Retention
 from join_stage.relational.state import JoinState
-from join_stage.relational.together import bring_together
-from join_stage.relational.value_join import Delta, join_values, note_joining_paths
+from join_stage.relational.value_join import (
+    Delta,
+    bring_together,
+    join_values,
+    note_joining_paths,
+)
 from join_stage.sql import to_sql
 from join_stage.strategies import Strategies
 
@@ -190,37 +194,37 @@ class JoinProcessor:
 
     def outputs(self, wanted: Wanted = Wanted.ALL) -> Iterator[Outputs]:
         """The matches that the current batch completes, or some of them."""
-        but_alone = wanted is Wanted.BUT_ALONE
+        but_sole = wanted is Wanted.BUT_SOLE_DISJUNCTS
         if self._joined is not None:
-            found = self._in_process.rows(alone=not but_alone, channels=wanted is Wanted.ALL)
+            found = self._in_process.rows(sole=not but_sole, channels=wanted is Wanted.ALL)
             for plan, rows in found:
                 if rows:
                     yield Outputs(plan, rows)
         for plan in self._by_relations():
-            if but_alone and not self.registry.has(plan, alone=False):
+            if but_sole and not self.registry.has(plan, sole_disjunct=False):
                 continue
             columns = ["q", *(("dl", "dr") if plan.sides == 2 else ("dl",))]
             columns += [f"n{node}" for node in plan.outputs]
             columns += [plan.string(node) for node in plan.valued]
             names = ", ".join(f'"{column}"' for column in columns)
             matches = self.matches(plan, plan.outputs, plan.valued)
-            if but_alone:
-                matches += " AND NOT alone"
+            if but_sole:
+                matches += " AND NOT sole_disjunct"
             rows = self.connection.execute(f"SELECT {names} {matches}").fetchall()
             if rows:
                 yield Outputs(plan, rows)
 
     def counts(self) -> dict[int, int]:
         """The number of matches that the current batch completes, by query, of those queries
-        that are alone."""
+        that are sole disjuncts."""
         counts: dict[int, int] = {}
         if self._joined is not None:
             counts.update(self._in_process.counts())
         for plan in self._by_relations():
-            if not self.registry.has(plan, alone=True):
+            if not self.registry.has(plan, sole_disjunct=True):
                 continue
             matches = self.matches(plan, plan.outputs)
-            counted = f"SELECT q, count(*) {matches} AND alone GROUP BY q"
+            counted = f"SELECT q, count(*) {matches} AND sole_disjunct GROUP BY q"
             counts.update(self.connection.execute(counted).fetchall())
         return counts
 

@@ -19,9 +19,47 @@ from join_stage.bounds import Bounds, Widest
 from join_stage.constraints import TimeConstraint
 from join_stage.plan import Plan
 from join_stage.relational.relations import Columns, delete, insert, numbers, recreate
-from join_stage.row_trie import RowTrie
 
-__all__ = ["Registry"]
+__all__ = ["Registry", "RowTrie", "Trie"]
+
+Trie = dict[int, "Trie"]
+
+
+class RowTrie:
+    """The rows of R_T of one plan, by the columns that say what a row joins.
+
+    A level for each column, in the plan's order (j0, j1, …, s0, …), the rows' numbers below the
+    last.  The conjunctive query walks it beside the atoms of its body, so that nothing is joined
+    that no row begins with.
+
+    >>> rows = RowTrie()
+    >>> rows.add((4, 7), 0), rows.add((4, 8), 1), rows.add((4, 8), 2), rows.root
+    (None, None, None, {4: {7: {0: {}}, 8: {1: {}, 2: {}}}})
+    >>> rows.remove((4, 7), 0), rows.root
+    (None, {4: {8: {1: {}, 2: {}}}})
+    """
+
+    __slots__ = ("root",)
+
+    def __init__(self) -> None:
+        self.root: Trie = {}
+
+    def add(self, columns: Sequence[int], row: int) -> None:
+        """Adds a row with these columns."""
+        at = self.root
+        for column in columns:
+            at = at.setdefault(column, {})
+        at[row] = {}
+
+    def remove(self, columns: Sequence[int], row: int) -> None:
+        """Removes a row, and all above it that leads to no other."""
+        way = [self.root]
+        for column in columns:
+            way.append(way[-1][column])
+        for at, step in zip(reversed(way), (row, *reversed(columns)), strict=True):
+            del at[step]
+            if at:
+                return
 
 
 @dataclass(slots=True, eq=False)
@@ -55,7 +93,7 @@ class _Query:
     row: _Row
     constraint: TimeConstraint
     since: int
-    alone: bool
+    sole_disjunct: bool
 
 
 class Registry:
@@ -91,7 +129,7 @@ class Registry:
         # For each plan, how many rows have a number in each of its columns.
         self._used: dict[str, list[Counter[int]]] = {}
         self._rows_of_plan: Counter[str] = Counter()
-        self._alone: Counter[tuple[str, bool]] = Counter()
+        self._sole: Counter[tuple[str, bool]] = Counter()
         self._next_row = 0
         self._next_value_join = 0
         # What the relations do not know yet, and what they do not know to be gone.
@@ -113,7 +151,7 @@ class Registry:
         variables: Sequence[int],
         constraint: TimeConstraint,
         since: int,
-        alone: bool = True,
+        sole_disjunct: bool = True,
     ) -> None:
         """Adds a query: its spines in the order of the plan's joins and singles, the variables
         of the plan's nodes, its time constraint, the first document it sees, and whether no
@@ -124,9 +162,11 @@ class Registry:
         if row is None:
             row = self._add_row(plan, key, found, joins, singles)
         row.queries += 1
-        row.audience.add(query, constraint, since=since, alone=alone)
-        self._alone[plan.id, alone] += 1
-        self._queries[query] = self._new_queries[query] = _Query(row, constraint, since, alone)
+        row.audience.add(query, constraint, since=since, sole_disjunct=sole_disjunct)
+        self._sole[plan.id, sole_disjunct] += 1
+        self._queries[query] = self._new_queries[query] = _Query(
+            row, constraint, since, sole_disjunct
+        )
         if row.joins:
             self._bounds.add(constraint)
         for join in row.joins:
@@ -146,9 +186,9 @@ class Registry:
         if self._new_queries.pop(query, None) is None:
             self._gone_queries.append(query)
         row, constraint = gone.row, gone.constraint
-        self._alone[row.plan.id, gone.alone] -= 1
-        if not self._alone[row.plan.id, gone.alone]:
-            del self._alone[row.plan.id, gone.alone]
+        self._sole[row.plan.id, gone.sole_disjunct] -= 1
+        if not self._sole[row.plan.id, gone.sole_disjunct]:
+            del self._sole[row.plan.id, gone.sole_disjunct]
         if row.joins:
             self._bounds.remove(constraint)
         for join in row.joins:
@@ -224,9 +264,9 @@ class Registry:
             and (plan.joins or any(not spines.isdisjoint(column.keys()) for column in used))
         ]
 
-    def has(self, plan: Plan, *, alone: bool) -> bool:
-        """Whether a plan has a query that is alone, or one that is not."""
-        return (plan.id, alone) in self._alone
+    def has(self, plan: Plan, *, sole_disjunct: bool) -> bool:
+        """Whether a plan has a query that is a sole disjunct, or one that is not."""
+        return (plan.id, sole_disjunct) in self._sole
 
     def ask(self, queries: Collection[int]) -> tuple[frozenset[str], tuple[int, int]]:
         """Notes some queries as those asked for: the relations `asked_query` and
@@ -259,9 +299,15 @@ class Registry:
             delete(self._connection, "query", "q", self._gone_queries)
             self._gone_queries.clear()
         if self._new_queries:
-            names = ["q", "r", "lo", "wl", "since", "alone"]
+            names = ["q", "r", "lo", "wl", "since", "sole_disjunct"]
             queries = (
-                (number, query.row.number, *query.constraint.bounds, query.since, int(query.alone))
+                (
+                    number,
+                    query.row.number,
+                    *query.constraint.bounds,
+                    query.since,
+                    int(query.sole_disjunct),
+                )
                 for number, query in self._new_queries.items()
             )
             insert(self._connection, "query", _columns(names, queries))

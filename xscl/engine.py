@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Literal, overload
 
 import xscl
-from join_stage import JoinProcessor, Strategies, Views
+from join_stage import JoinProcessor, Strategies
 from xpath_stage import Strings, XPathEvaluator
 from xscl.dissection.dissect import is_internal
 from xscl.documents import trees
@@ -426,20 +426,6 @@ class Engine:
                 self._strings,
                 self._relations,
             )
-
-    def relations(self) -> Views:
-        """The thesis' relations over the engine's state (table 6.4)."""
-        with self._lock:
-            self._check_open()
-            names: dict[int, list[str]] = {}
-            for subscription in self._queries:
-                for number in subscription.numbers:
-                    names.setdefault(number, []).append(subscription.name)
-            # Of queries alike but for constants there is one row, before these are looked at.
-            alike = {
-                n: ", ".join((*some[:3], *["…"] * (len(some) > 3))) for n, some in names.items()
-            }
-            return Views(self._join, alike)
 
     # Life
 

@@ -29,12 +29,12 @@ _HELD = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Heads of a plan, and arrays of queries that have a match for each of them: those that are
-    alone, and the others."""
+    """Heads of a plan, and arrays of queries that have a match for each of them: sole disjuncts,
+    and the others."""
 
     plan: Plan
     heads: Collection[Binding]
-    alone: tuple[array[int], ...]
+    sole: tuple[array[int], ...]
     others: tuple[array[int], ...]
 
 
@@ -45,11 +45,11 @@ class Channel:
     parts: tuple[Part, ...]
 
     def counts(self) -> Counter[int]:
-        """The number of matches of each query that is alone, for one pair."""
+        """The number of matches of each sole disjunct, for one pair."""
         counts: Counter[int] = Counter()
         for part in self.parts:
             matches = len(part.heads)
-            for queries in part.alone:
+            for queries in part.sole:
                 for query in queries:
                     counts[query] += matches
         return counts
@@ -174,7 +174,7 @@ class Channels:
         channel = limits.channels.get(key)
         if channel is None:
             channel = limits.channels[key] = self._put_together(outcome, dt, first)
-            self._held += 1 + sum(len(part.alone) + len(part.others) for part in channel.parts)
+            self._held += 1 + sum(len(part.sole) + len(part.others) for part in channel.parts)
         return channel
 
     def _put_together(self, outcome: Outcome, dt: int, first: int) -> Channel:
@@ -190,7 +190,7 @@ class Channels:
                     Part(
                         hit.program.plan,
                         hit.bindings,
-                        tuple([queries.alone for queries in admitted if queries.alone]),
+                        tuple([queries.sole for queries in admitted if queries.sole]),
                         tuple([queries.others for queries in admitted if queries.others]),
                     )
                 )

@@ -19,12 +19,12 @@ import duckdb
 
 from join_stage.batch import Batch, Layout, strings_of_rows
 from join_stage.in_process.channels import Channel, Channels, ChannelTuple
-from join_stage.in_process.completion import Completed, Completion, Leaves, OpenPair
 from join_stage.in_process.edges import Accepts, Edges
 from join_stage.in_process.plain import hits_of_all
-from join_stage.in_process.signatures import EMPTY, Place, Signatures, Transitions
+from join_stage.in_process.residual import Completed, Leaves, OpenPair, ResidualTests
+from join_stage.in_process.signatures import EMPTY, LeafPosition, Signatures, Transitions
 from join_stage.in_process.slices import Posting
-from join_stage.in_process.view_cache import Seats, ViewCache
+from join_stage.in_process.view_cache import LayoutPositions, ViewCache
 from join_stage.plan import Plan
 from join_stage.registry import Registry
 from join_stage.relational.state import JoinState
@@ -39,7 +39,7 @@ one by one."""
 _WIDE = 64
 """Of a document with more ranges than that, pairs may have too much in common to give it a name."""
 
-_SEATS = 100_000
+_LAYOUTS = 100_000
 """So many layouts are remembered."""
 
 _EXCESSIVE = 300_000
@@ -72,9 +72,9 @@ class _Range:
 
 
 @dataclass(frozen=True, slots=True)
-class _Meeting:
-    """What an equal leaf at another place is to a leaf, on one side: when it must stand there,
-    beside its own time (`after` < dt <= `until`), and where the pair of them leads to."""
+class _PairRule:
+    """When a leaf at another position may pair with this one (`after` < dt <= `until`), and the
+    transitions to the state that the pair moves to."""
 
     after: int
     until: int
@@ -97,7 +97,7 @@ class _Meeting:
             to.append(_Range(posting, begin, end, self.following))
 
 
-_Meetings = tuple[_Meeting | None, _Meeting | None]
+_PairRules = tuple[_PairRule | None, _PairRule | None]
 """As the right one of a pair, and as the left one."""
 
 
@@ -118,17 +118,17 @@ class InProcessJoin:
         self._registry = registry
         self._edges = Edges(registry, accepts)
         self.signatures = Signatures(registry, self._edges, strategies.memory)
-        self.cache = ViewCache(connection, state, self.signatures.place, strategies.memory)
+        self.cache = ViewCache(connection, state, self.signatures.position, strategies.memory)
         self._channels = Channels(registry)
-        self._completion = Completion(connection, registry, accepts, state, self.cache)
+        self._residual = ResidualTests(connection, registry, accepts, state, self.cache)
         self._strategies = strategies
         self.documents = 0
         self.tuples: list[ChannelTuple] = []
         self._open: list[OpenPair] = []
         self._new: dict[int, Leaves] = {}
-        # By layout and by place, as queries are now.
-        self._seats: dict[Layout, Seats] = {}
-        self._meetings: dict[Place, dict[Place, _Meetings]] = defaultdict(dict)
+        # By layout and by position, as queries are now.
+        self._layouts: dict[Layout, LayoutPositions] = {}
+        self._rules: dict[LeafPosition, dict[LeafPosition, _PairRules]] = defaultdict(dict)
         self._version = (-1, -1)
 
     # What comes.
@@ -140,14 +140,14 @@ class InProcessJoin:
         """
         self.note(batch)
         self.settle()
-        self._completion.begin(batch)
+        self._residual.begin(batch)
         self.tuples, self._open, self._new = [], [], {}
         some = batch.witnesses
         if self.cache.holes and len(batch) > 1:
             self.cache.fill(
-                strings[place]
+                strings[position]
                 for layout, strings in zip(some.layouts, some.strings, strict=True)
-                for place, _, _ in self._seats_of(layout).joining
+                for position, _, _ in self._positions_of(layout).joining
             )
         try:
             for one in zip(some.documents, some.layouts, some.strings, strict=True):
@@ -167,31 +167,31 @@ class InProcessJoin:
         self._channels.settle()
         self.cache.shrink()
         version = (self.signatures.version, self.cache.version)
-        if version != self._version or len(self._seats) > _SEATS:
+        if version != self._version or len(self._layouts) > _LAYOUTS:
             self._version = version
-            self._seats.clear()
-            self._meetings.clear()
+            self._layouts.clear()
+            self._rules.clear()
 
     def note(self, batch: Batch) -> None:
         """Notes the documents and composites of a batch, whoever joins it."""
-        self._completion.note(batch)
+        self._residual.note(batch)
 
     def drop(self, documents: Sequence[int]) -> None:
         """Documents and composites are no more."""
         self.cache.drop(documents)
-        self._completion.drop(documents)
+        self._residual.drop(documents)
 
     def _join(self, document: int, layout: Layout, strings: tuple[int | None, ...]) -> None:
-        time = self._completion.times[document]
-        seats = self._seats_of(layout)
+        time = self._residual.times[document]
+        positions = self._positions_of(layout)
         lefts: list[_Range] = []
         rights: list[_Range] = []
-        for leaf, of_string in self.cache.standing(seats, strings):
-            meetings = self._meetings[leaf]
+        for leaf, of_string in self.cache.slices_of(positions, strings):
+            rules = self._rules[leaf]
             for other, posting in of_string.items():
-                met = meetings.get(other)
+                met = rules.get(other)
                 if met is None:
-                    met = meetings[other] = self._meet(leaf, other)
+                    met = rules[other] = self._rule(leaf, other)
                 as_right, as_left = met
                 if as_right is not None:
                     as_right.add(posting, time, lefts)
@@ -201,29 +201,31 @@ class InProcessJoin:
             self._pair(document, time, lefts, right=True)
         if rights:
             self._pair(document, time, rights, right=False)
-        self.cache.add(document, time, seats, strings)
-        if self._completion.filters:
+        self.cache.add(document, time, positions, strings)
+        if self._residual.filters:
             of_rows = strings_of_rows(layout, strings)
-            self._new[document] = list(zip(seats.places, of_rows, strict=True))
+            self._new[document] = list(zip(positions.positions, of_rows, strict=True))
 
-    def _seats_of(self, layout: Layout) -> Seats:
-        seats = self._seats.get(layout)
-        if seats is None:
-            seats = self._seats[layout] = self.cache.seats(layout, self._edges.joins)
-        return seats
+    def _positions_of(self, layout: Layout) -> LayoutPositions:
+        positions = self._layouts.get(layout)
+        if positions is None:
+            positions = self._layouts[layout] = self.cache.layout_positions(
+                layout, self._edges.joins
+            )
+        return positions
 
-    def _meet(self, leaf: Place, other: Place) -> _Meetings:
-        """What equal leaves at two places mean: lo < dt and |dt| <= wl, lo being 0 or nothing."""
-        as_right: _Meeting | None = None
-        as_left: _Meeting | None = None
+    def _rule(self, leaf: LeafPosition, other: LeafPosition) -> _PairRules:
+        """The rules of equal leaves at two positions, from an edge's lo < dt and |dt| <= wl."""
+        as_right: _PairRule | None = None
+        as_left: _PairRule | None = None
         edge = self._edges.between(other.path, leaf.path)
         if edge is not None:
             until = -1 if edge.lo >= 0 else edge.wl
-            as_right = _Meeting(-edge.wl - 1, until, self.signatures.transitions(other, leaf))
+            as_right = _PairRule(-edge.wl - 1, until, self.signatures.transitions(other, leaf))
         edge = self._edges.between(leaf.path, other.path)
         if edge is not None:
             after = 0 if edge.lo >= 0 else -edge.wl - 1
-            as_left = _Meeting(after, edge.wl, self.signatures.transitions(leaf, other))
+            as_left = _PairRule(after, edge.wl, self.signatures.transitions(leaf, other))
         return as_right, as_left
 
     def _pair(self, document: int, time: int, ranges: list[_Range], *, right: bool) -> None:
@@ -250,21 +252,21 @@ class InProcessJoin:
             self._pair_range(document, time, hot, states, right=right)
         if not states:
             return
-        times = self._completion.times
+        times = self._residual.times
         by_state: dict[int, list[int]] = {}
         for other, state in states.items():
             by_state.setdefault(state, []).append(other)
         for state, others in by_state.items():
             if len(others) > 1:
                 others.sort(key=times.__getitem__)
-            self._tell(document, time, others, [times[one] for one in others], state, right=right)
+            self._record(document, time, others, [times[one] for one in others], state, right=right)
 
     def _pair_range(
         self, document: int, time: int, hot: _Range, states: dict[int, int], *, right: bool
     ) -> None:
         """Documents that have only a hot string in common with one; those that have more come to
         their next states."""
-        times, following = self._completion.times, hot.following
+        times, following = self._residual.times, hot.following
         others, ends = hot.documents, hot.times
         more: list[int] = []
         for other in states:
@@ -274,16 +276,16 @@ class InProcessJoin:
                 more.append(index)
         for index in sorted(more, reverse=True):
             del others[index], ends[index]
-        self._tell(document, time, others, ends, following[EMPTY], right=right)
+        self._record(document, time, others, ends, following[EMPTY], right=right)
 
     def _pair_plainly(self, document: int, ranges: list[_Range], *, right: bool) -> None:
-        equals = ((one.documents, *one.following.places) for one in ranges)
+        equals = ((one.documents, *one.following.positions) for one in ranges)
         for other, hits in hits_of_all(self._registry, self._edges, equals):
             left, opposite = (other, document) if right else (document, other)
             self._open.append(OpenPair(left, opposite, hits))
             self.signatures.plain += 1
 
-    def _tell(
+    def _record(
         self,
         document: int,
         time: int,
@@ -308,13 +310,13 @@ class InProcessJoin:
 
     # What it has found.
 
-    def rows(self, *, alone: bool, channels: bool) -> Iterator[tuple[Plan, list[tuple[int, ...]]]]:
+    def rows(self, *, sole: bool, channels: bool) -> Iterator[tuple[Plan, list[tuple[int, ...]]]]:
         """The matches of the last batch, by plan: query, documents, codes, strings; those of
-        queries that are `alone` too, in channels only with `channels`."""
+        `sole` disjuncts too, in channels only with `channels`."""
         by_plan: dict[str, tuple[Plan, list[tuple[int, ...]]]] = {}
         for one in self.tuples:
             for part in one.channel.parts:
-                arrays = (*part.alone, *part.others) if alone and channels else part.others
+                arrays = (*part.sole, *part.others) if sole and channels else part.others
                 if arrays:
                     found = by_plan.setdefault(part.plan.id, (part.plan, []))[1]
                     matches = [
@@ -331,7 +333,7 @@ class InProcessJoin:
             found = by_plan.setdefault(completed.plan.id, (completed.plan, []))[1]
             for row in completed.rows:
                 for queries in audiences[row].admitting(*completed.admitted):
-                    arrays = (queries.alone, queries.others) if alone else (queries.others,)
+                    arrays = (queries.sole, queries.others) if sole else (queries.others,)
                     found += (
                         (query, *completed.documents, *head)
                         for some in arrays
@@ -341,7 +343,7 @@ class InProcessJoin:
         yield from by_plan.values()
 
     def counts(self) -> Counter[int]:
-        """The number of matches of the last batch, by query, of those queries that are alone."""
+        """The number of matches of the last batch, by query, of the sole disjuncts."""
         pairs: Counter[Channel] = Counter()
         for one in self.tuples:
             pairs[one.channel] += len(one.others)
@@ -354,11 +356,11 @@ class InProcessJoin:
             matches = len(completed.heads)
             for row in completed.rows:
                 for queries in audiences[row].admitting(*completed.admitted):
-                    for query in queries.alone:
+                    for query in queries.sole:
                         counts[query] += matches
         return counts
 
     def _completed(self) -> Iterator[Completed]:
         for document, leaves in self._new.items():
-            yield from self._completion.filtered(document, leaves)
-        yield from self._completion.completed(self._open)
+            yield from self._residual.filtered(document, leaves)
+        yield from self._residual.completed(self._open)

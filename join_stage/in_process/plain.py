@@ -12,13 +12,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from join_stage.compiler import programs_of
 from join_stage.evaluator import Binding, Relations
 from join_stage.in_process.edges import Edges
-from join_stage.in_process.signatures import Hit, Place
+from join_stage.in_process.signatures import Hit, LeafPosition
 from join_stage.registry import Registry
 
 __all__ = ["Equal", "hits_of_all"]
 
-Equal = tuple[Sequence[int], Place, Place]
-"""Documents that have an equal leaf with one that comes, and the leaves' places: left, right."""
+Equal = tuple[Sequence[int], LeafPosition, LeafPosition]
+"""Documents that have an equal leaf with one that comes, and the leaves' positions: left, right."""
 
 
 def hits_of_all(

@@ -1,9 +1,9 @@
 """Signatures: which rows of R_T a document pair can satisfy, remembered (law 7).
 
-What a pair of documents has in common are pairs of equal leaves.  A leaf's *place* is its path
-with the nodes on the way; documents that are built alike have their leaves at the same places.
-The set of a pair's joined places is a *state*, reached from the empty one by a transition for
-each pair of places, as in an automaton that is made deterministic as it runs; so that pairs that
+What a pair of documents has in common are pairs of equal leaves.  A leaf's *position* is its path
+with the nodes on the way; documents that are built alike have their leaves at the same positions.
+The set of a pair's joined positions is a *state*, reached from the empty one by a transition for
+each pair of positions, as in an automaton that is made deterministic as it runs; so that pairs that
 have the same in common cost a look-up for each equal leaf, and nothing more.
 
 A state's *signature* is that set pruned to the nodes that queries mark and with these renumbered
@@ -21,10 +21,9 @@ from typing import cast
 from join_stage.compiler import programs_of
 from join_stage.evaluator import Binding, Program, Relations
 from join_stage.in_process.edges import Edges
-from join_stage.registry import Registry
-from join_stage.row_trie import Trie
+from join_stage.registry import Registry, Trie
 
-__all__ = ["EMPTY", "Hit", "Outcome", "Place", "Signatures", "Transitions"]
+__all__ = ["EMPTY", "Hit", "LeafPosition", "Outcome", "Signatures", "Transitions"]
 
 EMPTY = 0
 """The state of a pair of documents that has nothing in common."""
@@ -34,12 +33,12 @@ _UNASKED = 20_000
 """After so many pairs it is looked how many were alike; for so many it may be left alone."""
 
 _STATES = 100_000
-_PLACES = 1_000_000
+_POSITIONS = 1_000_000
 _BINDINGS = 1_000_000
 """So many are remembered with a memory of 1 GiB or more, less with less."""
 
 
-class Place:
+class LeafPosition:
     """Where a leaf stands: its path, and the codes of the nodes from the root to its own."""
 
     __slots__ = ("chain", "path")
@@ -49,14 +48,14 @@ class Place:
         self.chain = chain
 
 
-Common = frozenset[tuple[Place, Place]]
-"""The places of joined leaves, each of a left document's and a right one's."""
+Common = frozenset[tuple[LeafPosition, LeafPosition]]
+"""The positions of joined leaves, each of a left document's and a right one's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
     """What the core of a program leaves of a pair of documents: where it has come to in R_T, and
-    the bindings; a string is there as the left document's place that has it.
+    the bindings; a string is there as the left document's position that has it.
 
     Where it is `final`, nothing is left to be completed: these are rows and heads.
     """
@@ -85,17 +84,19 @@ Key = tuple[tuple[int, int, tuple[int, ...], tuple[int, ...]], ...]
 
 
 class Transitions(dict[int, int]):
-    """From states to states, for one pair of joined places."""
+    """From states to states, for one pair of joined positions."""
 
-    __slots__ = ("_signatures", "places")
+    __slots__ = ("_signatures", "positions")
 
-    def __init__(self, signatures: Signatures, places: tuple[Place, Place]) -> None:
+    def __init__(
+        self, signatures: Signatures, positions: tuple[LeafPosition, LeafPosition]
+    ) -> None:
         super().__init__()
         self._signatures = signatures
-        self.places = places
+        self.positions = positions
 
     def __missing__(self, state: int) -> int:
-        following = self[state] = self._signatures.following(state, self.places)
+        following = self[state] = self._signatures.following(state, self.positions)
         return following
 
 
@@ -113,7 +114,7 @@ class Signatures:
         self._edges = edges
         room = min(1, memory / 2**30)
         self._most_states = _STATES * room
-        self._most_places = _PLACES * room
+        self._most_positions = _POSITIONS * room
         self._most_bindings = _BINDINGS * room
         self.pairs = 0
         self.new = 0
@@ -121,7 +122,7 @@ class Signatures:
         self._plainly = 0
         self._pairs_before = 0
         self._new_before = 0
-        self._places: dict[tuple[int, tuple[int, ...]], Place] = {}
+        self._positions: dict[tuple[int, tuple[int, ...]], LeafPosition] = {}
         self._weight = 0
         self._outcome_weight = 0
         self._memo: OrderedDict[Key, Hits] = OrderedDict()
@@ -133,7 +134,7 @@ class Signatures:
 
     def settle(self, *, changed: bool) -> bool:
         """Between batches: follows the queries, and forgets what has become too much; returns
-        whether the places that were given are to be forgotten, too."""
+        whether the positions that were given are to be forgotten, too."""
         if changed:
             self._memo.clear()
             self._weight = 0
@@ -143,9 +144,9 @@ class Signatures:
             if 2 * (self.new - self._new_before) > self.pairs - self._pairs_before:
                 self._plainly = self.plain + _UNASKED
             self._pairs_before, self._new_before = self.pairs, self.new
-        if len(self._places) <= self._most_places:
+        if len(self._positions) <= self._most_positions:
             return False
-        self._places.clear()
+        self._positions.clear()
         self._begin()
         return True
 
@@ -154,25 +155,25 @@ class Signatures:
         """Whether pairs are to be asked of signatures."""
         return self.plain >= self._plainly
 
-    def place(self, path: int, chain: tuple[int, ...]) -> Place:
-        """The place of a path and nodes; the same one for documents that are built alike."""
+    def position(self, path: int, chain: tuple[int, ...]) -> LeafPosition:
+        """The position of a path and nodes; the same one for documents that are built alike."""
         key = (path, chain)
-        place = self._places.get(key)
-        if place is None:
-            place = self._places[key] = Place(path, chain)
-        return place
+        position = self._positions.get(key)
+        if position is None:
+            position = self._positions[key] = LeafPosition(path, chain)
+        return position
 
-    def transitions(self, left: Place, right: Place) -> Transitions:
-        """From each state to that with one more pair of joined places."""
-        places = (left, right)
-        found = self._transitions.get(places)
+    def transitions(self, left: LeafPosition, right: LeafPosition) -> Transitions:
+        """From each state to that with one more pair of joined positions."""
+        positions = (left, right)
+        found = self._transitions.get(positions)
         if found is None:
-            found = self._transitions[places] = Transitions(self, places)
+            found = self._transitions[positions] = Transitions(self, positions)
         return found
 
-    def following(self, state: int, places: tuple[Place, Place]) -> int:
-        """The state that has one more pair of joined places than another."""
-        common = self._commons[state] | {places}
+    def following(self, state: int, positions: tuple[LeafPosition, LeafPosition]) -> int:
+        """The state that has one more pair of joined positions than another."""
+        common = self._commons[state] | {positions}
         number = self._numbers.get(common)
         if number is None:
             number = self._numbers[common] = len(self._commons)
@@ -198,12 +199,12 @@ class Signatures:
         self.version += 1
         self._commons: list[Common] = [frozenset()]
         self._numbers: dict[Common, int] = {frozenset(): EMPTY}
-        self._transitions: dict[tuple[Place, Place], Transitions] = {}
+        self._transitions: dict[tuple[LeafPosition, LeafPosition], Transitions] = {}
         self._outcomes: dict[int, Outcome] = {}
         self._outcome_weight = 0
 
     def _find(self, common: Common) -> Outcome:
-        marked: list[tuple[int, int, tuple[int, ...], tuple[int, ...], Place]] = []
+        marked: list[tuple[int, int, tuple[int, ...], tuple[int, ...], LeafPosition]] = []
         for left, right in common:
             edge = self._edges.between(left.path, right.path)
             assert edge is not None
@@ -220,16 +221,16 @@ class Signatures:
         rights = sorted({code for _, _, _, codes, _ in marked for code in codes})
         left_ranks = {code: rank for rank, code in enumerate(lefts)}
         right_ranks = {code: rank for rank, code in enumerate(rights)}
-        # No two have the same leaves, so that places are never compared.
+        # No two have the same leaves, so that positions are never compared.
         ranked = sorted(
             (
                 path,
                 other,
                 tuple([left_ranks[code] for code in codes]),
                 tuple([right_ranks[code] for code in opposite]),
-                place,
+                position,
             )
-            for path, other, codes, opposite, place in marked
+            for path, other, codes, opposite, position in marked
         )
         key = tuple([entry[:4] for entry in ranked])
         hits = self._memo.get(key)
@@ -238,8 +239,8 @@ class Signatures:
             self._remember(key, hits)
         else:
             self._memo.move_to_end(key)
-        places = [entry[4] for entry in ranked]
-        translated = [_translated(hit, lefts, rights, places) for hit in hits]
+        positions = [entry[4] for entry in ranked]
+        translated = [_translated(hit, lefts, rights, positions) for hit in hits]
         return Outcome(
             tuple([hit for hit in translated if hit.final]),
             tuple([hit for hit in translated if not hit.final]),
@@ -276,10 +277,12 @@ class Signatures:
         )
 
 
-def _translated(hit: Hit, lefts: list[int], rights: list[int], places: list[Place]) -> Hit:
-    """A hit with nodes instead of ranks, and places instead of a signature's entries."""
+def _translated(
+    hit: Hit, lefts: list[int], rights: list[int], positions: list[LeafPosition]
+) -> Hit:
+    """A hit with nodes instead of ranks, and positions instead of a signature's entries."""
     program = hit.program
-    of_side: dict[int | None, Sequence[object]] = {0: lefts, 1: rights, None: places}
+    of_side: dict[int | None, Sequence[object]] = {0: lefts, 1: rights, None: positions}
     values = [of_side[side] for side in program.sides]
     bindings: list[Binding] = [
         tuple([of[cast(int, rank)] for of, rank in zip(values, binding, strict=True)])

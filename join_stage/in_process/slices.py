@@ -1,10 +1,10 @@
-"""Slices of R_L: the leaves with one string, by place, in order of time (section 6.5)."""
+"""Slices of R_L: the leaves with one string, by position, in order of time (section 6.5)."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 
-from join_stage.in_process.signatures import Place
+from join_stage.in_process.signatures import LeafPosition
 
 __all__ = ["ENTRY", "POSTING", "Posting", "Slice", "size_of"]
 
@@ -15,7 +15,7 @@ ENTRY = 32
 
 
 class Posting:
-    """The documents with a string at one place, in order of time."""
+    """The documents with a string at one position, in order of time."""
 
     __slots__ = ("documents", "times")
 
@@ -52,7 +52,7 @@ class Posting:
         return None
 
 
-Slice = dict[Place, Posting]
+Slice = dict[LeafPosition, Posting]
 
 
 def size_of(of_string: Slice) -> int:

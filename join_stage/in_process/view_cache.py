@@ -1,6 +1,6 @@
 """The view cache: for a string, where it stands in the documents held (section 6.5, Algorithm 5).
 
-A *slice* is what R_L has for one string: the leaves with it, by place, in order of time, so that
+A *slice* is what R_L has for one string: the leaves with it, by position, in order of time, so that
 a window is two binary searches.  A string that is new has an empty slice; one that was let go, or
 came by a batch, is filled again from DuckDB when it is next asked for.  Beside the slices stand
 the leaves of each document that was joined in process or has leaves in a slice.  Slices and
@@ -17,11 +17,11 @@ from dataclasses import dataclass
 import duckdb
 
 from join_stage.batch import Layout, strings_of_rows
-from join_stage.in_process.signatures import Place
+from join_stage.in_process.signatures import LeafPosition
 from join_stage.in_process.slices import ENTRY, POSTING, Posting, Slice, size_of
 from join_stage.relational.state import JoinState
 
-__all__ = ["DocumentLeaves", "Seats", "ViewCache"]
+__all__ = ["DocumentLeaves", "LayoutPositions", "ViewCache"]
 
 _LONE = 220
 _DOCUMENT = 350
@@ -30,7 +30,7 @@ _LEAF = 24
 
 
 _Lone = tuple[int, int, int]
-"""A string that stands once: the number of its place, its document and time.
+"""A string that stands once: the number of its position, its document and time.
 
 Like a document's leaves it is made of numbers alone, of which Python's collector of cycles need
 not know: there are millions.
@@ -40,53 +40,53 @@ _NOWHERE: _Lone = (-1, -1, -1)
 """A string that stands nowhere any more."""
 
 _Leaves = tuple[int, int, tuple[int | None, ...]]
-"""A document's time, the number of the tuple of its places, and their strings."""
+"""A document's time, the number of the tuple of its positions, and their strings."""
 
 _UNKNOWN = -1
 """Instead of the number: only strings are known, those of the slices that the document is in, and
 some whose slice was let go."""
 
 _SHAPES = 200_000
-"""So many tuples of places are numbered."""
+"""So many tuples of positions are numbered."""
 
 
 @dataclass(slots=True)
 class DocumentLeaves:
-    """The leaves of a document: their places, in the same order their strings."""
+    """The leaves of a document: their positions, in the same order their strings."""
 
-    places: tuple[Place, ...]
+    positions: tuple[LeafPosition, ...]
     strings: tuple[int | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Seats:
-    """The places of a layout's rows, the number of their tuple, and of the leaves that may join:
-    which of a document's strings, the place, and its number."""
+class LayoutPositions:
+    """The positions of a layout's rows, the number of their tuple, and of the leaves that may join:
+    which of a document's strings, the position, and its number."""
 
     layout: Layout
-    places: tuple[Place, ...]
+    positions: tuple[LeafPosition, ...]
     shape: int
-    joining: tuple[tuple[int, Place, int], ...]
+    joining: tuple[tuple[int, LeafPosition, int], ...]
 
 
 class ViewCache:
     """Slices by string and leaves by document, within some bytes.
 
-    `place` gives the place of a leaf path and nodes.  `hits` and `misses` count the slices asked
-    for, `evicted` those that went for want of memory; with `holes` a string may stand somewhere
-    and have no slice.  What `seats` gives holds as long as `version` is the same.
+    `position` gives the position of a leaf path and nodes.  `hits` and `misses` count the slices
+    asked for, `evicted` those that went for want of memory; with `holes` a string may stand
+    somewhere and have no slice.  The result of `layout_positions` holds for one `version`.
     """
 
     def __init__(
         self,
         connection: duckdb.DuckDBPyConnection,
         state: JoinState,
-        place: Callable[[int, tuple[int, ...]], Place],
+        position: Callable[[int, tuple[int, ...]], LeafPosition],
         memory: int,
     ) -> None:
         self._connection = connection
         self._state = state
-        self._place = place
+        self._position = position
         self._memory = memory
         self.hits = 0
         self.misses = 0
@@ -94,10 +94,10 @@ class ViewCache:
         self.version = 0
         self._slices: OrderedDict[int, Slice | _Lone] = OrderedDict()
         self._documents: dict[int, _Leaves] = {}
-        self._places: list[Place] = []
-        self._place_numbers: dict[Place, int] = {}
-        self._shapes: list[tuple[Place, ...]] = []
-        self._shape_numbers: dict[tuple[Place, ...], int] = {}
+        self._positions: list[LeafPosition] = []
+        self._position_numbers: dict[LeafPosition, int] = {}
+        self._shapes: list[tuple[LeafPosition, ...]] = []
+        self._shape_numbers: dict[tuple[LeafPosition, ...], int] = {}
         self._slice_bytes = 0
         self._document_bytes = 0
         self._highest = 0
@@ -115,25 +115,27 @@ class ViewCache:
 
     # Slices.
 
-    def standing(self, seats: Seats, strings: Sequence[int | None]) -> list[tuple[Place, Slice]]:
-        """The slices of a document's strings, each with the place where the document has it; a
+    def slices_of(
+        self, positions: LayoutPositions, strings: Sequence[int | None]
+    ) -> list[tuple[LeafPosition, Slice]]:
+        """The slices of a document's strings, each with the position where the document has it; a
         string that stands nowhere has none."""
-        found: list[tuple[Place, Slice]] = []
-        missing: list[tuple[Place, int]] = []
+        found: list[tuple[LeafPosition, Slice]] = []
+        missing: list[tuple[LeafPosition, int]] = []
         slices = self._slices
-        for index, place, _ in seats.joining:
+        for index, position, _ in positions.joining:
             string = strings[index]
             entry = slices.get(string)  # type: ignore[arg-type]
             if entry is not None:
                 assert string is not None
-                found.append((place, self._spread(string, entry)))
+                found.append((position, self._spread(string, entry)))
             elif string is not None and 0 <= string <= self._highest:
-                missing.append((place, string))
+                missing.append((position, string))
         self.hits += len(found)
         if missing:
             self.misses += len(missing)
             filled = self._fill({string for _, string in missing})
-            found += ((place, filled[string]) for place, string in missing)
+            found += ((position, filled[string]) for position, string in missing)
         return found
 
     def fill(self, strings: Iterable[int | None]) -> None:
@@ -155,8 +157,8 @@ class ViewCache:
             return entry
         spread: Slice = {}
         if entry is not _NOWHERE:
-            place, document, time = entry
-            posting = spread[self._places[place]] = Posting()
+            position, document, time = entry
+            posting = spread[self._positions[position]] = Posting()
             posting.add(document, time)
         self._slices[string] = spread
         self._slice_bytes += size_of(spread) - _LONE
@@ -171,10 +173,10 @@ class ViewCache:
         ).fetchall()
         for string, document, time, path, chain in rows:
             of_string = filled[string]
-            place = self._place(path, tuple(chain))
-            posting = of_string.get(place)
+            position = self._position(path, tuple(chain))
+            posting = of_string.get(position)
             if posting is None:
-                posting = of_string[place] = Posting()
+                posting = of_string[position] = Posting()
             posting.add(document, time)
             _, shape, known = self._documents.get(document, (time, _UNKNOWN, ()))
             if shape == _UNKNOWN and string not in known:
@@ -186,21 +188,27 @@ class ViewCache:
 
     # Documents.
 
-    def seats(self, layout: Layout, joins: Callable[[int], bool]) -> Seats:
-        """The places of a layout, those of paths that join apart."""
+    def layout_positions(self, layout: Layout, joins: Callable[[int], bool]) -> LayoutPositions:
+        """The positions of a layout, those of paths that join apart."""
         rows = zip(layout.paths, layout.chains, strict=True)
-        places = tuple([self._place(path, chain) for path, chain in rows])
+        positions = tuple([self._position(path, chain) for path, chain in rows])
         joining = [
-            (string, place, self._number(place))
-            for place, string in zip(places, layout.strings, strict=True)
-            if string is not None and joins(place.path)
+            (string, position, self._number(position))
+            for position, string in zip(positions, layout.strings, strict=True)
+            if string is not None and joins(position.path)
         ]
-        return Seats(layout, places, self._shape(places), tuple(joining))
+        return LayoutPositions(layout, positions, self._shape(positions), tuple(joining))
 
-    def add(self, document: int, time: int, seats: Seats, strings: tuple[int | None, ...]) -> None:
+    def add(
+        self,
+        document: int,
+        time: int,
+        positions: LayoutPositions,
+        strings: tuple[int | None, ...],
+    ) -> None:
         """Adds a document; its strings that stand somewhere must have been asked for."""
         slices = self._slices
-        for index, place, number in seats.joining:
+        for index, position, number in positions.joining:
             string = strings[index]
             if string is None or string < 0:
                 continue
@@ -210,13 +218,16 @@ class ViewCache:
                 self._slice_bytes += _LONE
                 continue
             of_string = self._spread(string, entry)
-            posting = of_string.get(place)
+            posting = of_string.get(position)
             if posting is None:
-                posting = of_string[place] = Posting()
+                posting = of_string[position] = Posting()
                 self._slice_bytes += POSTING
             posting.add(document, time)
             self._slice_bytes += ENTRY
-        self._put(document, (time, seats.shape, strings_of_rows(seats.layout, strings)))
+        self._put(
+            document,
+            (time, positions.shape, strings_of_rows(positions.layout, strings)),
+        )
 
     def reached(self, string: int) -> None:
         """All strings up to a number have come."""
@@ -238,18 +249,18 @@ class ViewCache:
 
     def _fetch(self, documents: Sequence[int]) -> dict[int, DocumentLeaves]:
         self._write()
-        rows: dict[int, tuple[int, list[Place], list[int | None]]] = {}
+        rows: dict[int, tuple[int, list[LeafPosition], list[int | None]]] = {}
         for document, time, path, chain, string in self._connection.execute(
             "SELECT doc, ts, path, chain, s FROM node WHERE doc IN (SELECT unnest(?::INTEGER[]))",
             [list(documents)],
         ).fetchall():
-            _, places, strings = rows.setdefault(document, (time, [], []))
-            places.append(self._place(path, tuple(chain)))
+            _, positions, strings = rows.setdefault(document, (time, [], []))
+            positions.append(self._position(path, tuple(chain)))
             strings.append(string)
         found = {}
-        for document, (time, places, strings) in rows.items():
-            found[document] = DocumentLeaves(tuple(places), tuple(strings))
-            shape = self._shape(found[document].places)
+        for document, (time, positions, strings) in rows.items():
+            found[document] = DocumentLeaves(tuple(positions), tuple(strings))
+            shape = self._shape(found[document].positions)
             self._put(document, (time, shape, found[document].strings))
         return found
 
@@ -282,16 +293,16 @@ class ViewCache:
 
     def clear(self) -> None:
         """Lets go of all; it is filled again as it is asked for."""
-        for held in (self._slices, self._documents, self._place_numbers, self._shape_numbers):
+        for held in (self._slices, self._documents, self._position_numbers, self._shape_numbers):
             held.clear()
-        self._places, self._shapes = [], []
+        self._positions, self._shapes = [], []
         self._slice_bytes = self._document_bytes = 0
         self._unwritten = self.holes = True
         self.version += 1
 
     def shrink(self) -> None:
         """Lets go of what is beyond the memory."""
-        if len(self._shapes) > _SHAPES or len(self._places) > _SHAPES:
+        if len(self._shapes) > _SHAPES or len(self._positions) > _SHAPES:
             self.clear()
         half = self._memory // 2
         before = self.evicted
@@ -324,18 +335,18 @@ class ViewCache:
         self._document_bytes -= _DOCUMENT + _LEAF * len(leaves[2])
         return leaves
 
-    def _number(self, place: Place) -> int:
-        number = self._place_numbers.get(place)
+    def _number(self, position: LeafPosition) -> int:
+        number = self._position_numbers.get(position)
         if number is None:
-            number = self._place_numbers[place] = len(self._places)
-            self._places.append(place)
+            number = self._position_numbers[position] = len(self._positions)
+            self._positions.append(position)
         return number
 
-    def _shape(self, places: tuple[Place, ...]) -> int:
-        number = self._shape_numbers.get(places)
+    def _shape(self, positions: tuple[LeafPosition, ...]) -> int:
+        number = self._shape_numbers.get(positions)
         if number is None:
-            number = self._shape_numbers[places] = len(self._shapes)
-            self._shapes.append(places)
+            number = self._shape_numbers[positions] = len(self._shapes)
+            self._shapes.append(positions)
         return number
 
     def _let_go(self, string: int) -> bool:
@@ -353,12 +364,12 @@ class ViewCache:
             if entry[1] == document:
                 self._slices[string] = _NOWHERE
             return
-        for place, posting in list(entry.items()):
+        for position, posting in list(entry.items()):
             before = len(posting.times)
             posting.remove(document, time)
             self._slice_bytes -= ENTRY * (before - len(posting.times))
             if not posting.times:
-                del entry[place]
+                del entry[position]
                 self._slice_bytes -= POSTING
         if not entry:
             # Not that it is unknown where the string stands: nowhere.

@@ -8,15 +8,16 @@
     accept    (path, spine, depths)             what stage 1's paths stand for
     value_join(j, ls, rs, lo, wl)               equalities of spines, with the widest time bounds
     rows_T    (r, v0…, j0…, s0…)                distinct rows of R_T, one table for each plan T
-    query     (q, r, lo, wl, since, alone)      the queries of each row: R_T with qid and wl
+    query     (q, r, lo, wl, since,             the queries of each row: R_T with qid and wl
+               sole_disjunct)
 
 A composite is a match of a chain's left (or grouped right) part, which joins like a document and
 shares the documents' numbers: it runs from `start` to `ts`, `parts` are its documents, `first`
 the smallest of them.  Its rows in `node` are leaves without structure.
 
 Times are integer microseconds.  `lo` and `wl` bound dt = t(right) - t(left): dt > lo and
-|dt| <= wl; `since` is the first document that a query sees; a query that is not `alone` is one
-of several disjuncts, whose matches may be the same.
+|dt| <= wl; `since` is the first document that a query sees.  Matches of a `sole_disjunct` are
+nobody else's; of other disjuncts they may be the same.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ CREATE TABLE strings (id BIGINT, value VARCHAR, double DOUBLE);
 CREATE TABLE accept (path INTEGER, spine INTEGER, depths INTEGER[]);
 CREATE TABLE value_join (j INTEGER, ls INTEGER, rs INTEGER, lo BIGINT, wl BIGINT);
 CREATE TABLE query (
-    q INTEGER, r INTEGER, lo BIGINT, wl BIGINT, since INTEGER, alone BOOLEAN
+    q INTEGER, r INTEGER, lo BIGINT, wl BIGINT, since INTEGER, sole_disjunct BOOLEAN
 );
 CREATE TEMP TABLE pair (j INTEGER);
 CREATE TEMP TABLE left_path (path INTEGER);

@@ -8,6 +8,10 @@ is reviewed for queries that have come after it, it is joined with itself alone.
 are rows of paths; only then do the pairs of paths that occur get looked up in what they accept,
 so that a row comes out for each equality (j) that some query asks about, with the marked
 ancestors of both leaves: the relation `pair` that the conjunctive queries read.
+
+A plan without an equality reads `together` instead: all pairs of documents that its windows bring
+together, a cross product within the window, of documents that have nodes for the plan on either
+side.
 """
 
 from __future__ import annotations
@@ -16,7 +20,9 @@ from dataclasses import dataclass
 
 import duckdb
 
-__all__ = ["Delta", "join_values", "note_joining_paths"]
+from join_stage.plan import Plan
+
+__all__ = ["Delta", "bring_together", "join_values", "note_joining_paths"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,3 +113,28 @@ def join_values(
         f"{side}c[{side}d[{i + 1}] + 1] AS {side}{i}" for side in "lr" for i in range(depth)
     )
     connection.execute(_PAIR.format(equal=equal, chains=chains, of=of))
+
+
+def bring_together(
+    connection: duckdb.DuckDBPyConnection, plan: Plan, delta: Delta, rows: str, queries: str
+) -> None:
+    """Fills `together` (dl, dr, dt) for a plan, with the new pairs that some of its queries' time
+    constraints admit; `rows` and `queries` are the relations of its rows and of the queries."""
+    ((lo, wl),) = connection.execute(
+        f'SELECT min(lo), max(wl) FROM {queries} JOIN "{rows}" USING (r)'
+    ).fetchall()
+    parts = (
+        f"SELECT l.doc AS dl, r.doc AS dr, r.ts - l.ts AS dt "
+        f"FROM {_documents(plan, rows, 0, left)} l, {_documents(plan, rows, 1, right)} r "
+        f"WHERE l.doc <> r.doc AND r.ts - l.ts > {lo} AND abs(r.ts - l.ts) <= {wl}"
+        for left, right in delta.sides("bound", lo)
+    )
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE together AS {' UNION ALL '.join(parts)}")
+
+
+def _documents(plan: Plan, rows: str, side: int, bound: str) -> str:
+    """The documents that have a node for some row of the plan on this side."""
+    spines = " UNION ".join(
+        f'SELECT s{i} FROM "{rows}"' for i, chain in enumerate(plan.singles) if chain.side == side
+    )
+    return f"(SELECT DISTINCT doc, ts FROM {bound} WHERE spine IN ({spines}))"

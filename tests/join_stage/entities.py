@@ -231,7 +231,7 @@ class Feeder:
         self._next_spine = 10
         self._next_path = 10
 
-    def subscribe(self, number: int, query: Query, *, alone: bool = True) -> None:
+    def subscribe(self, number: int, query: Query, *, sole_disjunct: bool = True) -> None:
         plan, assignment = query.planned
         used: list[tuple[str, ...]] = []
 
@@ -253,7 +253,7 @@ class Feeder:
             variables=[0] * len(plan.graph.nodes),
             constraint=query.constraint,
             since=query.since,
-            alone=alone,
+            sole_disjunct=sole_disjunct,
         )
         self._chains[number] = used
         self.queries[number] = query

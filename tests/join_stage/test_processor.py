@@ -311,12 +311,14 @@ def test_a_review_is_of_the_queries_asked_for_alone(feeder: Feeder) -> None:
 
 
 def test_disjuncts_are_told_apart(feeder: Feeder) -> None:
-    feeder.subscribe(0, chained((False, False)), alone=False)
+    feeder.subscribe(0, chained((False, False)), sole_disjunct=False)
     feeder.subscribe(1, chained((False, False)))
     feeder.publish(documents_at(0, 1))
     processor = feeder.processor
     assert processor.counts() == {1: 1}
-    assert [row[0] for some in processor.outputs(Wanted.BUT_ALONE) for row in some.rows] == [0]
+    assert [
+        row[0] for some in processor.outputs(Wanted.BUT_SOLE_DISJUNCTS) for row in some.rows
+    ] == [0]
 
 
 def test_a_batch_of_nothing_completes_nothing(feeder: Feeder) -> None:

@@ -71,7 +71,7 @@ def written(processor: JoinProcessor) -> dict[str, Any]:
         for r, *values in connection.execute(f'SELECT {columns} FROM "{table}"').fetchall():
             ends = [tuple(joins[j]) for j in values[: len(plan.joins)]]
             rows[r] = (plan.id, *ends, *values[len(plan.joins) :])
-    queries = connection.execute("SELECT q, r, lo, wl, since, alone FROM query").fetchall()
+    queries = connection.execute("SELECT q, r, lo, wl, since, sole_disjunct FROM query").fetchall()
     return {
         "queries": {q: (rows[r], *values) for q, r, *values in queries},
         "rows": Counter(rows.values()),

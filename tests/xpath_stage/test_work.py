@@ -9,6 +9,7 @@ import pytest
 from lxml import etree
 
 import xscl
+from tests.join_stage.views import views_of
 from tests.xpath_stage.parsing.test_json_documents import nested as json_nested
 from xpath_stage import ExcessiveDocument, Filter, Spine, Step, Strings, Witnesses, XPathEvaluator
 from xpath_stage.work import Work
@@ -117,7 +118,7 @@ def test_a_refused_document_leaves_nothing_behind() -> None:
         assert engine.publish("S", "<b>y</b>", id="0", timestamp=0) == []
         with pytest.raises(xscl.DocumentError):
             engine.publish("S", DEEP, id="1", timestamp=1)
-        assert engine.relations().r_doc().rows == [("0", 0, "y")]
+        assert views_of(engine).r_doc().rows == [("0", 0, "y")]
         assert engine.publish("S", "<b>x</b>", id="1", timestamp=2) == []
         deep = "<a><i><i><i>x</i></i></i></a>"
         assert len(engine.publish("S", deep, id="2", timestamp=3)) == 1

@@ -69,11 +69,11 @@ class Grouping:
             members = self._members[channel] = Members(
                 [
                     (
-                        self._queries.readers(chain.from_iterable(part.alone)),
+                        self._queries.readers(chain.from_iterable(part.sole)),
                         [cast(tuple[int, ...], head) for head in part.heads],
                     )
                     for part in channel.parts
-                    if part.alone
+                    if part.sole
                 ]
             )
         return members

@@ -125,7 +125,7 @@ class Evaluation:
                 owner = self._queries.reader(number).owner
                 assert isinstance(owner, Subscription)
                 counts[owner.name] += matches
-            rows = list(self._rows(Wanted.BUT_ALONE))
+            rows = list(self._rows(Wanted.BUT_SOLE_DISJUNCTS))
             owners = (owner for owner, _ in rows if isinstance(owner, Subscription))
             counts.update(owner.name for owner in owners if owner.reported)
             wave = self._next_wave(rows, None)

@@ -250,10 +250,10 @@ class Catalogue:
         first = numbers[0] if numbers else self._next_number
         subscription = Subscription(dissection.query.name, standing, first, since, on_match)
         for number, part in zip(numbers, dissection.parts, strict=True):
-            # Of a query that is alone, the join stage can count the matches.
-            alone = len(dissection.parts) == 1 and not feeds
-            alone = alone and all(side.stage is None for side in part.stages[-1].sides)
-            reading = self._register_part(number, dissection.query, part, since, alone=alone)
+            # Of the sole disjunct of a query, the join stage can count the matches.
+            sole = len(dissection.parts) == 1 and not feeds
+            sole = sole and all(side.stage is None for side in part.stages[-1].sides)
+            reading = self._register_part(number, dissection.query, part, since, sole_disjunct=sole)
             self._readers[number] = Reader(subscription, reading)
         return subscription
 
@@ -281,7 +281,7 @@ class Catalogue:
         form.standing = Standing.of(dissection, numbers, (), cancel, source=form)
         parts = []
         for number, part in zip(numbers, dissection.parts, strict=True):
-            reading = self._register_part(number, query, part, since, alone=False)
+            reading = self._register_part(number, query, part, since, sole_disjunct=False)
             members = self._members(form, part)
             parts.append(FormPart(form, members))
             self._readers[number] = Reader(parts[-1], reading)
@@ -319,14 +319,14 @@ class Catalogue:
         return Members(asked, width)
 
     def _register_part(
-        self, number: int, query: Query, part: Part, since: int, *, alone: bool
+        self, number: int, query: Query, part: Part, since: int, *, sole_disjunct: bool
     ) -> Reading:
         """Registers the stages of a part, the last one under a number."""
         derived: list[Derived] = []
         for stage in part.stages[:-1]:
             derived.append(self._derive(query, part, stage, derived, since))
         return self._register(
-            number, query, part, part.stages[-1], derived, since=since, alone=alone
+            number, query, part, part.stages[-1], derived, since=since, sole_disjunct=sole_disjunct
         )
 
     def _derive(
@@ -335,7 +335,9 @@ class Catalogue:
         """The derived stream of a stage: one that is there already, else a new one."""
         number = self._next_number
         self._next_number += 1
-        reading = self._register(number, query, part, stage, derived, since=since, alone=False)
+        reading = self._register(
+            number, query, part, stage, derived, since=since, sole_disjunct=False
+        )
         row = self._registry.row_of(number)
         key = (row, stage.constraint, reading.sources)
         for shared in self._derived.get(key, ()):
@@ -362,7 +364,7 @@ class Catalogue:
         derived: Sequence[Derived],
         *,
         since: int,
-        alone: bool,
+        sole_disjunct: bool,
     ) -> Reading:
         below = tuple(None if side.stage is None else derived[side.stage] for side in stage.sides)
         spines: list[int] = []
@@ -386,7 +388,7 @@ class Catalogue:
             variables=[self._variable(query.name, part, *named) for named in names],
             constraint=stage.constraint,
             since=since,
-            alone=alone,
+            sole_disjunct=sole_disjunct,
         )
         self._registered[number] = _Registered(tuple(spines), below, definitions)
         for one in below:

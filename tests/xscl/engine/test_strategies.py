@@ -126,7 +126,7 @@ def test_all_forget_nothing_that_matters(queries: list[Query], published: list[D
 
 
 def test_places_are_forgotten_wherever_they_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(signatures, "_PLACES", 1)
+    monkeypatch.setattr(signatures, "_POSITIONS", 1)
     ordered = "S//a->x JOIN {x = y AND x < w, 5} S//d[./b->y][./c->w]"
     with xscl.Engine(strategies=xscl.Strategies(in_process=3)) as engine:
         engine.subscribe(ordered)

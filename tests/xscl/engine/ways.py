@@ -29,7 +29,7 @@ _SMALL: Mapping[ModuleType, Mapping[str, int]] = {
         "_PROBED": 4,
         "_UNASKED": 6,
         "_STATES": 5,
-        "_PLACES": 12,
+        "_POSITIONS": 12,
         "_BINDINGS": 3,
     },
     view_cache: {"_SHAPES": 4},

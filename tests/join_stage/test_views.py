@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from lxml import etree
 
 import xscl
-from join_stage import TimeConstraint, Views
+from join_stage import TimeConstraint
 from tests.join_stage.entities import Feeder, Query, composite, document
+from tests.join_stage.views import Views, views_of
 from tests.templates.graphs import graph
 
 BOOK = (
@@ -42,7 +43,7 @@ def test_table_6_4() -> None:
     with xscl.Engine() as engine:
         engine.load(TABLE_6_2)
         assert engine.publish("S", BOOK, id="d1", timestamp=1) == []
-        views = engine.relations()
+        views = views_of(engine)
         (template,) = views.templates
         # (a) R_T
         r_t = views.r_t(template)
@@ -73,7 +74,7 @@ def test_table_6_4() -> None:
         ]
         matches = engine.publish("S", BLOG, id="d2", timestamp=2)
         assert [match.query for match in matches] == ["Q1", "Q2"]
-        views = engine.relations()
+        views = views_of(engine)
         # (d) R_docW of d2
         assert views.r_doc_w().rows == [
             ("d2", 0, None),
@@ -153,13 +154,13 @@ def test_relations_of_random_documents(texts: list[str]) -> None:
                 of_block = bindings(text, block)
                 edges |= of_block[0]
                 nodes |= of_block[1]
-            views = engine.relations()
+            views = views_of(engine)
             assert {row[1:] for row in views.r_bin_w().rows} == edges
             assert {row[1:] for row in views.r_doc_w().rows} == nodes
             bins |= {(f"d{i}", *edge) for edge in edges}
             docs |= {(f"d{i}", *node) for node in nodes}
-        assert set(engine.relations().r_bin().rows) == bins
-        assert set(engine.relations().r_doc().rows) == docs
+        assert set(views_of(engine).r_bin().rows) == bins
+        assert set(views_of(engine).r_doc().rows) == docs
 
 
 def test_composites_join_but_are_no_documents() -> None:

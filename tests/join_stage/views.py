@@ -1,8 +1,8 @@
-"""The thesis' relations as views over ours: R_T, R_doc, R_bin, R_docW, R_binW, R_outT.
+"""The thesis' relations, for tests, as views over ours: R_T, R_doc, R_bin, R_docW, R_binW, R_outT.
 
 Table 6.4 shows them for the running example.  Ours hold rows of paths and of spines, shared by
-all queries (law 2); these views spell them out by variable, for people and for tests.  They say
-what is in the state at the moment, R_docW, R_binW and R_outT what the current batch brought.
+all queries (law 2); these views spell them out by variable.  R_doc and
+R_bin are of the whole state, R_docW, R_binW and R_outT of the current batch.
 Composites are no documents of the thesis': R_doc, R_bin and their kin leave them out.
 """
 
@@ -18,8 +18,9 @@ from join_stage.constraints import FOREVER
 from join_stage.plan import Chain, Plan
 from join_stage.processor import JoinProcessor
 from templates import template_of
+from xscl import Engine
 
-__all__ = ["Relation", "Views"]
+__all__ = ["Relation", "Views", "views_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,15 @@ class Relation:
 
     columns: tuple[str, ...]
     rows: list[tuple[object, ...]]
+
+
+def views_of(engine: Engine) -> Views:
+    """The relations of an engine; of queries alike but for constants there is one row."""
+    names: dict[int, list[str]] = {}
+    for subscription in engine.subscriptions:
+        for number in subscription.numbers:
+            names.setdefault(number, []).append(subscription.name)
+    return Views(engine._join, {number: ", ".join(some) for number, some in names.items()})
 
 
 class Views:

@@ -17,16 +17,15 @@ from join_stage.compiler import program_of
 from join_stage.constraints import FOREVER
 from join_stage.evaluator import Binding, Relation, Relations, StringValue
 from join_stage.in_process.edges import Accepts
-from join_stage.in_process.signatures import Hit, Place
+from join_stage.in_process.signatures import Hit, LeafPosition
 from join_stage.in_process.view_cache import DocumentLeaves, ViewCache
 from join_stage.plan import Plan
-from join_stage.registry import Registry
+from join_stage.registry import Registry, Trie
 from join_stage.relational.state import JoinState
-from join_stage.row_trie import Trie
 
-__all__ = ["Completed", "Completion", "Leaves", "OpenPair"]
+__all__ = ["Completed", "Leaves", "OpenPair", "ResidualTests"]
 
-Leaves = Sequence[tuple[Place, int | None]]
+Leaves = Sequence[tuple[LeafPosition, int | None]]
 
 _NO_RELATIONS = Relations()
 
@@ -64,7 +63,7 @@ class Completed:
     admitted: tuple[int, int, int]
 
 
-class Completion:
+class ResidualTests:
     """The times, composites and strings of what is held; the leaves are the view cache's."""
 
     def __init__(
@@ -166,13 +165,13 @@ class Completion:
                 return None
         return gap, dt, min(first, other)
 
-    def _bound(self, leaves: Iterable[tuple[Place, int | None]]) -> Relation:
+    def _bound(self, leaves: Iterable[tuple[LeafPosition, int | None]]) -> Relation:
         """The leaves of a document by what they are to the queries: their marked nodes, then
         their string."""
         bound: dict[int, list[Binding]] = {}
-        for place, string in leaves:
-            chain = place.chain
-            for spine, depths in self._accepts[place.path]:
+        for position, string in leaves:
+            chain = position.chain
+            for spine, depths in self._accepts[position.path]:
                 bound.setdefault(spine, []).append((*(chain[depth] for depth in depths), string))
         return bound
 
@@ -188,14 +187,14 @@ class Completion:
         return self._values[number]
 
 
-def _leaves(document: DocumentLeaves) -> Iterator[tuple[Place, int | None]]:
-    return zip(document.places, document.strings, strict=True)
+def _leaves(document: DocumentLeaves) -> Iterator[tuple[LeafPosition, int | None]]:
+    return zip(document.positions, document.strings, strict=True)
 
 
 def _with_strings(hit: Hit, left: DocumentLeaves) -> Iterable[Binding]:
-    """The bindings of a hit with strings instead of the left document's places that have them."""
+    """The bindings of a hit, with the left document's strings instead of their positions."""
     string_at = dict(_leaves(left))
     return [
-        tuple([string_at[one] if isinstance(one, Place) else one for one in binding])
+        tuple([string_at[one] if isinstance(one, LeafPosition) else one for one in binding])
         for binding in hit.bindings
     ]
