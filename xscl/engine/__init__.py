@@ -1,0 +1,5 @@
+"""The engine: the one object that users hold, with all the rooms behind it."""
+
+from xscl.engine.engine import Engine
+
+__all__ = ["Engine"]
