@@ -20,7 +20,7 @@ from xscl.language.checks.limits import too_long
 from xscl.language.checks.names import AFTER_STREAM, END_OF_WORD, NAME, RESERVED, STRING, unquoted
 from xscl.language.constructor import construct
 from xscl.language.json_constructor import construct_json
-from xscl.language.problem_words import expected, found
+from xscl.language.problem_words import expected, found, refused_axis
 from xscl.language.problems import Problem, Unreadable
 from xscl.language.scan import Statement
 from xscl.language.sources import build_source
@@ -165,6 +165,8 @@ def _refusal(
         at = start + (refusal.pos_in_stream or 0)
     elif isinstance(refusal, UnexpectedToken) and refusal.token.type != "$END":
         at = start + (refusal.token.start_pos or 0)
+    if (axis := refused_axis(text, start, at)) is not None:
+        return axis
     what = found(text, at, max(end, at + 1))
     # An LALR parser finishes what it can before it refuses a token; what could have stood there
     # is asked of one that has only come as far as the token before.

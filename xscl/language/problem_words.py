@@ -1,8 +1,8 @@
-"""What a syntax error says: what was found, and what could have stood there.
+"""The sentence of a syntax error: what was found, and what could have stood there.
 
-The parser knows the terminals that it would have accepted; people are told in their own
-words, and a family of terminals that always come together (all that can start a path) in
-one word.
+The parser knows the terminals that it would have accepted; the sentence has people's own words,
+and one word for a family of terminals that always come together (all that can start a path).
+An axis of XPath that the language does not have is refused by name, with what to write instead.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable
 
 from xscl.language.checks.names import NAME, STRING
-from xscl.language.problems import enumerated
+from xscl.language.problems import Problem, enumerated
 
-__all__ = ["expected", "found"]
+__all__ = ["expected", "found", "refused_axis"]
 
 # From the top: the first line whose terminals are all acceptable takes them away.
 _WORDS: tuple[tuple[str, str], ...] = (
@@ -72,6 +72,28 @@ _FOUND = re.compile(
 )
 _LONGEST = 40
 
+_PARENT = "name the parent first, as in `S//b/a` for `S//a[parent::b]`"
+_ANCESTOR = "name the ancestor first, as in `S//b//a` for `S//a[ancestor::b]`"
+_DESCENDANT = "write `//` before the name, in a filter `.//`"
+_SIBLING = "ask for both below their parent, as in `p[./a][./b]`; their order cannot be asked for"
+_AROUND = "ask for both below an element, as in `p[.//a][.//b]`; their order cannot be asked for"
+_INSTEAD = {
+    "ancestor": _ANCESTOR,
+    "ancestor-or-self": _ANCESTOR,
+    "attribute": "write `@` before the name",
+    "child": "write `/` before the name, in a filter `./`",
+    "descendant": _DESCENDANT,
+    "descendant-or-self": _DESCENDANT,
+    "following": _AROUND,
+    "following-sibling": _SIBLING,
+    "namespace": "declare a prefix for the namespace and write it before the name, as in `dc:creator`",
+    "parent": _PARENT,
+    "preceding": _AROUND,
+    "preceding-sibling": _SIBLING,
+    "self": "write `.` in a filter for the node itself, and its name where its step is",
+}
+_AXIS = re.compile(rf"({NAME})[ \t\r\n]*+::")
+
 
 def expected(terminals: Iterable[str], end: str) -> str:
     """The acceptable terminals in words; `end` is what may follow the text."""
@@ -94,3 +116,15 @@ def found(text: str, at: int, end: int) -> str:
         return "the end of the text"
     word = token[0] if len(token[0]) <= _LONGEST else token[0][: _LONGEST - 1] + "…"
     return f"`{word}`" if word.isprintable() else f"U+{ord(word[0]):04X}"
+
+
+def refused_axis(text: str, start: int, at: int) -> Problem | None:
+    """What to write instead of an axis of XPath, if the text from `start` on has one whose `::`
+    (or `..`) is refused at `at`."""
+    if text.startswith("..", at):
+        return Problem(at, f"`..` is not part of the language; {_PARENT}")
+    for axis in _AXIS.finditer(text, start, at + 2):
+        if axis.end() == at + 2 and axis[1] in _INSTEAD:
+            problem = f"the axis `{axis[1]}::` is not part of the language; {_INSTEAD[axis[1]]}"
+            return Problem(axis.start(), problem)
+    return None
