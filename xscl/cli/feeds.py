@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from xscl.counts import counted
 from xscl.polling.state import FeedState
 from xscl.polling.store import Store
 
@@ -74,7 +75,7 @@ def _next_fetch(state: FeedState) -> str:
 
 def _trouble(state: FeedState) -> str:
     if state.failures > 1:
-        return f"{state.error} ({state.failures} times)"
+        return f"{state.error} ({counted(state.failures, 'time')})"
     return state.error or ""
 
 

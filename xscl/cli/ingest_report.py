@@ -8,6 +8,7 @@ import time
 from rich.console import Console
 
 from xscl.cli.progress import Terminal
+from xscl.counts import counted
 from xscl.spark.ingestion.batches import Batch
 from xscl.spark.ingestion.spool import Spool
 
@@ -35,27 +36,32 @@ class IngestReport(Terminal):
             for each in batch.problems:
                 self.say(f"feed {each.feed}: {each.problem}")
             if batch.dead > len(batch.problems):
-                self.say(f"{batch.dead - len(batch.problems):,} more feeds had no items")
+                self.say(f"{counted(batch.dead - len(batch.problems), 'more feed')} had no items")
             self.say(
-                f"batch {batch.number}: {batch.bodies:,} bodies, {batch.published:,} new items, "
-                f"{batch.known:,} known, {batch.dead:,} dead letters"
+                f"batch {batch.number}: {counted(batch.bodies, 'body')}, "
+                f"{counted(batch.published, 'new item')}, {batch.known:,} known, "
+                f"{counted(batch.dead, 'dead letter')}"
             )
 
     def cleared(self, files: int) -> None:
         """Tells that raw bodies were deleted."""
         if files:
-            self.say(f"{files:,} files of raw bodies deleted, which have been read (--keep)")
+            deleted = counted(files, "file of raw bodies", "files of raw bodies")
+            self.say(f"{deleted} deleted after reading (--keep)")
 
     def tick(self) -> None:
         """Shows how far it is."""
         fetched = self._spool.last - self._before
-        self.show(f"{fetched:,} bodies fetched, {self._bodies:,} read, {self._items:,} new items")
+        self.show(
+            f"{counted(fetched, 'body')} fetched, {self._bodies:,} read, "
+            f"{counted(self._items, 'new item')}"
+        )
 
     def close(self) -> None:
         """Prints the closing summary."""
         self.stop()
         seconds = time.perf_counter() - self._started
         self.say(
-            f"{self._bodies:,} bodies, {self._items:,} new items, {self._known:,} known, "
-            f"{self._dead:,} dead letters, {seconds:,.0f} s"
+            f"{counted(self._bodies, 'body')}, {counted(self._items, 'new item')}, "
+            f"{self._known:,} known, {counted(self._dead, 'dead letter')}, {seconds:,.0f} s"
         )

@@ -8,6 +8,7 @@ from dataclasses import asdict
 import click
 from rich.console import Console
 
+from xscl.counts import counted
 from xscl.spark.ingestion.layout import Layout
 from xscl.spark.ingestion.status import read_status
 
@@ -32,15 +33,16 @@ def status(folder: str, spool: str | None, form: str) -> int:
         console.print(text, markup=False, soft_wrap=True)
 
     say(
-        f"{told.feeds:,} feeds, {len(told.troubles):,} in trouble; "
+        f"{counted(told.feeds, 'feed')}, {len(told.troubles):,} in trouble; "
         f"last fetch {told.last_fetch or 'never'}, next {told.next_fetch or 'never'}"
     )
     say(
-        f"{told.fetched:,} bodies fetched, {told.fetched - told.landed:,} of them wait to land; "
-        f"{told.unread:,} files wait to be read"
+        f"{counted(told.fetched, 'body')} fetched, {told.fetched - told.landed:,} still to land; "
+        f"{counted(told.unread, 'file')} still to be read"
     )
     say(
-        f"{told.items:,} items and {told.dead:,} dead letters in {told.batches:,} batches, "
+        f"{counted(told.items, 'item')} and {counted(told.dead, 'dead letter')} in "
+        f"{counted(told.batches, 'batch')}, "
         f"the last at {told.last_batch or 'no time'}"
     )
     for trouble in told.troubles:

@@ -20,6 +20,7 @@ from xscl.cli.run import report_of, run
 from xscl.cli.sources import load_queries, read_queries, read_sources
 from xscl.cli.state import state
 from xscl.cli.watch import watch
+from xscl.counts import counted
 from xscl.engine import Engine
 from xscl.errors import XSCLError
 from xscl.explain import as_json, as_mermaid, as_sql, as_text, explain_file
@@ -49,7 +50,7 @@ def check(queries: Sequence[str]) -> int:
     """Parses and type-checks queries, and prints every error with its place."""
     good, bad = read_queries(queries)
     if not bad:
-        click.echo(f"{len(good)} queries, no error")
+        click.echo(f"{counted(len(good), 'query')}, no error")
     return 2 if bad else 0
 
 
@@ -164,7 +165,8 @@ def demo() -> int:
             console.print(readable(match), soft_wrap=True)
             report.found(1)
         console.print(
-            f"{len(subscriptions)} queries, in {samples.FEEDS / 'queries.xscl'}", soft_wrap=True
+            f"{counted(len(subscriptions), 'query')}, in {samples.FEEDS / 'queries.xscl'}",
+            soft_wrap=True,
         )
         report.close(engine)
     return 0

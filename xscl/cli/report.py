@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from rich.console import Console
 
 from xscl.cli.progress import Terminal
+from xscl.counts import counted
 from xscl.engine import Engine
 from xscl.errors import DocumentError
 from xscl.sinks.dead_letters import write_dead_letter
@@ -64,7 +65,7 @@ class Report(Terminal):
     def found(self, matches: int) -> None:
         """Adds matches, and shows how far the run is."""
         self.matches += matches
-        self.show(f"{self.read:,} documents, {self.matches:,} matches")
+        self.show(f"{counted(self.read, 'document')}, {counted(self.matches, 'match')}")
 
     def close(self, engine: Engine) -> int:
         """Prints the closing summary; returns how many documents were skipped."""
@@ -73,7 +74,7 @@ class Report(Terminal):
         known = ", ".join(engine.streams) or "none"
         for stream, count in self._unread.items():
             self.say(
-                f"note: no query reads stream {stream!r} ({count:,} documents); "
+                f"note: no query reads stream {stream!r} ({counted(count, 'document')}); "
                 f"the queries read: {known}"
             )
         documents, duplicate, late = self._before
@@ -87,7 +88,7 @@ class Report(Terminal):
         why = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items() if count)
         rate = documents / seconds if seconds else 0
         self.say(
-            f"{documents:,} documents, {skipped:,} skipped{f' ({why})' if why else ''}, "
-            f"{self.matches:,} matches, {rate:,.0f} docs/s"
+            f"{counted(documents, 'document')}, {skipped:,} skipped{f' ({why})' if why else ''}, "
+            f"{counted(self.matches, 'match')}, {rate:,.0f} docs/s"
         )
         return skipped

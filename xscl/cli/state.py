@@ -10,6 +10,7 @@ import click
 from rich.console import Console
 
 from xscl.cli.state_view import shown
+from xscl.counts import counted
 from xscl.durable.compaction import compact
 from xscl.durable.state_file import looking_at
 from xscl.times import to_seconds
@@ -51,7 +52,9 @@ def state(file: Path, form: str, smaller: bool) -> int:
     """
     if smaller:
         before, after = compact(file)
-        click.echo(f"{file}: {before:,} bytes before, {after:,} bytes now", err=True)
+        click.echo(
+            f"{file}: {counted(before, 'byte')} before, {counted(after, 'byte')} now", err=True
+        )
     told = _told(file)
     if form == "json":
         click.echo(json.dumps(told, indent=2, ensure_ascii=False))

@@ -8,6 +8,8 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
+from xscl.counts import counted
+
 __all__ = ["shown"]
 
 
@@ -17,19 +19,20 @@ def shown(told: Mapping[str, Any]) -> Iterator[Table]:
     names = told["queries"]
     more = ["…"] if len(names) < told["subscriptions"] else []
     late = "any" if told["lateness"] is None else f"{told['lateness']:,g} s"
+    taken = counted(told["taken"], "document")
     summary = Table(box=None, pad_edge=False, show_header=False)
     summary.add_column(style="bold")
     summary.add_column(overflow="fold")
     for name, value in {
         "state": told["file"],
         "made": f"{told['made']} by {told['made_by']}, version {told['version']}",
-        "size": f"{told['size']:,} bytes, {told['bytes_of_documents']:,} of documents",
+        "size": f"{counted(told['size'], 'byte')}, {told['bytes_of_documents']:,} of documents",
         "queries": f"{told['subscriptions']:,}: {', '.join([*names, *more])}" if names else "none",
-        "taken": f"{told['taken']:,} documents, the latest of {told['latest'] or 'no time'}",
+        "taken": f"{taken}, the latest of {told['latest'] or 'no time'}",
         "skipped": ", ".join(skipped) or "none",
         "lateness": late,
-        "held": f"{told['documents']:,} documents",
-        "undelivered": f"{told['undelivered']:,} matches",
+        "held": counted(told["documents"], "document"),
+        "undelivered": counted(told["undelivered"], "match"),
         "feeds": f"{told['feeds']:,}",
     }.items():
         summary.add_row(name, escape(value))
@@ -57,8 +60,8 @@ def shown(told: Mapping[str, Any]) -> Iterator[Table]:
 
 def _place(place: Mapping[str, Any]) -> str:
     if "documents" in place:
-        return f"{place['documents']:,} documents"
-    return f"{place['line']:,} lines, {place['offset']:,} bytes"
+        return counted(place["documents"], "document")
+    return f"{counted(place['line'], 'line')}, {counted(place['offset'], 'byte')}"
 
 
 def _several(heads: Iterable[str], rows: list[tuple[str, ...]]) -> Iterator[Table]:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
+from xscl.counts import counted
 from xscl.durable.points import at
 from xscl.errors import StateError
 from xscl.matches.match import Match
@@ -33,7 +34,7 @@ class OutputFile:
         else:
             there = Path(path).stat().st_size if Path(path).exists() else None
             if there is None or there < written:
-                found = "is not there" if there is None else f"has {there:,} bytes"
+                found = "is not there" if there is None else f"has {counted(there, 'byte')}"
                 raise StateError(
                     f"{path} {found}, but {written:,} were written to it: put it back as it was, "
                     "or go on in another file (-o)"

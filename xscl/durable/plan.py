@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from xscl.counts import counted
 from xscl.language.alike import Instance
 from xscl.language.parameters import Prepared
 from xscl.queries.registration import Read, Registration
@@ -42,7 +43,7 @@ class Plan:
         ):
             if names:
                 shown = ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
-                yield f"{len(names):,} {'query' if len(names) == 1 else 'queries'} {what}: {shown}"
+                yield f"{counted(len(names), 'query')} {what}: {shown}"
 
 
 def plan(registration: Registration, texts: Texts) -> Plan:

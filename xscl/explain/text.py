@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from templates import JoinGraph
+from xscl.counts import counted
 from xscl.dissection.dissect import Dissection, Part, Stage
 from xscl.explain.notes import notes
 from xscl.explain.stages import RULE_NAMES, comparisons, joins, reduced, roles, waiting
@@ -147,7 +148,7 @@ def _join(part: Part, words: Words, stage: Stage, others: Sequence[str]) -> Iter
         yield f"bound beside it: {words.nodes(besides)}"
     template = stage.plan.template
     nodes, edges = len(template.graph.nodes), len(template.graph.value_joins)
-    size = f"{_counted(nodes, 'node')}, {_counted(edges, 'value join')}"
+    size = f"{counted(nodes, 'node')}, {counted(edges, 'value join')}"
     shared = f"; shared with {shortened(others)}" if others else ""
     yield f"template {template.id}: {size}{shared}"
 
@@ -185,10 +186,6 @@ def _keeps(words: Words, stage: Stage) -> Iterator[str]:
     yield "kept"
     for said, sides in kept.items():
         yield f"  {listed(sides)}: {said}"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _wrapped(line: str) -> list[str]:

@@ -86,7 +86,7 @@ _INSTEAD = {
     "descendant-or-self": _DESCENDANT,
     "following": _AROUND,
     "following-sibling": _SIBLING,
-    "namespace": "declare a prefix for the namespace and write it before the name, as in `dc:creator`",
+    "namespace": "write the declared prefix of a namespace before the name, as in `dc:creator`",
     "parent": _PARENT,
     "preceding": _AROUND,
     "preceding-sibling": _SIBLING,

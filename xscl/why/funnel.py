@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from xscl.counts import counted
 from xscl.documents.document import Document
 from xscl.errors import XSCLError
 from xscl.language.syntax import Query
@@ -60,8 +61,8 @@ def _inputs(
     reading = sum(pattern.stream is None for pattern in plan.patterns)
     if reading != len(results):
         raise XSCLError(
-            f"query {plan.query.name!r} reads the results of {reading} sub-quer"
-            f"{'y' if reading == 1 else 'ies'}, found those of {len(results)}; give the result "
+            f"query {plan.query.name!r} reads the results of "
+            f"{counted(reading, 'sub-query')}, found those of {len(results)}; give the result "
             "documents of each"
         )
     of_sub_queries = iter(results)

@@ -11,6 +11,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from xscl.counts import counted
 from xscl.why.findings import Finding, Tally, Values
 
 __all__ = ["Funnel", "Why", "as_text"]
@@ -123,7 +124,7 @@ class Funnel:
                 _number(tally.alone, tally.alone_capped) if tally.alone else "",
             )
         lines: list[RenderableType] = [
-            Text.assemble((self.query, "bold cyan"), f": {self.documents:,} documents"),
+            Text.assemble((self.query, "bold cyan"), f": {counted(self.documents, 'document')}"),
             table,
         ]
         lines += (line for tally in self.conditions for line in _missed(tally))
@@ -177,7 +178,7 @@ def _found(finding: Finding) -> list[Text]:
     if sides:
         lines.append(Text(" · ".join(sides)))
     elif finding.holds and finding.satisfied > 1:
-        lines.append(Text(f"{finding.satisfied:,} nodes", style="dim"))
+        lines.append(Text(counted(finding.satisfied, "node"), style="dim"))
     elif finding.holds is None:
         lines.append(Text("not judged: nothing is left to judge it on", style="dim"))
     if finding.near is not None:

@@ -140,7 +140,7 @@ def test_bad_documents_are_reported_and_the_others_unaffected(folder: Path) -> N
     assert "expected a JSON object" in done.stderr
     assert "'soon' is neither seconds nor ISO 8601" in done.stderr
     assert "it has neither `xml`" in done.stderr
-    assert "no query reads stream 'Z' (1 documents); the queries read: R, S" in done.stderr
+    assert "no query reads stream 'Z' (1 document); the queries read: R, S" in done.stderr
     assert "5 skipped (5 malformed)" in done.stderr
     strict = xscl("run", "q.xscl", "--events", "e.jsonl", "--strict", at=folder)
     assert strict.returncode == 3
@@ -284,7 +284,7 @@ def test_parameters_without_values_are_refused_with_the_place(tables: Path) -> N
 
 def test_check_and_explain_need_no_values(tables: Path) -> None:
     done = xscl("check", "p.xscl", at=tables)
-    assert (done.returncode, done.stdout) == (0, "1 queries, no error\n")
+    assert (done.returncode, done.stdout) == (0, "1 query, no error\n")
     done = xscl("explain", "p.xscl", at=tables)
     assert done.returncode == 0
     assert "':value'" in done.stdout

@@ -157,7 +157,7 @@ def test_documents_of_files_are_read_once(folder: Path) -> None:
     assert "2 documents" in xscl(*run, at=folder).stderr
     (folder / "more.xml").write_text("<b>1</b>")
     done = xscl(*run, at=folder)
-    assert "1 documents, 0 skipped, 2 matches" in done.stderr, done.stderr
+    assert "1 document, 0 skipped, 2 matches" in done.stderr, done.stderr
 
 
 def test_a_pipe_has_each_match_at_least_once(folder: Path, undisturbed: str) -> None:

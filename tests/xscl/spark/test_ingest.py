@@ -92,8 +92,8 @@ def test_once_and_again(place: Place) -> None:
     assert len(found) > 20
     told = place.status()
     assert "7 feeds, 0 in trouble" in told
-    assert "7 bodies fetched, 0 of them wait to land; 0 files wait to be read" in told
-    assert "152 items and 0 dead letters in 1 batches" in told
+    assert "7 bodies fetched, 0 still to land; 0 files still to be read" in told
+    assert "152 items and 0 dead letters in 1 batch" in told
 
     (place.folder / "feeds" / "page.html").write_text("<html><body>no feed</body></html>")
     new = "<entry><id>new</id><title>New</title></entry>"
@@ -103,8 +103,8 @@ def test_once_and_again(place: Place) -> None:
     assert again.returncode == 0, again.stderr
     problem, batch, summary = again.stderr.splitlines()
     assert problem.startswith("feed feeds/page.html: what is there is ")
-    assert batch.startswith("batch 1: 2 bodies, 1 new items, ")
-    assert batch.endswith(" 1 dead letters")
+    assert batch.startswith("batch 1: 2 bodies, 1 new item, ")
+    assert batch.endswith(" 1 dead letter")
     assert place.items().keys() == {*ingested, f"{NEWS}#new"}
     status = json.loads(place.status("--format", "json"))
     assert (status["feeds"], status["fetched"], status["landed"], status["unread"]) == (8, 9, 9, 0)

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 import re2
 
+from xscl.counts import counted
 from xscl.language.problems import Problem, enumerated
 from xscl.language.syntax import Function, Literal, Parameter, Path
 
@@ -80,9 +81,9 @@ def misused(call: Function) -> Iterator[Problem]:
     least, most = FILTERING[call.name]
     given = len(call.arguments)
     if not least <= given <= most:
-        number = f"{least}" if least == most else f"{least} or {most}"
-        arguments = "argument" if most == 1 else "arguments"
-        yield Problem(call.at, f"`{call.name}()` takes {number} {arguments}, found {given}")
+        either = f"{least} or " if least != most else ""
+        arguments = either + counted(most, "argument")
+        yield Problem(call.at, f"`{call.name}()` takes {arguments}, found {given}")
         return
     if call.name in _OF_PATHS and not isinstance(call.arguments[0], Path):
         yield Problem(call.arguments[0].at, f"`{call.name}()` {_OF_PATHS[call.name]}")
