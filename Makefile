@@ -33,6 +33,7 @@ fuzz: $(VENV)/.fuzz
 			-artifact_prefix=build/fuzz/$$name- || exit 1; \
 	done
 	XSCL_ROUNDS=1000 $(BIN)/python -m pytest tests/xscl/engine/test_live_queries.py
+	XSCL_LIVES=500 $(BIN)/python -m pytest tests/xscl/durable/test_live_restarts.py
 	XSCL_CASES=250 $(BIN)/python -m pytest tests/xscl/engine/test_strategies.py
 
 # Every figure of docs/benchmarks.md, measured anew: at the thesis' sizes and beyond, or reduced to

@@ -16,14 +16,17 @@ settings.register_profile("patient", settings(), deadline=None)
 settings.load_profile("patient")
 
 _SPARK = "tests/xscl/spark/"
-_TOGETHER = (_SPARK, "tests/test_wheel.py")
-"""Tests of one worker: no Spark is started beside another, and one wheel is made."""
+_OF_THEIR_OWN = tuple(f"{_SPARK}test_{name}.py" for name in ("ingest", "kills", "bad_feeds"))
+"""Tests that start Spark in processes of their own: they may run beside those that share one."""
+
+_TOGETHER = (*_OF_THEIR_OWN, _SPARK, "tests/test_wheel.py")
+"""Tests of one worker: one session of Spark is shared, and one wheel is made."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Drawn examples, which take long, come first: what comes last should be short, so that no
-    worker is done long before another."""
-    items.sort(key=lambda item: item.nodeid.startswith(_SPARK) or not _is_drawn(item))
+    """What takes long comes first: the tests that start Spark, then drawn examples; what comes last
+    should be short, so that no worker is done long before another."""
+    items.sort(key=lambda item: (not item.nodeid.startswith(_SPARK), not _is_drawn(item)))
 
 
 def _is_drawn(item: pytest.Item) -> bool:

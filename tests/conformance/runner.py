@@ -92,13 +92,13 @@ def shuffled_batches(seed: int) -> Feeding:
 
 FEEDINGS: dict[str, Feeding] = {
     "one batch": one_batch,
-    "one by one": one_by_one,
     "shuffled": shuffled(1),
     "shuffled batches": shuffled_batches(4),
 }
 """What each case is fed by; single documents take their time."""
 
 MORE_FEEDINGS: dict[str, Feeding] = {
+    "one by one": one_by_one,
     **FEEDINGS,
     **{f"shuffled {seed}": shuffled(seed) for seed in (2, 3)},
     **{f"shuffled batches {seed}": shuffled_batches(seed) for seed in (5, 6)},

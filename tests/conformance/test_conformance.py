@@ -20,7 +20,7 @@ from tests.oracle.canonical import differences
 
 OWN = sorted((Path(__file__).parent / "cases").glob("*.jsonl"))
 SHARED = Path(__file__).parents[2].parent / "shared" / "conformance"
-NAMES = ("core", "full", "json", "wide")
+SHARED_CASES = [SHARED / f"{name}.jsonl" for name in ("core", "full", "json", "wide")]
 
 
 def parameters(*paths: Path) -> list[object]:
@@ -53,7 +53,7 @@ def test_own_cases(case: Case) -> None:
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason=f"the shared cases are not at {SHARED}")
-@pytest.mark.parametrize("case", parameters(*(SHARED / f"{name}.jsonl" for name in NAMES)))
+@pytest.mark.parametrize("case", parameters(*SHARED_CASES))
 def test_shared_cases(case: Case) -> None:
     # Results of JSON documents are section 7's, which the cases of json.jsonl leave open.
     check(case, FEEDINGS, results=not case["case"].startswith("json-"))

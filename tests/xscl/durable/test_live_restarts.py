@@ -5,13 +5,14 @@ point, and is given another query file.  After each step it is as the model, whi
 
 from __future__ import annotations
 
+import os
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import event, reject
+from hypothesis import event, reject, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
@@ -23,6 +24,9 @@ from tests.xscl.durable.crashes import Ended, as_after_a_kill, ended_at
 from tests.xscl.engine.test_live import MOST_QUERIES, SETTINGS, Live, any_query, envelopes
 from xscl.cli.resume import take_queries
 from xscl.cli.sources import read_texts
+
+LIVES = int(os.environ.get("XSCL_LIVES", "80"))
+"""Examples; an opening makes each take as long as some of the machine without."""
 
 MOST_OPENINGS = 2
 """In one example: each takes as long as some twenty calls."""
@@ -199,4 +203,4 @@ class LiveRestarts(Live):
 
 
 LiveRestartsTest = LiveRestarts.TestCase
-LiveRestartsTest.settings = SETTINGS
+LiveRestartsTest.settings = settings(SETTINGS, max_examples=LIVES)

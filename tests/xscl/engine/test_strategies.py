@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import cycle, islice
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,25 +20,27 @@ from hypothesis import strategies as st
 import xscl
 from join_stage.in_process import signatures
 from tests.conformance.runner import Case, Envelope, Feeding, matches_of, read_cases
+from tests.conformance.test_conformance import OWN, SHARED_CASES
 from tests.oracle.canonical import differences
 from tests.oracle.drawn_documents import documents
 from tests.oracle.drawn_queries import query_sets
 from tests.oracle.terms import Document, Query
 from tests.xscl.engine.drawing import TIMES, batches, expected, run
-from tests.xscl.engine.ways import WAYS
-
-SHARED = Path(__file__).parents[4] / "shared" / "conformance"
-OURS = Path(__file__).parents[2] / "conformance" / "cases"
+from tests.xscl.engine.ways import WAYS, Way
 
 CASES = int(os.environ.get("XSCL_CASES", "0"))
 """So many cases of each kind are asked for, in every way and by every question."""
 SAMPLE = CASES or 6
 """If none are: so many, drawn at random, each way by one question that is drawn, too."""
 
+AT_ONCE = len(WAYS) if CASES else 5
+"""So many ways, drawn at random, take one drawn example."""
+
+some_ways = st.permutations(WAYS).map(lambda ways: ways[:AT_ONCE])
+
 
 def cases() -> list[Case]:
-    paths = [path for folder in (SHARED, OURS) for path in sorted(folder.glob("*.jsonl"))]
-    every = [case for path in paths for case in read_cases(path)]
+    every = [case for path in (*SHARED_CASES, *OWN) if path.exists() for case in read_cases(path)]
     some = [case for case in every if "events" in case and case.get("expected")]
     return random.Random(7).sample(some, min(SAMPLE, len(some)))
 
@@ -96,7 +97,7 @@ def test_all_find_what_a_case_expects(case: Case) -> None:
 
 
 limits = settings(
-    max_examples=SAMPLE,
+    max_examples=CASES or 10,
     deadline=None,
     phases=set(Phase) - {Phase.explain},
     suppress_health_check=list(HealthCheck),
@@ -104,23 +105,25 @@ limits = settings(
 
 
 @limits
-@given(st.data(), query_sets("plain"), documents("plain", times=TIMES))
+@given(st.data(), some_ways, query_sets("plain"), documents("plain", times=TIMES))
 def test_all_find_what_nested_loops_find(
-    data: st.DataObject, queries: list[Query], published: list[Document]
+    data: st.DataObject, ways: list[Way], queries: list[Query], published: list[Document]
 ) -> None:
     rows = expected(queries, published)
     fed = data.draw(batches(published))
-    for way in WAYS:
+    for way in ways:
         with way.taken() as options:
             assert run(queries, fed, **options) == rows, way
 
 
 @limits
-@given(query_sets("plain", finite=True), documents("plain", times=TIMES, most=9))
-def test_all_forget_nothing_that_matters(queries: list[Query], published: list[Document]) -> None:
+@given(some_ways, query_sets("plain", finite=True), documents("plain", times=TIMES, most=9))
+def test_all_forget_nothing_that_matters(
+    ways: list[Way], queries: list[Query], published: list[Document]
+) -> None:
     in_order = sorted(published, key=lambda document: document.timestamp)
     rows = expected(queries, in_order)
-    for way in WAYS:
+    for way in ways:
         with way.taken() as options:
             assert run(queries, [[one] for one in in_order], lateness=0, **options) == rows, way
 
