@@ -1,8 +1,9 @@
 """Runs the benchmarks, each in a process of its own, and writes docs/benchmarks.md.
 
-    python -m benchmarks [--quick] [--docs docs] [NAME …]
+    python -m benchmarks [--quick] [--limit SECONDS] [--docs docs] [NAME …]
 
-With names, only these are measured; the page has them with what was measured before.
+With names, only these are measured; the page has the others as they were measured before.  With
+`--page` nothing is measured, and the page is written anew.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ import argparse
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
+from datetime import date
 from multiprocessing import get_context
 from os import getloadavg
 from pathlib import Path
 
 from benchmarks import guard, page, record, reports
-from benchmarks.machine import description
+from benchmarks.machine import commit, description
 from benchmarks.record import Record
 from benchmarks.report import Report, markdown, statements_table
 from benchmarks.scale import FULL, QUICK, Scale
@@ -27,22 +29,41 @@ DOCS = Path(__file__).parents[1] / "docs"
 def main() -> int:
     parser = argparse.ArgumentParser(prog="benchmarks", description="Runs the benchmarks.")
     parser.add_argument("--quick", action="store_true", help="reduced sizes, some five minutes")
+    parser.add_argument("--limit", type=float, help="seconds after which a run is cut short")
+    parser.add_argument("--page", action="store_true", help="write the page, measure nothing")
     parser.add_argument("--docs", type=Path, default=DOCS, help="where the page is written")
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(reports.NAMES))
     arguments = parser.parse_args()
     if unknown := set(arguments.names) - set(reports.NAMES):
         parser.error(f"no such benchmark: {', '.join(sorted(unknown))}")
-    scale = QUICK if arguments.quick else FULL
+    scale = (QUICK if arguments.quick else FULL).with_limit(arguments.limit)
     plots = arguments.docs / "benchmarks"
+    if arguments.page:
+        page.write(record.read(reports.NAMES, plots), arguments.docs)
+        return 0
     for name in arguments.names or reports.NAMES:
         started = time.perf_counter()
         report = apart(name, scale)
-        record.write(Record(report, scale.command, description(), getloadavg()[0]), plots)
+        record.write(recorded(report, scale), plots)
         page.write(record.read(reports.NAMES, plots), arguments.docs)
         print(markdown(report))
-        print(statements_table(report.statements))
+        reduced = scale.reduces(report)
+        print(statements_table((statement, reduced) for statement in report.statements))
         print(f"\n({name}: {time.perf_counter() - started:.0f} s)\n", flush=True)
     return 0 if guard.check() else 1
+
+
+def recorded(report: Report, scale: Scale) -> Record:
+    """A report with the circumstances of now."""
+    return Record(
+        report,
+        scale.command,
+        description(),
+        getloadavg()[0],
+        commit(),
+        date.today().isoformat(),
+        scale.reduces(report),
+    )
 
 
 def apart(name: str, scale: Scale) -> Report:

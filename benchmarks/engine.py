@@ -7,6 +7,7 @@ it satisfies, as whoever serves very many queries would.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import xscl
 from datasets import LeafJoin, Schema, query_text
 
-__all__ = ["ALL_PAIRS", "found", "loaded", "resident"]
+__all__ = ["ALL_PAIRS", "counted", "found", "loaded", "resident"]
 
 ALL_PAIRS: dict[str, Any] = {"strategies": xscl.Strategies(signatures=False)}
 """The options of an engine that evaluates every pair of documents."""
@@ -32,6 +33,14 @@ def loaded(schema: Schema, joins: Sequence[LeafJoin], **options: Any) -> xscl.En
 def found(engine: xscl.Engine, documents: Sequence[Mapping[str, Any]]) -> int:
     """Publishes documents as one batch; the number of matches that they complete."""
     return engine.publish_many(documents, grouped=True).total
+
+
+def counted(
+    schema: Schema, joins: Sequence[LeafJoin], documents: Sequence[Mapping[str, Any]]
+) -> Counter[str]:
+    """The matches of each query in a new engine: what every baseline must find."""
+    with loaded(schema, joins) as engine:
+        return +engine.count(documents)
 
 
 def resident() -> int:

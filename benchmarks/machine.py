@@ -1,13 +1,14 @@
-"""What the figures were measured on."""
+"""Where and when figures are measured: the machine, and the commit."""
 
 from __future__ import annotations
 
 import os
 import platform
+import subprocess
 from importlib.metadata import version
 from pathlib import Path
 
-__all__ = ["description"]
+__all__ = ["commit", "description"]
 
 LIBRARIES = ("lxml", "duckdb", "pyarrow")
 
@@ -20,6 +21,21 @@ def description() -> str:
         f"{_processor()}, {os.cpu_count()} cores, {memory:.0f} GiB; {platform.system()} "
         f"{platform.release()}; Python {platform.python_version()}, {libraries}"
     )
+
+
+def commit() -> str:
+    """The commit that is checked out, with `+` if files differ from it; `unknown` without git."""
+    git = ["git", "-C", str(Path(__file__).parent)]
+    try:
+        found = subprocess.run(
+            [*git, "describe", "--always", "--exclude=*", "--dirty=+"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return found.stdout.strip()
 
 
 def _processor() -> str:

@@ -1,7 +1,8 @@
 """Clocks: runs into seconds, streams into documents a second, and the floor of them all.
 
-The *floor* is `lxml.etree.fromstring` alone over the same documents: what reading XML costs at
-least.  Ratios to it, within one run, are what can be compared between machines.
+The *floor* is `lxml.etree.fromstring` alone over the same documents: the least that reading XML
+costs.  It is measured beside each row, in the same process, and only ratios to it can be compared
+between machines and rows.
 """
 
 from __future__ import annotations
@@ -11,12 +12,29 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Any, TypeVar
 
 import duckdb
 from lxml import etree
 
-__all__ = ["Rate", "batches", "best", "check", "floor", "in_turn", "rate", "seconds", "within"]
+__all__ = [
+    "Rate",
+    "agree",
+    "batches",
+    "best",
+    "check",
+    "floor",
+    "floor_now",
+    "in_turn",
+    "of",
+    "rate",
+    "seconds",
+    "within",
+]
+
+FLOOR_DOCUMENTS = 20_000
+FLOOR_ROUNDS = 5
 
 T = TypeVar("T")
 Clock = Callable[[], float]
@@ -67,21 +85,39 @@ def best(run: Callable[[], object], rounds: int) -> float:
 
 
 def in_turn(
-    ways: Mapping[str, Callable[[], object]], rounds: int, clock: Clock = time.perf_counter
+    ways: Mapping[str, Callable[[], object]],
+    rounds: int,
+    clock: Clock = time.perf_counter,
+    choose: Callable[[Sequence[float]], float] = median,
 ) -> dict[str, float]:
-    """The shortest time of each of several ways to do something, which take turns, so that all
-    meet the same disturbances."""
-    shortest = dict.fromkeys(ways, float("inf"))
+    """The median time (or another that `choose` takes) of each of several ways to do something,
+    which take turns, so that all meet the same disturbances."""
+    taken: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(rounds):
         for name, run in ways.items():
-            shortest[name] = min(shortest[name], seconds(run, clock))
-    return shortest
+            taken[name].append(seconds(run, clock))
+    return {name: choose(times) for name, times in taken.items()}
 
 
 def floor(documents: Envelopes) -> None:
     """Reads the documents, and does nothing with them."""
     for document in documents:
         etree.fromstring(document["xml"])
+
+
+def floor_now(documents: Envelopes) -> float:
+    """The floor's seconds for one document: the median of several runs over the first ones."""
+    some = documents[:FLOOR_DOCUMENTS]
+    return median(seconds(lambda: floor(some)) for _ in range(FLOOR_ROUNDS)) / len(some)
+
+
+def of(done: int, total: int) -> int | str:
+    """A cell for the documents of a run: how many of how many, where a limit cut it short.
+
+    >>> of(5, 5), of(4000, 5000)
+    (5, '4,000 of 5,000')
+    """
+    return done if done == total else f"{done:,} of {total:,}"
 
 
 def rate(parts: Iterable[Envelopes], process: Callable[[Envelopes], int], limit: float) -> Rate:
@@ -106,6 +142,16 @@ def check(one: Rate, other: Rate) -> None:
     got."""
     if any(a != b for a, b in zip(one.found, other.found, strict=False)):
         raise AssertionError(f"different numbers of matches: {one.found} and {other.found}")
+
+
+def agree(way: str, results: Mapping[str, int], expected: Mapping[str, int]) -> None:
+    """Raises AssertionError unless a way found as many results of each query as expected."""
+    names = sorted(results.keys() | expected.keys())
+    different = [name for name in names if results.get(name, 0) != expected.get(name, 0)]
+    if different:
+        some = different[:5]
+        here, there = ([counts.get(name, 0) for name in some] for counts in (results, expected))
+        raise AssertionError(f"{way} finds {here} matches of {some}, expected are {there}")
 
 
 def batches(documents: Sequence[Mapping[str, Any]], size: int) -> Iterator[Envelopes]:

@@ -16,13 +16,19 @@ __all__ = ["Record", "read", "write"]
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A report, by which command it was measured and on which machine, and the load of the machine
-    at the end: above the number of its cores, it had other things to do."""
+    """A report, and how it was measured: by which command and at which commit, when (a date), on
+    which machine and at which load at the end (above the number of its cores, the machine had other
+    things to do); `reduced` says that it was not at full size.  `note` is for whoever reads an old
+    record: how the benchmark has changed since."""
 
     report: Report
     command: str
     machine: str
     load: float
+    commit: str
+    date: str
+    reduced: bool
+    note: str = ""
 
 
 def write(record: Record, folder: Path) -> None:

@@ -3,7 +3,7 @@ them holds here."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 __all__ = [
@@ -17,6 +17,8 @@ __all__ = [
     "number",
     "time_text",
 ]
+
+_REDUCED = ", at reduced size"
 
 Cell = str | int | float | None
 
@@ -65,7 +67,8 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One figure: `name` is its module's, `text` says what was measured and how."""
+    """One figure: `name` is its module's, `text` says what was measured and how; `any_scale`: the
+    same is measured at every scale, and nothing is cut."""
 
     name: str
     title: str
@@ -73,11 +76,13 @@ class Report:
     tables: tuple[Table, ...]
     plots: tuple[Plot | Bars, ...] = ()
     statements: tuple[Statement, ...] = field(default=())
+    any_scale: bool = False
 
 
-def markdown(report: Report) -> str:
-    """The report's section of the page, without its statements."""
-    parts = [f"## {report.title}", report.text]
+def markdown(report: Report, measured: str = "") -> str:
+    """The report's section of the page, without its statements; `measured` says how, when and
+    where."""
+    parts = [f"## {report.title}", report.text, *([measured] if measured else [])]
     parts += [_table(table) for table in report.tables]
     parts += [
         f"![{report.title}]({image_name(report, number)})" for number in range(len(report.plots))
@@ -91,10 +96,13 @@ def image_name(report: Report, number: int) -> str:
     return f"benchmarks/{report.name}{suffix}.svg"
 
 
-def statements_table(statements: Sequence[Statement]) -> str:
-    """Statements with their verdicts."""
+def statements_table(statements: Iterable[tuple[Statement, bool]]) -> str:
+    """Statements with their verdicts; True beside one: it was measured at reduced size."""
     verdicts = {True: "holds", False: "does **not** hold", None: "not measured"}
-    rows = tuple((s.source, s.text, verdicts[s.holds], s.here) for s in statements)
+    rows = tuple(
+        (s.source, s.text, verdicts[s.holds] + _REDUCED * (reduced and s.holds is not None), s.here)
+        for s, reduced in statements
+    )
     return _table(Table(("where", "statement", "here", "measured"), rows))
 
 

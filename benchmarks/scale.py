@@ -1,8 +1,10 @@
-"""How much is measured: all that the thesis has, or as much as five minutes allow."""
+"""How much is measured: as much as in the thesis, or as much as five minutes allow."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from benchmarks.report import Report
 
 __all__ = ["FULL", "QUICK", "Scale"]
 
@@ -34,6 +36,18 @@ class Scale:
     def full(self) -> bool:
         """Whether it says anything of 100,000 queries, as the thesis' "many" are."""
         return self.many >= 100_000
+
+    def reduces(self, report: Report) -> bool:
+        """Whether a report is of less than the full size."""
+        return not (self.full or report.any_scale)
+
+    def with_limit(self, limit: float | None) -> Scale:
+        """With another limit, if one is given; the command says so."""
+        if limit is None:
+            return self
+        quick = "" if self.full else " --quick"
+        command = f"python -m benchmarks{quick} --limit {limit:g}"
+        return replace(self, limit=limit, command=command)
 
 
 FULL = Scale(

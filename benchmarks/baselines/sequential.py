@@ -38,6 +38,10 @@ class Sequential:
         """How many SQL queries there are."""
         return len(self._statements)
 
+    def names(self, count: int) -> set[str]:
+        """The XSCL queries that the first `count` SQL queries stand for."""
+        return {name for names in self._names[:count] for name in names}
+
     def evaluate(
         self, database: Database, first: int = 0, count: int | None = None
     ) -> Counter[str]:
@@ -50,6 +54,11 @@ class Sequential:
             if results:
                 counts.update(dict.fromkeys(names, results))
         return counts
+
+    def plan(self, database: Database, count: int) -> None:
+        """Plans the first `count` SQL queries, and evaluates none."""
+        for statement in self._statements[:count]:
+            database.execute(f"EXPLAIN {statement}").fetchall()
 
 
 def _statement(schema: Schema, join: LeafJoin) -> str:

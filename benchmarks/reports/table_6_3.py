@@ -81,6 +81,7 @@ def run(scale: Scale) -> Report:
                 f"{', '.join(str(row[4]) for row in counts)}",
             ),
         ),
+        any_scale=True,
     )
 
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from lxml import etree
 
 from benchmarks import reports
+from benchmarks.baselines.mmqjp import MMQJP
+from benchmarks.baselines.sequential import Sequential
+from benchmarks.baselines.view_cache import ViewCache
 from benchmarks.record import Record, read, write
 from benchmarks.report import Bars, Plot, Report, Statement, Table, markdown, statements_table
-from benchmarks.scale import Scale
+from benchmarks.scale import FULL, QUICK, Scale
 
 TINY = Scale(
     command="tiny",
@@ -32,6 +37,7 @@ QUICKEST = (
     "stage_one_items",
     "personalised",
     "adversarial",
+    "durability",
 )
 
 
@@ -42,6 +48,53 @@ def test_a_report(name: str) -> None:
     assert report.tables[0].rows
     assert markdown(report).startswith(f"## {report.title}\n")
     assert {type(statement.holds) for statement in report.statements} <= {bool, type(None)}
+
+
+@pytest.mark.parametrize(
+    ("name", "baseline", "way"),
+    [
+        ("figure_6_08", Sequential, "evaluate"),
+        ("figure_6_08", MMQJP, "evaluate"),
+        ("figure_6_14", MMQJP, "evaluate"),
+        ("figure_6_15", MMQJP, "evaluate"),
+        ("figure_6_16", Sequential, "evaluate"),
+        ("figure_6_16", ViewCache, "process"),
+    ],
+)
+def test_a_way_that_finds_something_else_stops_the_run(
+    name: str, baseline: type, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of the ways finds one match too many."""
+    truly = getattr(baseline, way)
+
+    def stray(*arguments: object) -> Counter[str]:
+        results = Counter(truly(*arguments))
+        return results + Counter({min(results, default="q1"): 1})
+
+    monkeypatch.setattr(baseline, way, stray)
+    with pytest.raises(AssertionError, match="matches"):
+        reports.run(name, TINY)
+
+
+def test_a_run_that_is_cut_short_says_so() -> None:
+    report = reports.run("feed_rates", replace(TINY, limit=0))
+    table = report.tables[0]
+    items = [row[table.columns.index("items")] for row in table.rows]
+    batch = [row[table.columns.index("batch")] for row in table.rows]
+    assert {n for n, size in zip(items, batch, strict=True) if size == 1} == {"1 of 40"}
+    assert "begins no batch after 0 s" in report.text
+
+
+def test_a_limit_of_ones_own_is_part_of_the_command() -> None:
+    assert FULL.with_limit(None) is FULL
+    assert FULL.with_limit(20).command == "python -m benchmarks --limit 20"
+    assert QUICK.with_limit(2).command == "python -m benchmarks --quick --limit 2"
+
+
+def test_every_result_has_its_commit_and_date() -> None:
+    for record in read(reports.NAMES, Path(__file__).parents[2] / "docs" / "benchmarks"):
+        assert record.commit
+        assert record.date
 
 
 def test_there_is_a_module_for_each_name() -> None:
@@ -79,10 +132,10 @@ def test_markdown() -> None:
         "",
         "![Some figure](benchmarks/some_2.svg)",
     ]
-    assert statements_table(SOME.statements).splitlines() == [
+    assert statements_table(zip(SOME.statements, (True, False), strict=True)).splitlines() == [
         "| where | statement | here | measured |",
         "| --- | --- | --- | --- |",
-        "| 6.6 | it is so | holds | 2 times |",
+        "| 6.6 | it is so | holds, at reduced size | 2 times |",
         "| 6.6 | or so | not measured | — |",
     ]
 
@@ -93,7 +146,7 @@ def test_a_row_has_a_cell_for_each_column() -> None:
 
 
 def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
-    written = Record(SOME, "make bench", "a machine", 0.5)
+    written = Record(SOME, "make bench", "a machine", 0.5, "1234567", "2026-11-22", False)
     write(written, tmp_path)
     assert read(["none", "some"], tmp_path) == [written]
 
@@ -102,12 +155,18 @@ def test_the_page_and_its_plots(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     from benchmarks import page
 
-    page.write([Record(SOME, "make bench-quick", "a machine", 0.5)], tmp_path)
+    record = Record(SOME, "make bench-quick", "a machine", 0.5, "1234567", "2026-11-22", True)
+    page.write([record], tmp_path)
     text = (tmp_path / "benchmarks.md").read_text(encoding="utf-8")
-    assert "- `make bench-quick` on a machine, with a load of up to 0.5: all figures" in text
+    assert "\n- a machine\n" in text
+    assert (
+        "*Measured by `make bench-quick`, reduced size, at commit 1234567, on 2026-11-22, with a "
+        "load of 0.5.*"
+    ) in text
+    assert "| holds, at reduced size |" in text
     plots = [tmp_path / "benchmarks" / f"{name}.svg" for name in ("some", "some_2")]
     for file in plots:
         assert etree.parse(file).getroot().tag == "{http://www.w3.org/2000/svg}svg"
     first = [file.read_bytes() for file in plots]
-    page.write([Record(SOME, "make bench", "another", 1.5)], tmp_path)
+    page.write([replace(record, machine="another", load=1.5)], tmp_path)
     assert [file.read_bytes() for file in plots] == first
