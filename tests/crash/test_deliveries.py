@@ -3,14 +3,17 @@ its id, at least once, and none of the matches that were taken long before."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import signal
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.commands import xscl
+from tests.commands import started, xscl
 from tests.crash.harness import crashing
 from tests.xscl.web.loopback import Reply, Request, Server, rss, serving
 
@@ -30,12 +33,12 @@ KILLS = [
 ]  # fmt: skip
 
 
-def feed(name: str, minute: int) -> bytes:
+def feed(name: str, minute: int, shown: int = ITEMS) -> bytes:
     items = (
         f"<item><guid>{name}{number}</guid><title>{name} {number}</title>"
         f"<link>http://x.example/{number}</link>"
         f"<pubDate>Mon, 01 Jun 2026 10:{minute:02}:{number:02} GMT</pubDate></item>"
-        for number in range(ITEMS)
+        for number in range(shown)
     )
     return rss(channel="".join(items))
 
@@ -89,6 +92,62 @@ def test_killed_watches_hand_each_match_over(server: Server, tmp_path: Path, sin
     assert all(match == by_id[str(match["id"])] for match in found)
     assert xscl(*arguments, at=tmp_path).returncode == 0
     assert len(told()) == len(found)
+
+
+SLOW = """sh -c 'read -r match; printf x >> begun; [ -e go ] || exec sleep 60;
+printf "%s\\n" "$match" >> taken.jsonl'"""
+
+
+@pytest.mark.parametrize("sink", ["exec", "webhook"])
+def test_a_delivery_under_way_when_a_poll_is_written_is_made_again(
+    server: Server, tmp_path: Path, sink: str
+) -> None:
+    """Killed while the taker of the first poll's matches has not answered, and the second poll is
+    in the state: whoever had them has them again."""
+    (tmp_path / "q.xscl").write_text("-- name: all\nS//item")
+    taken, begun, go = (tmp_path / name for name in ("taken.jsonl", "begun", "go"))
+    polls, written = itertools.count(), threading.Event()
+
+    def poll(request: Request) -> Reply:
+        number = next(polls)
+        if number:
+            wait_for(begun.exists)
+        if number == 2:
+            # The poll before is dealt with: only then is a feed asked again.
+            written.set()
+        return Reply(body=feed("s", 1, shown=number + 1))
+
+    def take(request: Request) -> Reply:
+        begun.touch()
+        if not go.exists():
+            wait_for(go.exists)
+            return Reply(503)
+        with taken.open("ab") as file:
+            file.write(request.body + b"\n")
+        return Reply()
+
+    server.site["/s"], server.site["/hook"] = poll, take
+    hand = {"exec": ("--exec", SLOW), "webhook": ("--webhook", server.url("/hook"))}
+    arguments = (
+        "watch", "q.xscl", "--feed", f"S={server.url('/s')}", "--every", "1s",
+        "--allow-private", "--state", "s.duckdb", *hand[sink],
+    )  # fmt: skip
+    with started(*arguments, at=tmp_path) as one:
+        assert written.wait(30)
+        one.send(signal.SIGKILL)
+        assert one.done().returncode == -signal.SIGKILL
+    assert not taken.exists()
+    go.touch()
+    done = xscl(*arguments, "--once", at=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = {_of(json.loads(line)) for line in taken.read_text().splitlines()}
+    assert {("all", "s0"), ("all", "s1")} <= found
+
+
+def wait_for(true: Callable[[], bool]) -> None:
+    until = time.monotonic() + 30
+    while not true() and time.monotonic() < until:
+        time.sleep(0.01)
 
 
 def _of(match: dict[str, object]) -> tuple[str, str]:

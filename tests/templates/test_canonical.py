@@ -93,6 +93,15 @@ JOINS = ((1, "=", 4), (2, "=", 5))
             (*JOINS, (1, "<", 5)), (*JOINS, (1, "<", 4)), id="a residual edge's ends matter"
         ),
         pytest.param((*JOINS, (1, "=", 2)), (*JOINS, (4, "=", 5)), id="sides differ"),
+        pytest.param(
+            ((1, "=", 4), (1, "<", 2)), ((1, "=", 4), (1, ">", 2)), id="direction within a block"
+        ),
+        pytest.param(
+            ((1, "=", 4), (5, "<=", 4)), ((1, "=", 4), (5, ">=", 4)), id="direction on the right"
+        ),
+        pytest.param(
+            ((1, "=", 4), (0, "<", 1)), ((1, "=", 4), (0, ">", 1)), id="direction up and down"
+        ),
     ],
 )
 def test_different_templates(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 from hypothesis import event, given, settings
@@ -10,6 +12,8 @@ from hypothesis import strategies as st
 
 from tests.xpath_stage.drawing import documents, spines
 from xpath_stage import (
+    ATTRIBUTE,
+    Constant,
     ExcessiveDocument,
     Family,
     Filter,
@@ -80,6 +84,68 @@ def test_families_hold_at_the_same_nodes() -> None:
     assert len(tree.held) == len(tree) == 500
     found = by_events(evaluator, b"<r>%s</r>" % body)
     assert (list(found.rows()), found.held) == (list(tree.rows()), tree.held)
+
+
+NOISE = "<!--c--><?i?>"
+RECORDS = "".join(
+    f"{NOISE * (n % 3)}<record j='{n}' k='{n % 4}'><at k='{n % 3}'/><id>{n % 5}</id></record>"
+    for n in range(40)
+)
+
+
+@pytest.mark.parametrize(
+    ("steps", "family", "constant", "where"),
+    [
+        pytest.param(
+            (Step("descendant", "record"), Step("child", "@k")), Family(Filter(".")), "1",
+            "//record/@k[. = '1']", id="an attribute",
+        ),
+        pytest.param(
+            (Step("descendant", "@k"),), Family(Filter(".")), "2", "//@k[. = '2']",
+            id="attributes anywhere",
+        ),
+        pytest.param(
+            (Step("descendant", "id"),), Family(Filter(".")), "3", "//id[. = '3']", id="a leaf"
+        ),
+        pytest.param(
+            (Step("descendant", "record"),), Family(Filter("@k")), "3", "//record[@k = '3']",
+            id="an element by its attribute",
+        ),
+        pytest.param(
+            (Step("descendant", "record"), Step("child", "*")),
+            Family(Filter("."), "<", number=True), 2.0, "//record/*[. < 2]", id="an order",
+        ),
+        pytest.param(
+            (Step("descendant", "record"), Step("child", "at"), Step("child", "@*")),
+            Family(Filter("$c0 = ."), "holds"), ("1",), "//record/at/@*[. = '1']", id="a condition",
+        ),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("also", [None, "record", "at", "r"])
+def test_constants_hold_at_the_nodes_that_xpath_selects(
+    steps: tuple[Step, ...], family: Family, constant: Constant, where: str, also: str | None
+) -> None:
+    """Whatever else is asked of the nodes around, which are then read with all below them."""
+    evaluator = XPathEvaluator(Strings())
+    number = evaluator.constants.number(family)
+    evaluator.constants.register(number, constant)
+    asked = (*steps[:-1], replace(steps[-1], filters=(family,)))
+    evaluator.register(Spine("S", asked, (len(asked) - 1,), None))
+    if also is not None:
+        evaluator.register(Spine("S", (Step("descendant", also),), (0,), ()))
+    body = f"<r>{RECORDS}</r>".encode()
+    root = parse(body.decode())
+    numbers = {element: number for number, element in enumerate(root.iter("*"))}
+    selected = cast(list[Any], root.xpath(where))
+    expected = {
+        (numbers[node], None) if node in numbers else (numbers[node.getparent()], node.attrname)
+        for node in selected
+    }
+    assert expected
+    for found in (by_tree(evaluator, body), by_events(evaluator, body, size=50)):
+        held = {(n % ATTRIBUTE, evaluator.attribute_name(n)) for _, n, _, _ in found.held}
+        assert held == expected
+        assert {one for *_, one, _ in found.held} == {number}
 
 
 def test_a_document_that_shows_late_that_it_is_malformed_leaves_nothing() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import product
 
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
@@ -49,6 +51,27 @@ def test_the_texts_of_the_next_document_are_its_own() -> None:
         "three",
     ]
     assert len({id(layout) for layout in found.layouts}) == 1
+
+
+def forests(names: str) -> Iterator[str]:
+    """All ways in which elements of these names, in this order, can stand in each other."""
+    if not names:
+        yield ""
+    for size in range(len(names)):
+        for below, beside in product(forests(names[1 : 1 + size]), forests(names[1 + size :])):
+            yield f"<{names[0]}>{below or size}</{names[0]}>{beside}"
+
+
+def test_names_in_one_order_are_not_one_structure() -> None:
+    """All forty-two documents of the same names in the same order, in three orders, so that each
+    comes after others of its names."""
+    stage = Stage()
+    asked = [spine("/r/a"), spine("/r/a/b"), spine("//b//a"), spine("//b/b")]
+    documents = [f"<r>{forest}</r>" for forest in forests("abbab")]
+    assert len({*documents}) == 42
+    for text in (*documents, *reversed(documents), *documents):
+        for one, found in zip(asked, stage.tuples(asked, text), strict=True):
+            assert dict(found) == Oracle(text).tuples(one), text
 
 
 def test_what_is_not_of_the_names_alone_is_looked_at_each_time() -> None:

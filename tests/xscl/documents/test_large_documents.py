@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import random
 import resource
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +17,8 @@ from hypothesis import strategies as st
 
 import xscl
 from tests.xpath_stage.drawing import documents
+from tests.xscl.queries.test_shared_query import TEXTS, row
+from tests.xscl.queries.test_shared_query import document as some_document
 from xscl.cli.main import cli
 from xscl.documents import bodies
 
@@ -105,6 +108,27 @@ def test_results_are_the_same_copies(texts: list[str]) -> None:
                 for match in engine.publish("S", text, id=f"d{n}", timestamp=n)
             ]
             found.append([match.to_dict() for match in matches])
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
+def test_queries_alike_but_for_constants_have_the_same_matches(text: str) -> None:
+    """Constants hold at the same nodes, be they elements or attributes."""
+    random_ = random.Random(text)
+    rows = [row(random_) for _ in range(12)]
+    some = [some_document(random_) for _ in range(12)]
+    found = []
+    for largest in (bodies.LARGE, 10):
+        with pytest.MonkeyPatch.context() as patched, xscl.Engine() as engine:
+            patched.setattr(bodies, "LARGE", largest)
+            engine.subscribe_many(text, rows)
+            found.append(
+                [
+                    match.to_dict()
+                    for n, document in enumerate(some)
+                    for match in engine.publish("S", document, id=f"d{n}", timestamp=n)
+                ]
+            )
     assert found[0] == found[1]
 
 

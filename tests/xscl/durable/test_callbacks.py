@@ -57,6 +57,35 @@ def test_what_a_callback_may_have_missed_is_told_again(tmp_path: Path) -> None:
         assert again == []
 
 
+NESTED = """
+import os, signal, sys, xscl
+engine = xscl.Engine(sys.argv[1])
+def told(match):
+    print(match.documents[0], flush=True)
+    if match.documents[0] == "a1":
+        engine.publish("S", "<c/>", id="c", timestamp=10)
+        os.kill(os.getpid(), signal.SIGKILL)
+engine.subscribe({text!r}, name="pair", on_match=told)
+for n in range(4):
+    engine.publish("S", "<a>1</a>", id=f"a{{n}}", timestamp=n)
+engine.publish("S", "<b>1</b>", id="b", timestamp=9)
+"""
+
+
+def test_a_transaction_during_a_callback_does_not_say_that_it_has_returned(tmp_path: Path) -> None:
+    """Killed in the second callback of four, after it has published a document itself."""
+    path = tmp_path / "state.duckdb"
+    command = [sys.executable, "-c", NESTED.format(text=PAIR), str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert done.stdout.split() == ["a0", "a1"]
+    told: list[xscl.Match] = []
+    with xscl.Engine(path) as engine:
+        engine.subscribe(PAIR, name="pair", on_match=told.append)
+        assert engine.documents == 6
+    assert {"a1", "a2", "a3"} <= {match.documents[0] for match in told}
+
+
 def test_results_are_told_again_as_they_were(tmp_path: Path) -> None:
     path = tmp_path / "state.duckdb"
     texts = {

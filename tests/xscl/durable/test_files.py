@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import random
 import sqlite3
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 import xscl
+from tests.xscl.durable.crashes import as_after_a_kill
 from xscl.cli.main import cli
 from xscl.durable import migration
 from xscl.durable.schema import VERSION
@@ -196,6 +198,61 @@ def test_queries_that_come_and_go_leave_nothing_behind(state: Path) -> None:
     with duckdb.connect(state, read_only=True) as connection:
         for relation, rows in (("texts", 1), ("subscriptions", 1), ("documents", 2)):
             assert connection.execute(f"SELECT count(*) FROM {relation}").fetchall() == [(rows,)]
+
+
+LIVES = {
+    "a window that has passed": "S//a->x FOLLOWED BY {x = y, 3} S//b->y",
+    "a member of a composite": (
+        "S//a->x JOIN {x = y, 2} S//b->y FOLLOWED BY {y = z, 9} S//c->z; S//c->x JOIN {, 1} S//d"
+    ),
+    "a result that is read": (
+        "SELECT <r>{x}</r> FROM S//a->x JOIN {x = y, 4} S//b->y PUBLISH R;"
+        "R//a->x JOIN {x = y, 6} S//c->y"
+    ),
+    "queries alike but for constants": "; ".join(
+        f"S//a->x[. = '{n}'] FOLLOWED BY {{x = y, {n + 1}}} S//b->y" for n in range(3)
+    ),
+}
+
+
+@pytest.mark.parametrize("queries", LIVES.values(), ids=LIVES.keys())
+def test_a_file_has_the_documents_that_are_held_and_no_others(tmp_path: Path, queries: str) -> None:
+    """After any call, as a kill would leave it; also of queries that are cancelled, and in an
+    engine that is opened anew."""
+    random_ = random.Random(queries)
+    path, held = tmp_path / "state.duckdb", tmp_path / "as it is.duckdb"
+    came: list[str] = []
+    gone = 0
+
+    def check(engine: xscl.Engine) -> int:
+        as_after_a_kill(path, held)
+        with duckdb.connect(held) as connection:
+            rows = connection.execute("SELECT id FROM documents").fetchall()
+        written = {id for (id,) in rows if id in came}
+        assert written == {id for id in came if engine.holds(id)}
+        return len(came) - len(written)
+
+    for life in range(2):
+        with xscl.Engine(path, lateness=2) as engine:
+            if not life:
+                engine.load(queries)
+            for step in range(12):
+                batch = []
+                for _ in range(random_.choice([1, 1, 3])):
+                    came.append(str(len(came)))
+                    xml = f"<{(name := random_.choice('aabcd'))}>{random_.randint(0, 2)}</{name}>"
+                    time = len(came) + random_.randint(-1, 1)
+                    batch.append({"id": came[-1], "timestamp": time, "xml": xml})
+                engine.publish_many(batch)
+                if step % 4 == 3:
+                    gone = check(engine)
+            if life:
+                for subscription in engine.subscriptions:
+                    subscription.cancel()
+                check(engine)
+    assert gone
+    with duckdb.connect(path) as connection:
+        assert connection.execute("SELECT count(*) FROM documents").fetchall() == [(0,)]
 
 
 # xscl state.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import pytest
@@ -354,3 +355,40 @@ def test_no_number_equals_nothing_not_even_itself(
     with xscl.Engine(strategies=xscl.Strategies(in_process=in_process)) as engine:
         engine.subscribe(f"S//a->x JOIN {{{predicate}}} S//b->y")
         assert len(engine.publish_many([{"xml": text} for text in texts])) == matches
+
+
+ORDERS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+
+
+@pytest.mark.parametrize(
+    ("query", "compared"),
+    [
+        ("S//a->a[./x->x][./y->y] JOIN {{x = z AND x {} y}} S//b[./z->z]", "xy"),
+        ("S//b[./z->z] JOIN {{x = z AND x {} y}} S//a->a[./x->x][./y->y]", "xy"),
+        ("S//b[./z->z] JOIN {{z = x AND y {} x}} S//a->a[./x->x][./y->y]", "yx"),
+        ("S//a->a[./x->x][./y->y] JOIN {{x = z AND y {} z}} S//b[./z->z]", "yx"),
+        ("S//b[./z->z] JOIN {{x = z AND z {} y}} S//a->a[./x->x][./y->y]", "xy"),
+    ],
+)
+def test_orders_that_differ_in_direction_alone_are_told_apart(query: str, compared: str) -> None:
+    """Several queries of one engine, which are alike but for that."""
+    documents = {f"{x}{y}": f"<a><x>{x}</x><y>{y}</y></a>" for x in (1, 2, 3) for y in (1, 2, 3)}
+    documents |= {f"b{z}": f"<b><z>{z}</z></b>" for z in (1, 2, 3)}
+    batch = [{"id": id, "timestamp": 0, "xml": xml} for id, xml in documents.items()]
+    with xscl.Engine() as singly, xscl.Engine() as at_once:
+        for engine in (singly, at_once):
+            for order in ORDERS:
+                engine.subscribe(query.format(order), name=order)
+        found = [match for one in batch for match in singly.publish_many([one])]
+        together = at_once.publish_many(batch)
+    assert {match.id for match in found} == {match.id for match in together}
+    for order, holds in ORDERS.items():
+        expected = {
+            f"{x}{y}"
+            for x in (1, 2, 3)
+            for y in (1, 2, 3)
+            if (holds(x, y) if compared == "xy" else holds(y, x))
+        }
+        some = [{*match.documents} for match in found if match.query == order]
+        assert len(some) == len(expected)
+        assert {id for one in some for id in one if id[0] != "b"} == expected
