@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lxml import etree
@@ -134,18 +134,18 @@ class Evaluation:
 
     def review(self, numbers: set[int], streams: Iterable[str]) -> list[Delivery]:
         """The matches of new stages among the documents held, which are read anew for them."""
-        wave = self._read_anew(streams)
-        composites = self._queries.composites_read(numbers)
-        if not wave.documents and not composites:
-            return []
         self._follow_queries()
-        wave.composites = [self._intake.composites[number] for number in sorted(composites)]
-        self._join.review(self._batch(wave), numbers)
+        wave = self._read_anew(streams)
+        if not wave:
+            return []
+        derived = self._queries.derived_below(numbers)
+        if derived:
+            self._compose_anew(wave, derived)
+        self._follow_queries()
+        self._join.review(self._batch(wave), numbers - {owner.number for owner in derived})
         deliveries: list[Delivery] = []
         following = self._next_wave(self._rows(), deliveries)
-        deliveries += self._cascade(following)
-        # Disjuncts may find a match in different waves: one whose left part was there, one anew.
-        return list({(sub, match.id): (sub, match) for sub, match in deliveries}.values())
+        return deliveries + self._cascade(following)
 
     def restore(self, documents: Iterable[Document]) -> None:
         """Holds documents that were held before, under their numbers; what they matched was told.
@@ -232,6 +232,28 @@ class Evaluation:
         read = set(streams)
         held = (one for one in self._intake.held.values() if one.stream in read)
         return self._hold(sorted(held, key=lambda one: one.number))
+
+    def _compose_anew(self, wave: Wave, derived: Sequence[Derived]) -> None:
+        """Adds to documents read anew all composites of some derived streams: those that stand,
+        and those that do not because no query before could reach them."""
+        composites = self._intake.composites
+        numbers = {owner.number for owner in derived}
+        wave.composites = [composites[one] for owner in derived for one in sorted(owner.composites)]
+        standing = {
+            (owner, composites[one].documents, composites[one].codes)
+            for owner in derived
+            for one in owner.composites
+        }
+
+        def missing(row: tuple[Subscription | Derived, Found]) -> bool:
+            owner, found = row
+            return (owner, found.documents, found.codes) not in standing
+
+        self._follow_queries()
+        self._join.review(self._batch(wave), numbers)
+        while more := self._next_wave(filter(missing, self._rows()), None):
+            wave.composites += more.composites
+            self._join.restore(self._batch(more), numbers)
 
     def _hold(self, documents: Iterable[Document]) -> Wave:
         """Documents that came before, with their witnesses; they are held with the shapes that

@@ -8,7 +8,7 @@ What goes out takes along what nobody else uses.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from join_stage import Chain
@@ -200,15 +200,16 @@ class Catalogue:
         self._unsubscribe(subscription)
         return True
 
-    def composites_read(self, numbers: Collection[int]) -> set[int]:
-        """The composites that some stages read, of derived streams that are none of them."""
-        return {
-            composite
-            for number in numbers
-            for derived in self._registered[number].below
-            if derived is not None and derived.number not in numbers
-            for composite in derived.composites
-        }
+    def derived_below(self, numbers: Iterable[int]) -> list[Derived]:
+        """The derived streams that some stages read, and those that these read in turn."""
+        found: dict[Derived, None] = {}
+        waiting = list(numbers)
+        while waiting:
+            for derived in self._registered[waiting.pop()].below:
+                if derived is not None and derived not in found:
+                    found[derived] = None
+                    waiting.append(derived.number)
+        return list(found)
 
     @property
     def derived(self) -> list[int]:
