@@ -1,20 +1,18 @@
 """Dates as feeds write them become seconds, and those that lie are seen through.
 
-The two forms that nearly all feeds use, RFC 822 and ISO 8601, are read here; every other one
-(Asctime, Korean, Greek, Hungarian, dates without a time) by feedparser's readers.  Both give the
-same second for what both read.  A date without a zone is UTC.  The rule about which dates to
-believe is the one of interface.md.
+A form is a regular expression that names the parts of a date: RFC 822 and ISO 8601, which nearly
+all feeds use, first; then Asctime, dates with slashes and Korean ones.  The names of months may be
+English, Greek or Hungarian.  A date without a zone is UTC; a part beyond its range counts on, so
+that 31 June is 1 July.  The rule about which dates to believe is the one of interface.md.
 """
 
 from __future__ import annotations
 
 import re
-from calendar import timegm
-from datetime import UTC, date, datetime, time
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
 from functools import lru_cache
-
-# The readers have no public name; parsing a whole feed around each date would be the other way.
-from feedparser.datetimes import _parse_date as parse_other
+from unicodedata import combining, normalize
 
 __all__ = ["DAY", "iso", "seconds_of", "timestamp"]
 
@@ -23,21 +21,52 @@ _EPOCH = date(1970, 1, 1).toordinal()
 _EARLIEST = datetime(1990, 1, 1, tzinfo=UTC).timestamp()
 _LATEST = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 _LONGEST = 100
-"""More characters than any date has: what is longer is not tried on every reader."""
+"""More characters than any date has: what is longer is not tried on every form."""
 
-_MONTH_NAMES = "jan feb mar apr may jun jul aug sep oct nov dec"
-_MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES.split(), start=1)}
-_ZONES = {"ut": 0, "gmt": 0, "utc": 0, "z": 0, "": 0, "est": -5, "edt": -4, "cst": -6, "cdt": -5}
-_ZONES |= {"mst": -7, "mdt": -6, "pst": -8, "pdt": -7}
-_RFC_822 = re.compile(
-    r"(?:[a-z]{3,9},?\s+)?(\d{1,2})\s+([a-z]{3})[a-z]*\.?\s+(\d{4})"
-    r"\s+(\d{1,2}):(\d\d)(?::(\d\d))?\s*([+-]\d\d:?\d\d|[a-z]{0,3})",
-    re.IGNORECASE | re.ASCII,
+_MONTH_NAMES = (
+    "jan feb mar apr may jun jul aug sep oct nov dec",
+    "jan feb mar apr maj jun jul aug sze okt nov dec",
+    "ιαν φεβ μαρ απρ μαι ιουν ιουλ αυγ σεπ οκτ νοε δεκ",
 )
-_ISO_8601 = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?\s?([+-]\d\d:?\d\d|[Zz]?)",
-    re.ASCII,
+_MONTHS = {
+    name: number for names in _MONTH_NAMES for number, name in enumerate(names.split(), start=1)
+}
+_AHEAD = {
+    -8: "pst pt",
+    -7: "pdt mst mt",
+    -6: "mdt cst ct",
+    -5: "cdt est et",
+    -4: "edt ast at",
+    -3: "adt",
+    1: "met",
+    2: "mest",
+}
+"""Hours ahead of UTC; a zone of any other name is taken for UTC."""
+_ZONES = {name: hours for hours, names in _AHEAD.items() for name in names.split()}
+
+_OFFSET = re.compile(r"[a-z/]*([+-])(\d\d):?(\d\d)?")
+_NAME = r"[^\W\d_]"
+_WEEKDAY = rf"(?:{_NAME}+(?: ?, ?| ))?"
+_DAY = r"(?P<day>\d\d?)"
+_MONTH = rf"(?P<month>{_NAME}{{3,10}})\.?"
+_YEAR = r"(?P<year>\d{4})"
+_TIME = r"(?P<hour>\d\d?)(?::(?P<minute>\d\d?)(?::(?P<second>\d\d?)(?:[.,]\d+)?)?)?"
+_PLAIN_TIME = r"(?P<hour>\d\d)(?::?(?P<minute>\d\d)(?::?(?P<second>\d\d)(?:[.,]\d+)?)?)?"
+_ZONE = r"(?P<zone>(?:etc/)?[a-z]{0,4}(?:[+-]\d\d(?::?\d\d)?)?)"
+_FORMS = tuple(
+    re.compile(form)
+    for form in (
+        rf"{_WEEKDAY}{_DAY} {_MONTH} (?P<year>\d{{4}}|\d\d)(?: {_TIME} ?{_ZONE})?",
+        rf"{_YEAR}-(?P<month>\d\d?|{_NAME}+)-{_DAY}(?:(?: ?t ?| ){_TIME} ?{_ZONE})?",
+        rf"{_YEAR}-?(?P<month>\d\d)-?(?P<day>\d\d)(?:t{_PLAIN_TIME}{_ZONE})?",
+        rf"{_YEAR}(?:-(?P<month>\d\d?)|-?(?P<day>\d{{3}}))?",
+        rf"{_WEEKDAY}{_MONTH} {_DAY} {_YEAR}(?: {_TIME} ?{_ZONE})?",
+        rf"{_WEEKDAY}{_MONTH} {_DAY} {_TIME} (?:{_ZONE} )?{_YEAR}",
+        rf"{_WEEKDAY}{_YEAR}/(?P<month>\d\d?)/{_DAY}(?: {_TIME} ?{_ZONE})?",
+        rf"{_YEAR}(?:년 |-)(?P<month>\d\d)(?:월 |-){_DAY}일? (?P<half>오전 |오후 )?{_TIME}",
+    )
 )
+_SEOUL = 9 * 3600
 
 
 @lru_cache(maxsize=1 << 12)
@@ -48,46 +77,59 @@ def seconds_of(text: str) -> float | None:
     >>> seconds_of("Mon, 01 Jun 2026 10:00:00 +0200") == seconds_of("2026-06-01T08:00:00Z")
     True
     """
-    text = text.strip()
-    if not text or len(text) > _LONGEST:
+    text = " ".join(text.lower().split())
+    if len(text) > _LONGEST:
+        return None
+    for form in _FORMS:
+        if found := form.fullmatch(text):
+            seconds = _seconds(found.groupdict())
+            return seconds if seconds is not None and _EARLIEST <= seconds <= _LATEST else None
+    return None
+
+
+def _seconds(parts: Mapping[str, str | None]) -> float | None:
+    """The moment of a date in its parts; None for one that no calendar has."""
+    part = parts.get
+    first = _first_day(part("year") or "", part("month") or "1")
+    if first is None:
+        return None
+    hour, offset = int(part("hour") or 0), _offset(part("zone") or "")
+    if "half" in parts:
+        hour, offset = hour % 12 + 12 if parts["half"] == "오후 " else hour, _SEOUL
+    seconds = hour * 3600 + int(part("minute") or 0) * 60 + int(part("second") or 0) - offset
+    return (first + int(part("day") or 1) - 1) * DAY + seconds
+
+
+@lru_cache(maxsize=1 << 8)
+def _first_day(year: str, month: str) -> int | None:
+    """The days from 1970 to the first of a month."""
+    number, years = _month(month), int(year)
+    if len(year) == 2:
+        years += 2000 if years < 90 else 1900
+    if number is None:
         return None
     try:
-        seconds = _common(text)
-        if seconds is None:
-            parsed = parse_other(text)
-            seconds = None if parsed is None else float(timegm(parsed))
-    except (ValueError, OverflowError):
+        return date(years + (number - 1) // 12, (number - 1) % 12 + 1, 1).toordinal() - _EPOCH
+    except ValueError:  # the year 0, or 10000
         return None
-    return seconds if seconds is not None and _EARLIEST <= seconds <= _LATEST else None
 
 
-def _common(text: str) -> float | None:
-    if found := _RFC_822.fullmatch(text):
-        day, name, year, hour, minute, second, zone = found.groups()
-        month = _MONTHS.get(name.lower())
-    elif found := _ISO_8601.fullmatch(text):
-        year, number, day, hour, minute, second, zone = found.groups()
-        month = int(number)
-    else:
-        return None
-    offset = _offset(zone)
-    if month is None or offset is None:
-        return None
-    try:
-        days = date(int(year), month, int(day)).toordinal() - _EPOCH
-        clock = time(int(hour), int(minute), int(second or 0))
-    except ValueError:  # the 31st of June, 24:00, a leap second
-        return None
-    return days * DAY + clock.hour * 3600 + clock.minute * 60 + clock.second - offset
+def _month(text: str) -> int | None:
+    if text.isdecimal():
+        return int(text)
+    name = text[:4]
+    if not name.isascii():  # accents come and go
+        name = "".join(c for c in normalize("NFD", name) if not combining(c))
+    return _MONTHS.get(name[:3]) or _MONTHS.get(name)
 
 
-def _offset(zone: str) -> int | None:
-    """How many seconds a zone is before UTC."""
-    if zone[:1] in ("+", "-"):
-        size = int(zone[1:3]) * 3600 + int(zone[-2:]) * 60
-        return -size if zone[0] == "-" else size
-    hours = _ZONES.get(zone.lower())
-    return None if hours is None else hours * 3600
+@lru_cache(maxsize=1 << 8)
+def _offset(zone: str) -> int:
+    """How many seconds a zone is ahead of UTC."""
+    if found := _OFFSET.fullmatch(zone):
+        size = int(found[2]) * 3600 + int(found[3] or 0) * 60
+        return -size if found[1] == "-" else size
+    return _ZONES.get(zone, 0) * 3600
 
 
 def iso(seconds: float | None) -> str:
