@@ -31,7 +31,7 @@ __all__ = ["session"]
 _PANDAS = "PySpark does not yet fully support pandas"
 """How PySpark's warning of each pandas from 3 on begins."""
 
-_DEFAULTS = {"spark.sql.session.timeZone": "UTC"}
+_HERE = re.compile(r"local(\[.+\])?")
 _LOCAL = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -57,52 +57,60 @@ def session(
     Raises XSCLError where PySpark or a Java for it is missing, or Spark does not start.
     """
     try:
-        from pyspark import SparkContext
+        from pyspark.errors import PySparkRuntimeError
         from pyspark.sql import SparkSession
     except ImportError as error:
         raise XSCLError(f"Spark is missing ({error}): pip install 'xscl[spark]'") from error
     warnings.filterwarnings("ignore", _PANDAS, FutureWarning)
-    if SparkContext._active_spark_context is None:
-        _start(app, master, settings)
-        return SparkSession.builder.getOrCreate()
-    beside = SparkSession.builder.getOrCreate().newSession()
-    for name, value in {**_DEFAULTS, **settings}.items():
+    try:
+        spark = SparkSession.active().newSession()
+    except PySparkRuntimeError:
+        spark = _started(app, master, settings)
+        settings = {}
+    context = spark.sparkContext
+    defaults = {"spark.sql.session.timeZone": "UTC"}
+    if _HERE.fullmatch(context.master or ""):
+        defaults["spark.sql.shuffle.partitions"] = str(context.defaultParallelism)
+    given = context.getConf()
+    missing = {name: value for name, value in defaults.items() if not given.contains(name)}
+    for name, value in {**missing, **settings}.items():
         if name.startswith("spark.sql."):
-            beside.conf.set(name, value)
-    return beside
+            spark.conf.set(name, value)
+    return spark
 
 
-def _start(app: str, master: str | None, settings: Mapping[str, str]) -> None:
-    """Starts Spark in this process."""
+def _started(app: str, master: str | None, settings: Mapping[str, str]) -> SparkSession:
+    """The first session of this process, in which Spark is started."""
     from py4j.protocol import Py4JJavaError
     from pyspark import SparkConf, SparkContext
+    from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-    gateway = SparkContext._gateway or _gateway(master, settings)
-    conf = SparkConf(_jvm=gateway.jvm)
+    conf, gateway = SparkConf(), None
+    # Once Java runs, what is configured for Spark stands there.
+    if not conf.getAll():
+        gateway = _gateway(master, settings)
+        configured = gateway.jvm.org.apache.spark.SparkConf().getAll()
+        conf.setAll([(pair._1(), pair._2()) for pair in configured])
     conf.setAppName(app)
     if master is not None:
         conf.setMaster(master)
-    for name, value in settings.items():
-        conf.set(name, value)
-    for name, value in _DEFAULTS.items():
-        conf.setIfMissing(name, value)
+    conf.setAll(list(settings.items()))
     if "PYTHONWARNINGS" not in os.environ:
         conf.setIfMissing("spark.executorEnv.PYTHONWARNINGS", f"ignore:{_PANDAS}:FutureWarning")
-    cores = re.fullmatch(r"local(?:\[(\d+|\*).*\])?", conf.get("spark.master", "") or "")
-    if cores:
+    if _HERE.fullmatch(conf.get("spark.master", "") or ""):
         for name, value in _LOCAL.items():
             conf.setIfMissing(name, value)
-        number = cores[1] or "1"
-        if number == "*":
-            number = str(gateway.jvm.java.lang.Runtime.getRuntime().availableProcessors())
-        conf.setIfMissing("spark.sql.shuffle.partitions", number)
     try:
-        SparkContext(conf=conf, gateway=gateway)
+        if gateway is None:
+            SparkContext.getOrCreate(conf)
+        else:
+            SparkContext(conf=conf, gateway=gateway)
     except Py4JJavaError as error:
         said = error.java_exception.getMessage()
         raise XSCLError(f"Spark did not start at {conf.get('spark.master')}: {said}") from error
+    return SparkSession.builder.getOrCreate()
 
 
 def _gateway(master: str | None, settings: Mapping[str, str]) -> JavaGateway:
@@ -140,9 +148,10 @@ def _gateway(master: str | None, settings: Mapping[str, str]) -> JavaGateway:
 
 def _logging_configured() -> bool:
     """Whether the installation of Spark that is used has its own configuration of logging."""
-    from pyspark.find_spark_home import _find_spark_home
+    import pyspark
 
-    folder = os.environ.get("SPARK_CONF_DIR") or os.path.join(_find_spark_home(), "conf")
+    home = os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent
+    folder = os.environ.get("SPARK_CONF_DIR") or Path(home, "conf")
     return any(Path(folder).glob("log4j2*"))
 
 
