@@ -32,9 +32,9 @@ from xscl.cli.options import (
 from xscl.cli.signals import ended_by_signals
 from xscl.errors import XSCLError
 from xscl.feeds import rules_of
+from xscl.polling.named_feeds import feeds_of
 from xscl.spark.ingestion.feed_options import FeedOptions
 from xscl.spark.ingestion.layout import Layout
-from xscl.spark.ingestion.named_feeds import feeds_of
 from xscl.spark.ingestion.spool import Spool
 from xscl.spark.session import session
 from xscl.web.retrieval import user_agent

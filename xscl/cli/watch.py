@@ -53,7 +53,7 @@ from xscl.polling.clock import SystemClock
 from xscl.polling.poller import Poller
 from xscl.polling.state import Policy
 from xscl.polling.store import Store
-from xscl.polling.subscriptions import subscriptions
+from xscl.polling.watched_feeds import watched_feeds
 from xscl.sinks.command import Command
 from xscl.sinks.deliveries import Deliveries, Delivery
 from xscl.sinks.feed_forms import FEED_FORMS, title_of
@@ -164,7 +164,7 @@ def watch(
         with _usage():
             agent = _agent(contact)
             proxies = ProxySettings.of_environment()
-            polled = subscriptions(sources, lambda problem: _say(f"skipped: {problem}"))
+            polled = watched_feeds(sources, lambda problem: _say(f"skipped: {problem}"))
             takers = _takers(command, webhook, agent, proxies)
             tell = _telling(engine, stack, form, output, queries, silent=bool(takers))
             policy = _policy(every, once=once)

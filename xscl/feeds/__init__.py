@@ -8,7 +8,7 @@ entries; `entries` makes items of them (`items`), by the rules of `html_text`, `
 
 from xscl.feeds.items import Enclosure, Feed, Item, ParsedFeed
 from xscl.feeds.links import CANONICAL, RAW, Rules, canonical, rules_of
-from xscl.feeds.opml import Subscription, is_opml, read_opml
+from xscl.feeds.opml import Outline, is_opml, read_opml
 from xscl.feeds.parsing import NotAFeed, parse_feed
 
 __all__ = [
@@ -18,9 +18,9 @@ __all__ = [
     "Feed",
     "Item",
     "NotAFeed",
+    "Outline",
     "ParsedFeed",
     "Rules",
-    "Subscription",
     "canonical",
     "is_opml",
     "parse_feed",

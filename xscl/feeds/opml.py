@@ -1,7 +1,7 @@
-"""OPML, in which readers exchange their subscriptions, becomes a list of them.
+"""OPML, in which readers exchange their subscriptions, becomes a list of feeds.
 
 Two of three such files in the wild are not well-formed (a bare `&` in an address), so libxml2
-recovers what it can.  The outlines around a subscription, and its `category`, are its folders.
+recovers what it can.  The outlines around a feed, and its `category`, are its folders.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from lxml import etree
 from xscl.feeds.html_text import clean
 from xscl.feeds.names import first_name
 
-__all__ = ["Subscription", "is_opml", "read_opml"]
+__all__ = ["Outline", "is_opml", "read_opml"]
 
 _BARE_AMPERSAND = re.compile(rb"&(?![A-Za-z]\w*;|#\w+;)")
 """Recovery would leave out the name after it as well."""
@@ -24,7 +24,7 @@ _ADDRESSES = ("xmlUrl", "xmlurl", "xmlURL")
 
 
 @dataclass(frozen=True, slots=True)
-class Subscription:
+class Outline:
     """A feed in a list: its address as it stands there, its title, its folders."""
 
     address: str
@@ -37,8 +37,8 @@ def is_opml(body: bytes) -> bool:
     return first_name(body) == "opml"
 
 
-def read_opml(body: bytes) -> list[Subscription]:
-    """The subscriptions of an OPML file, each address once, with all its folders.
+def read_opml(body: bytes) -> list[Outline]:
+    """The feeds of an OPML file, each address once, with all its folders.
 
     Raises ValueError if it is no OPML.
     """
@@ -51,14 +51,14 @@ def read_opml(body: bytes) -> list[Subscription]:
         raise ValueError(f"is no OPML that can be read ({error})") from error
     if root is None or root.tag.lower() != "opml":
         raise ValueError("is no OPML")
-    found: dict[str, Subscription] = {}
+    found: dict[str, Outline] = {}
     for outline in root.iter("outline", "Outline"):
         address = clean(next(filter(None, map(outline.get, _ADDRESSES)), ""))
         if address:
             known = found.get(address)
             folders = dict.fromkeys([*(known.folders if known else ()), *_folders(outline)])
             title = known.title if known else _title(outline)
-            found[address] = Subscription(address, title, tuple(folders))
+            found[address] = Outline(address, title, tuple(folders))
     return list(found.values())
 
 

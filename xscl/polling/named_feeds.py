@@ -1,4 +1,4 @@
-"""What the sources of an ingestion name: files, addresses, and those that are neither."""
+"""A feed SOURCE into the feeds that it names: files, addresses, and those that are neither."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 
 from xscl.errors import XSCLError
 from xscl.sources.feed_files import listed_feeds
-from xscl.web.targets import BadAddress, Credentials, feed_address
+from xscl.web.targets import BadAddress, Credentials, feed_address, without_user
 
 __all__ = ["NamedFeeds", "feeds_of"]
 
 _WEB = re.compile("https?:", re.IGNORECASE)
-_USER = re.compile("//[^/?#]*@")
 
 
 @dataclass(slots=True)
@@ -50,7 +49,7 @@ def feeds_of(source: str) -> NamedFeeds:
         try:
             _subscribe(feeds, source, ())
         except BadAddress as error:
-            raise XSCLError(f"feed source {_public(source)!r}: {_public(str(error))}") from None
+            raise XSCLError(f"feed source {without_user(source)!r}: {error}") from None
         return feeds
     try:
         listed = listed_feeds(source)
@@ -62,8 +61,8 @@ def feeds_of(source: str) -> NamedFeeds:
         try:
             _subscribe(feeds, feed.address, feed.folders)
         except BadAddress as error:
-            problem = f"listed in {source}: {_public(str(error))}"
-            feeds.problems[_public(feed.address)] = problem
+            problem = f"listed in {source}: {error}"
+            feeds.problems[without_user(feed.address)] = problem
     return feeds
 
 
@@ -77,8 +76,3 @@ def _subscribe(feeds: NamedFeeds, url: str, folders: Iterable[str]) -> None:
 def _file(feeds: dict[str, tuple[str, ...]], name: str, folders: Iterable[str]) -> None:
     known = feeds.get(name)
     feeds[name] = tuple(dict.fromkeys([*known, *folders] if known else folders))
-
-
-def _public(text: str) -> str:
-    """An address, of whatever form, or a message about one, without the password in it."""
-    return _USER.sub("//", text)

@@ -16,7 +16,7 @@ from xscl.polling.news import Seen, SeenItem
 from xscl.polling.parsing import Parser
 from xscl.polling.state import FeedState, Policy
 from xscl.polling.store import Changes, Envelope, FeedStore, SeenDocument
-from xscl.polling.subscriptions import Subscription
+from xscl.polling.watched_feeds import WatchedFeed
 from xscl.web.exchange import Validators
 from xscl.web.retrieval import Retrieval
 
@@ -33,7 +33,7 @@ class Poller:
 
     def __init__(
         self,
-        feeds: Iterable[Subscription],
+        feeds: Iterable[WatchedFeed],
         store: FeedStore,
         retrieval: Retrieval,
         parser: Parser,
@@ -149,7 +149,7 @@ class Poller:
             self._changes = Changes()
         self._saved = self._clock.now()
 
-    def _start_from(self, feed: Subscription, known: FeedState | None) -> FeedState:
+    def _start_from(self, feed: WatchedFeed, known: FeedState | None) -> FeedState:
         """What is known of a feed; one that a stream reads for the first time must come whole."""
         state = known or FeedState(feed.address, feed.address)
         if all((feed.address, stream) in self._seen for stream in feed.folders):

@@ -12,7 +12,7 @@ from typing import Any
 
 from xscl.errors import DocumentError, XSCLError
 from xscl.feeds.links import CANONICAL, Rules
-from xscl.feeds.opml import Subscription, is_opml, read_opml
+from xscl.feeds.opml import Outline, is_opml, read_opml
 from xscl.feeds.parsing import NotAFeed, parse_feed
 from xscl.sources.limits import MAX_DOCUMENT, read_body, too_large, unreadable
 
@@ -27,8 +27,8 @@ _HEAD = 4096
 class ListedFeeds:
     """What a source of feeds names: files by their paths, and addresses on the web."""
 
-    files: Sequence[Subscription]
-    addresses: Sequence[Subscription] = ()
+    files: Sequence[Outline]
+    addresses: Sequence[Outline] = ()
 
 
 def read_feeds(
@@ -57,7 +57,7 @@ def read_feeds(
 
 
 def _items(
-    files: Iterable[Subscription],
+    files: Iterable[Outline],
     stream: str,
     arrival: float | None,
     on_error: Callable[[DocumentError], None],
@@ -90,14 +90,14 @@ def listed_feeds(name: str) -> ListedFeeds:
     cannot be read.
     """
     if os.path.isdir(name):
-        return ListedFeeds([Subscription(path) for path in _below(name)])
+        return ListedFeeds([Outline(path) for path in _below(name)])
     if not os.path.exists(name):
         raise FileNotFoundError(
             f"feed source {name!r}: no such file or folder; give a feed file or a folder of them"
         )
     # A pipe gives its bytes once; a file that cannot be read is told of by whoever reads it.
     if not os.path.isfile(name) or not _is_list(name):
-        return ListedFeeds([Subscription(name)])
+        return ListedFeeds([Outline(name)])
     try:
         listed = read_opml(Path(name).read_bytes())
     except OSError as error:
@@ -135,7 +135,7 @@ def _is_list(name: str) -> bool:
         return False
 
 
-def _files(name: str, stream: str, on_error: Callable[[DocumentError], None]) -> list[Subscription]:
+def _files(name: str, stream: str, on_error: Callable[[DocumentError], None]) -> list[Outline]:
     """The feed files of a source; the addresses that it lists are reported."""
     if _WEB.match(name):
         raise XSCLError(

@@ -21,11 +21,12 @@ __all__ = [
     "redirected",
     "split_credentials",
     "target",
+    "without_user",
 ]
 
 _PORTS = {"http": 80, "https": 443}
 _CONTROL = re.compile(r"[\x00-\x20\x7f]")
-_USER = re.compile("//[^/?#]*@")
+_USER = re.compile("(?<=//)[^/?#]*@|(?<=netloc ')[^/?#']*@")
 _AS_THEY_ARE = "!#$%&'()*+,/:;=?@[]~"
 
 
@@ -118,14 +119,22 @@ def split_credentials(url: str) -> tuple[str, Credentials | None]:
         parts = urlsplit(url.strip())
     except ValueError as error:
         # What cannot be taken apart may still hold a password.
-        shown = _USER.sub("//", url, count=1)
-        raise BadAddress(f"{shown!r} is no address: {error}") from error
+        raise BadAddress(without_user(f"{url!r} is no address: {error}")) from None
     userinfo, at, host = parts.netloc.rpartition("@")
     if not at:
         return url.strip(), None
     user, _, password = userinfo.partition(":")
     bare = urlunsplit(parts._replace(netloc=host))
     return bare, Credentials(unquote(user), unquote(password), target(bare))
+
+
+def without_user(text: str) -> str:
+    """An address, or a message about one, without user name and password; it may be malformed.
+
+    >>> without_user("'http://me:secret@[a' is no address")
+    "'http://[a' is no address"
+    """
+    return _USER.sub("", text)
 
 
 def feed_address(url: str) -> tuple[str, Credentials | None]:

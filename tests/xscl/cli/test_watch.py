@@ -245,8 +245,8 @@ def test_feeds_tells_of_a_file_that_is_none_of_its_own(folder: Path) -> None:
     ("arguments", "said"),
     [
         (["q.xscl"], "--feed"),
-        (["q.xscl", "--feed", "S=q.xscl"], "is no OPML"),
-        (["q.xscl", "--feed", "S=missing.opml"], "No such file"),
+        (["q.xscl", "--feed", "S=q.xscl"], "expected an http(s) address or an OPML file"),
+        (["q.xscl", "--feed", "S=missing.opml"], "no such file or folder"),
         (["q.xscl", "--feed", "S=http://"], "names no server"),
         (["q.xscl", "--feed", "S=http://a.example/", "--every", "0.1s"], "less than a second"),
         (["q.xscl", "--feed", "S=http://a.example/", "--every", "INF"], "without end"),

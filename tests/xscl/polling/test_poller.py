@@ -27,7 +27,7 @@ from xscl.feeds import parse_feed
 from xscl.polling.poller import Poller
 from xscl.polling.state import DAY, FeedState, Policy
 from xscl.polling.store import Store
-from xscl.polling.subscriptions import Subscription, subscriptions
+from xscl.polling.watched_feeds import WatchedFeed, watched_feeds
 from xscl.web.retrieval import HTTPRetrieval
 
 HOUR = 3600.0
@@ -53,11 +53,11 @@ class Watch:
         named = [
             ("S", source if "://" in source else self.server.url(source)) for source in sources
         ]
-        feeds = subscriptions(named, pytest.fail)
+        feeds = watched_feeds(named, pytest.fail)
         return [[_title(one) for one in poll] for poll in self.polls(feeds, seconds, **options)]
 
     def polls(
-        self, feeds: list[Subscription], seconds: float, *, updates: bool = False, **policy: object
+        self, feeds: list[WatchedFeed], seconds: float, *, updates: bool = False, **policy: object
     ) -> list[list[dict[str, object]]]:
         clock = VirtualClock(self.now, self.now + seconds)
         self.server.clock = clock.now
@@ -135,7 +135,7 @@ def test_a_feed_moves_for_good_once_its_new_place_is_a_feed(server: Server, watc
     watch.run("/old")
     watch.now += HOUR
     server.site["/new"] = Reply(body=rss(("1", "one")))
-    feeds = subscriptions([("S", server.url("/old"))], pytest.fail)
+    feeds = watched_feeds([("S", server.url("/old"))], pytest.fail)
     ((item,),) = watch.polls(feeds, 0)
     assert item["id"] == server.url("/old#1"), "a feed is known by the address subscribed to"
     server.site["/new"] = Reply(body=rss(("2", "two"), ("1", "one")))
@@ -210,7 +210,7 @@ def test_an_edit_is_a_new_version_only_if_asked_for(
     other = Watch(server, tmp_path / "updates.duckdb")
     titles = count(1)
     server.site["/f"] = lambda request: Reply(body=rss(("1", f"version {next(titles)}")))
-    feeds = subscriptions([("S", server.url("/f"))], pytest.fail)
+    feeds = watched_feeds([("S", server.url("/f"))], pytest.fail)
     assert watch.run("/f", seconds=1800) == [["version 1"]]
     polls = other.polls(feeds, 1800, updates=True)
     assert len(polls) == 4
@@ -226,7 +226,7 @@ def test_a_feed_of_two_streams_is_fetched_once_and_filed_for_each(
         f'<opml version="2.0"><body><outline text="News"><outline xmlUrl="{url}"/></outline>'
         f'<outline text="Sea" ><outline xmlUrl="{url}"/></outline></body></opml>'
     )
-    feeds = subscriptions([("S", str(tmp_path / "s.opml")), ("R", url)], pytest.fail)
+    feeds = watched_feeds([("S", str(tmp_path / "s.opml")), ("R", url)], pytest.fail)
     (poll,) = watch.polls(feeds, 0)
     folders = {
         envelope["stream"]: [e.text for e in etree.fromstring(str(envelope["xml"])).iter("folder")]
@@ -244,15 +244,15 @@ def test_a_stream_that_is_new_to_a_known_feed_gets_all_of_it(server: Server, wat
 
     server.site["/f"] = conditional
     url = server.url("/f")
-    watch.polls(subscriptions([("S", url)], pytest.fail), 0)
+    watch.polls(watched_feeds([("S", url)], pytest.fail), 0)
     watch.now += HOUR
-    (poll,) = watch.polls(subscriptions([("S", url), ("R", url)], pytest.fail), 0)
+    (poll,) = watch.polls(watched_feeds([("S", url), ("R", url)], pytest.fail), 0)
     assert [envelope["stream"] for envelope in poll] == ["R"]
 
 
 def test_passwords_are_in_no_document_and_in_no_file(server: Server, watch: Watch) -> None:
     server.site["/f"] = Reply(body=rss(("1", "one")))
-    feeds = subscriptions([("S", server.url("/f", "me:geheim@127.0.0.1"))], pytest.fail)
+    feeds = watched_feeds([("S", server.url("/f", "me:geheim@127.0.0.1"))], pytest.fail)
     (poll,) = watch.polls(feeds, 0)
     assert server.requests[0].headers["authorization"] == b"Basic bWU6Z2VoZWlt"
     assert "geheim" not in json.dumps(poll)
@@ -261,7 +261,7 @@ def test_passwords_are_in_no_document_and_in_no_file(server: Server, watch: Watc
 
 def test_what_was_not_dealt_with_comes_again(server: Server, watch: Watch) -> None:
     server.site["/f"] = Reply(body=rss(("1", "one")))
-    feeds = subscriptions([("S", server.url("/f"))], pytest.fail)
+    feeds = watched_feeds([("S", server.url("/f"))], pytest.fail)
     with Store(watch.path) as store:
         clock = VirtualClock()
         poller = Poller(
@@ -276,7 +276,7 @@ def test_what_was_not_dealt_with_comes_again(server: Server, watch: Watch) -> No
 
 def test_what_was_published_is_there_for_the_next_run(server: Server, watch: Watch) -> None:
     server.site["/f"] = Reply(body=rss(("2", "two"), ("1", "one")))
-    feeds = subscriptions([("S", server.url("/f"))], pytest.fail)
+    feeds = watched_feeds([("S", server.url("/f"))], pytest.fail)
     ((*published,),) = watch.polls(feeds, 0)
     with Store(watch.path) as store:
         keys = [(feed.address, stream) for feed in feeds for stream in feed.folders]

@@ -19,7 +19,7 @@ from xscl.feeds import parse_feed
 from xscl.polling.poller import Poller
 from xscl.polling.state import DAY, FeedState, Policy
 from xscl.polling.store import Store
-from xscl.polling.subscriptions import subscriptions
+from xscl.polling.watched_feeds import watched_feeds
 from xscl.web.retrieval import HTTPRetrieval
 
 HOUR = 3600.0
@@ -85,7 +85,7 @@ def test_a_week_of_two_hundred_feeds(tmp_path: Path) -> None:
         named = [f"http://host{n}.example:{server.port}/{n}" for n in range(FEEDS)]
         server.site = {path: answer for n in range(FEEDS) for path in (f"/{n}", f"/{n}/moved")}
         poller = Poller(
-            subscriptions([("S", url) for url in named], errors.append),
+            watched_feeds([("S", url) for url in named], errors.append),
             store,
             HTTPRetrieval(
                 b"test",

@@ -9,6 +9,7 @@ import socket
 import ssl
 import subprocess
 import time
+import traceback
 import zlib
 from collections.abc import Iterator
 from itertools import repeat
@@ -21,7 +22,7 @@ from tests.xscl.web.loopback import Reply, Request, Server, rss, serving
 from xscl.web.exchange import Response, Validators
 from xscl.web.proxies import ProxySettings
 from xscl.web.retrieval import HTTPRetrieval, RetrievalError, user_agent
-from xscl.web.targets import Credentials, split_credentials
+from xscl.web.targets import BadAddress, Credentials, split_credentials
 
 FEED = rss(("1", "one"))
 MEBIBYTE = 1 << 20
@@ -414,6 +415,17 @@ def test_a_redirect_cannot_bring_its_own_password(server: Server) -> None:
     response = get(server.url("/a"))
     assert "authorization" not in server.requests[-1].headers
     assert "secret" not in response.url
+
+
+@pytest.mark.parametrize(
+    "host", ["[nowhere", "a\u2100b", "a.example:port", "[::1", "", "x" * 70 + "\u00e4"]
+)
+def test_no_message_of_a_bad_address_has_its_password(host: str) -> None:
+    with pytest.raises(BadAddress) as raised:
+        split_credentials(f"http://me:geheim@{host}/feed")
+    told = "".join(traceback.format_exception(raised.value))
+    assert "geheim" not in told.partition("BadAddress")[2]
+    assert "is no address" in str(raised.value) or "names no server" in str(raised.value)
 
 
 def test_the_environment_gives_passwords_and_proxies(

@@ -34,11 +34,11 @@ from pyspark.sql.types import StructType
 
 from xscl.errors import StateError, XSCLError
 from xscl.polling.clock import SystemClock
+from xscl.polling.named_feeds import NamedFeeds, feeds_of
 from xscl.spark.ingestion.bodies import ARROW, DDL, Body, batch_of
 from xscl.spark.ingestion.feed_options import FeedOptions
 from xscl.spark.ingestion.file_looks import look
 from xscl.spark.ingestion.gathering import Gathering
-from xscl.spark.ingestion.named_feeds import NamedFeeds, feeds_of
 from xscl.spark.ingestion.spool import Spool
 
 __all__ = ["FeedSource"]

@@ -14,12 +14,12 @@ from types import TracebackType
 from xscl.errors import XSCLError
 from xscl.polling.clock import Clock, SystemClock
 from xscl.polling.fetching import Fetched
+from xscl.polling.named_feeds import NamedFeeds, feeds_of
 from xscl.polling.state import FeedState, Policy
 from xscl.polling.store import Store
 from xscl.spark.ingestion.bodies import Body
 from xscl.spark.ingestion.file_looks import look, trouble
 from xscl.spark.ingestion.group_commit import GroupCommit
-from xscl.spark.ingestion.named_feeds import NamedFeeds, feeds_of
 from xscl.spark.ingestion.spool import Spool
 from xscl.spark.ingestion.web_feeds import Web, body_of
 

@@ -10,10 +10,10 @@ from xscl.errors import XSCLError
 from xscl.feeds import parse_feed
 from xscl.polling.clock import Clock, SystemClock
 from xscl.polling.fetching import Fetched, Fetching
+from xscl.polling.named_feeds import NamedFeeds
 from xscl.polling.state import FeedState, Policy
 from xscl.sources.limits import MAX_DOCUMENT
 from xscl.spark.ingestion.bodies import Body
-from xscl.spark.ingestion.named_feeds import NamedFeeds
 from xscl.version import __version__
 from xscl.web.proxies import ProxySettings
 from xscl.web.retrieval import HTTPRetrieval, user_agent
