@@ -31,8 +31,8 @@ import pandas as pd
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from datasets import feed_archive
+from xscl.spark.ingestion.archive import Archive
 from xscl.spark.ingestion.feed_options import FeedOptions
-from xscl.spark.ingestion.layout import Layout
 from xscl.spark.session import session
 
 if TYPE_CHECKING:
@@ -98,36 +98,36 @@ def one_round(
         sources.mkdir()
         for name, body in feed_archive(feeds, items, seed=seed):
             (sources / name).write_bytes(body)
-        return ways(spark, sources, Layout.at(f"{place}/to"), items, part)
+        return ways(spark, sources, Archive.at(f"{place}/to"), items, part)
 
 
 def ways(
-    spark: SparkSession, sources: Path, layout: Layout, items: int, part: int
+    spark: SparkSession, sources: Path, archive: Archive, items: int, part: int
 ) -> dict[str, Measured]:
     """What each way takes for the feeds of a folder."""
     from xscl.spark.ingestion.jobs import start_fetch, start_items
 
-    options = FeedOptions((str(sources),), spool=layout.local).written()
+    options = FeedOptions((str(sources),), spool=archive.local).written()
 
     def fetch() -> None:
-        start_fetch(spark, layout, options, trigger=None).awaitTermination()
+        start_fetch(spark, archive, options, trigger=None).awaitTermination()
 
     def make() -> None:
-        start_items(spark, layout, trigger=None, on_batch=lambda batch: None).awaitTermination()
+        start_items(spark, archive, trigger=None, on_batch=lambda batch: None).awaitTermination()
 
     def parse() -> None:
         # Row by row over as many partitions as there are cores, so that none waits for another.
         bodies = landed.repartition(spark.sparkContext.defaultParallelism)
-        bodies.mapInPandas(by_feedparser, COLUMNS).write.parquet(f"{layout.root}/feedparser")
+        bodies.mapInPandas(by_feedparser, COLUMNS).write.parquet(f"{archive.root}/feedparser")
 
     fetched, made = measured(fetch), measured(make)
-    landed = spark.read.parquet(layout.landing).where(f"sequence % {part} = 0").select("body")
+    landed = spark.read.parquet(archive.landing).where(f"sequence % {part} = 0").select("body")
     landed.count()
     parsed = measured(parse)
-    count = spark.read.parquet(layout.items).count()
+    count = spark.read.parquet(archive.items).count()
     if count != items:
         raise SystemExit(f"{items:,} items went in, {count:,} came out")
-    there = spark.read.parquet(f"{layout.root}/feedparser").count()
+    there = spark.read.parquet(f"{archive.root}/feedparser").count()
     return {
         "fetch job": Measured(items, *fetched),
         "items job": Measured(items, *made),

@@ -33,8 +33,8 @@ from xscl.cli.signals import ended_by_signals
 from xscl.errors import XSCLError
 from xscl.feeds import rules_of
 from xscl.polling.named_feeds import feeds_of
+from xscl.spark.ingestion.archive import Archive
 from xscl.spark.ingestion.feed_options import FeedOptions
-from xscl.spark.ingestion.layout import Layout
 from xscl.spark.ingestion.spool import Spool
 from xscl.spark.session import session
 from xscl.web.retrieval import user_agent
@@ -131,10 +131,10 @@ def ingest(
             feeds_of(source)
         if contact is not None:
             user_agent("", contact)
-        layout = Layout.at(to, spool)
+        archive = Archive.at(to, spool)
         options = FeedOptions(
             tuple(sources),
-            spool=layout.local,
+            spool=archive.local,
             every=every,
             timeout=timeout,
             concurrency=concurrency,
@@ -145,27 +145,27 @@ def ingest(
     except (XSCLError, ValueError) as error:
         raise click.UsageError(str(error)) from error
     with contextlib.ExitStack() as stack:
-        report = stack.enter_context(IngestReport(Console(stderr=True), Spool(layout.local)))
+        report = stack.enter_context(IngestReport(Console(stderr=True), Spool(archive.local)))
         spark = session("xscl ingest", master=master, settings=dict(settings))
         stack.callback(spark.stop)
         # Not before: Spark sets a handler of its own, which ends nothing in order.
         stopped = stack.enter_context(ended_by_signals([]))
-        from xscl.spark.ingestion import jobs, landing
+        from xscl.spark.ingestion import jobs, spark_files
 
         start_items = partial(
             jobs.start_items,
             spark,
-            layout,
+            archive,
             stream=stream,
             updates=updates,
             links=rules_of(links),
             on_batch=report.batch,
         )
-        start_fetch = partial(jobs.start_fetch, spark, layout, options, keep=keep)
+        start_fetch = partial(jobs.start_fetch, spark, archive, options, keep=keep)
 
         def tidy() -> None:
             if keep is not None:
-                report.cleared(landing.clear_landing(spark, layout, keep))
+                report.cleared(spark_files.clear_landing(spark, archive, keep))
 
         rounds = (
             [[partial(start_fetch, trigger=None)], [partial(start_items, trigger=None)]]

@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 
 from xscl.counts import counted
-from xscl.spark.ingestion.layout import Layout
+from xscl.spark.ingestion.archive import Archive
 from xscl.spark.ingestion.status import read_status
 
 __all__ = ["status"]
@@ -23,7 +23,7 @@ __all__ = ["status"]
 )
 def status(folder: str, spool: str | None, form: str) -> int:
     """Shows how far the ingestion in DIR is, and which feeds are in trouble."""
-    told = read_status(Layout.at(folder, spool))
+    told = read_status(Archive.at(folder, spool))
     if form == "json":
         click.echo(json.dumps(asdict(told), indent=2, ensure_ascii=False))
         return 0

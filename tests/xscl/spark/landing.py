@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from xscl.spark.ingestion.archive import Archive
 from xscl.spark.ingestion.batches import Batch
 from xscl.spark.ingestion.bodies import Body, batch_of
 from xscl.spark.ingestion.jobs import start_items
-from xscl.spark.ingestion.layout import Layout
 
 Row = dict[str, Any]
 
@@ -32,13 +32,13 @@ class Landing:
     landed: int = 0
 
     @property
-    def layout(self) -> Layout:
-        return Layout.at(str(self.folder))
+    def archive(self) -> Archive:
+        return Archive.at(str(self.folder))
 
     def land(self, *bodies: Body) -> None:
         """Lands bodies as one file."""
         rows = pa.Table.from_batches([batch_of(bodies, self.landed + 1)])
-        place = Path(self.layout.landing)
+        place = Path(self.archive.landing)
         place.mkdir(parents=True, exist_ok=True)
         draft = place / ".draft"
         pq.write_table(rows, draft)
@@ -48,7 +48,7 @@ class Landing:
     def start(self, trigger: float | None = None) -> StreamingQuery:
         return start_items(
             self.spark,
-            self.layout,
+            self.archive,
             updates=self.updates,
             trigger=trigger,
             on_batch=self.told.append,
@@ -74,7 +74,7 @@ class Landing:
 
     def forget_commit(self, job: str) -> None:
         """As if Spark had been killed before it remembered that the last batch is done."""
-        commits = Path(self.layout.checkpoint(job)) / "commits"
+        commits = Path(self.archive.checkpoint(job)) / "commits"
         last = max(int(path.name) for path in commits.iterdir() if path.name.isdecimal())
         for path in commits.glob(f"*{last}*"):
             path.unlink()

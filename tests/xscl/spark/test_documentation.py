@@ -14,10 +14,10 @@ from pyspark.sql import SparkSession
 from xscl import samples
 from xscl.cli.ingest import ingest
 from xscl.cli.main import cli
-from xscl.spark.ingestion import item_columns
+from xscl.spark.ingestion.archive import Archive
+from xscl.spark.ingestion.columns import ITEMS
 from xscl.spark.ingestion.feed_options import FeedOptions
 from xscl.spark.ingestion.jobs import start_fetch, start_items
-from xscl.spark.ingestion.layout import Layout
 
 PAGE = (Path(__file__).parents[3] / "docs" / "spark.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```(\w+)\n((?:.*\n)*?)```$", re.MULTILINE)
@@ -35,12 +35,12 @@ def test_python_examples_run(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     shutil.copytree(samples.FEEDS, "feeds")
-    layout = Layout.at("archive")
-    options = FeedOptions((str(tmp_path / "feeds"),), spool=layout.local).written()
-    start_fetch(spark, layout, options, trigger=None).awaitTermination()
+    archive = Archive.at("archive")
+    options = FeedOptions((str(tmp_path / "feeds"),), spool=archive.local).written()
+    start_fetch(spark, archive, options, trigger=None).awaitTermination()
     told: list[object] = []
     for _ in range(2):  # The second has nothing to do.
-        start_items(spark, layout, trigger=None, on_batch=told.append).awaitTermination()
+        start_items(spark, archive, trigger=None, on_batch=told.append).awaitTermination()
     assert len(told) == 1
     here = str(tmp_path)
     names: dict[str, object] = {"spark": spark}
@@ -62,7 +62,7 @@ def _under(folder: str) -> str:
 
 
 def test_columns_are_told_of() -> None:
-    for name in item_columns.ARROW.names:
+    for name in ITEMS.names:
         assert f"`{name}`" in PAGE
 
 

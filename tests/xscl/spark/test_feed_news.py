@@ -12,8 +12,13 @@ from hypothesis import strategies as st
 from tests.xscl.spark.feed_histories import BODIES, ITEMS, RETITLED, by_the_rules, item
 from xscl.feeds import Item
 from xscl.polling.news import REMEMBERED, SeenItem
-from xscl.spark.ingestion.feed_news import feed_news
-from xscl.spark.ingestion.item_keys import count_of, packed, packed_keys, unpacked
+from xscl.spark.ingestion.known_items import (
+    count_of,
+    feed_news,
+    packed,
+    packed_keys,
+    unpacked,
+)
 
 
 def published(bodies: Sequence[Sequence[Item]], *, updates: bool = False) -> list[list[int]]:

@@ -21,7 +21,8 @@ from pyspark.sql.types import StructType
 
 from tests.xscl.web.loopback import START, Reply, Request, Server, rss, serving
 from xscl.errors import XSCLError
-from xscl.spark.ingestion.bodies import ARROW, Body
+from xscl.spark.ingestion.bodies import Body
+from xscl.spark.ingestion.columns import BODIES
 from xscl.spark.ingestion.feed_options import FeedOptions
 from xscl.spark.ingestion.feed_source import FeedSource, FeedStreamReader
 from xscl.spark.ingestion.spool import Spool
@@ -131,7 +132,7 @@ def test_a_batch_reads_each_feed_once_wherever_it_is(
     ).encode()
     path = f"{alone}\n{tmp_path}/folder\n{write(tmp_path / 'list.opml', opml)}"
     table = spark.read.format("feed").option("allowPrivate", "true").option("spacing", 0).load(path)
-    assert table.columns == ARROW.names
+    assert table.columns == BODIES.names
     found = {row["feed"]: row for row in rows(table)}
     assert found.keys() == {alone, below, listed, server.url("/feed"), server.url("/none")}
     for file in (alone, below, listed):
@@ -267,11 +268,11 @@ def test_a_spool_in_use_is_refused(second: StreamingQuery) -> None:
         second.awaitTermination()
 
 
-BODIES = st.lists(st.integers(0, 40), min_size=1, max_size=12)
+SIZES = st.lists(st.integers(0, 40), min_size=1, max_size=12)
 
 
 @given(
-    st.lists(BODIES, max_size=4),
+    st.lists(SIZES, max_size=4),
     st.none() | st.integers(1, 6),
     st.integers(1, 80),
     st.integers(1, 3),

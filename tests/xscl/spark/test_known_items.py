@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from tests.xscl.spark.feed_histories import BODIES, RETITLED, by_the_rules, item
 from xscl.errors import StateError
 from xscl.feeds import Item
-from xscl.spark.ingestion.item_keys import packed_keys
-from xscl.spark.ingestion.known_items import KnownItems
+from xscl.spark.ingestion.known_items import KnownItems, packed_keys
 
 Numbered = tuple[int, str, Sequence[Item]]
 """A body: its sequence number, its feed and its items."""

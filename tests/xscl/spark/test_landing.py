@@ -7,12 +7,12 @@ import time
 from pathlib import Path
 
 from pyspark.sql import SparkSession
+from xscl.spark.ingestion.spark_files import clear_landing
 
+from xscl.spark.ingestion.archive import Archive
 from xscl.spark.ingestion.batches import Batch
 from xscl.spark.ingestion.feed_options import FeedOptions
 from xscl.spark.ingestion.jobs import start_fetch, start_items
-from xscl.spark.ingestion.landing import clear_landing
-from xscl.spark.ingestion.layout import Layout
 from xscl.spark.ingestion.status import read_status
 
 FEED = "<rss version='2.0'><channel><title>f</title><item><guid>{}</guid></item></channel></rss>"
@@ -20,32 +20,32 @@ DAY = 86_400.0
 
 
 def test_what_is_old_and_read_is_deleted(spark: SparkSession, tmp_path: Path) -> None:
-    layout = Layout.at(str(tmp_path / "archive"))
+    archive = Archive.at(str(tmp_path / "archive"))
     source = tmp_path / "feed.xml"
     batches: list[Batch] = []
 
     def fetch(guid: str) -> None:
         source.write_text(FEED.format(guid))
-        options = FeedOptions((str(source),), spool=layout.local).written()
-        start_fetch(spark, layout, options, trigger=None, keep=DAY).awaitTermination()
-        for file in Path(layout.landing).glob("*.parquet"):
+        options = FeedOptions((str(source),), spool=archive.local).written()
+        start_fetch(spark, archive, options, trigger=None, keep=DAY).awaitTermination()
+        for file in Path(archive.landing).glob("*.parquet"):
             os.utime(file, (time.time() - 2 * DAY,) * 2)
 
     def items() -> None:
-        start_items(spark, layout, trigger=None, on_batch=batches.append).awaitTermination()
+        start_items(spark, archive, trigger=None, on_batch=batches.append).awaitTermination()
 
     fetch("one")
-    assert clear_landing(spark, layout, DAY) == 0
+    assert clear_landing(spark, archive, DAY) == 0
     items()
     fetch("two, and longer")
-    assert clear_landing(spark, layout, 3 * DAY) == 0
-    assert clear_landing(spark, layout, DAY) == 1
-    assert read_status(layout).unread == 1
+    assert clear_landing(spark, archive, 3 * DAY) == 0
+    assert clear_landing(spark, archive, DAY) == 1
+    assert read_status(archive).unread == 1
     items()
-    assert clear_landing(spark, layout, DAY) == 1
-    assert not list(Path(layout.landing).glob("*.parquet"))
+    assert clear_landing(spark, archive, DAY) == 1
+    assert not list(Path(archive.landing).glob("*.parquet"))
     items()
     assert [batch.published for batch in batches] == [1, 1]
-    status = read_status(layout)
+    status = read_status(archive)
     assert (status.items, status.dead, status.unread) == (2, 0, 0)
     assert (status.fetched, status.landed) == (2, 2)

@@ -14,10 +14,10 @@ from pyspark.sql import SparkSession
 from datasets import feed_archive
 from xscl.errors import DocumentError
 from xscl.sources.feed_files import read_feeds
+from xscl.spark.ingestion.archive import Archive
 from xscl.spark.ingestion.batches import Batch
 from xscl.spark.ingestion.feed_options import FeedOptions
 from xscl.spark.ingestion.jobs import start_fetch, start_items
-from xscl.spark.ingestion.layout import Layout
 from xscl.times import from_timestamp
 
 ARCHIVES = Path(__file__).parents[4] / "shared" / "data" / "feed-archives"
@@ -30,13 +30,13 @@ class Ingested:
     """What was ingested of some folders, all of it at once, beside what is read from them."""
 
     def __init__(self, spark: SparkSession, place: Path, folders: list[Path]) -> None:
-        layout = Layout.at(str(place))
-        options = FeedOptions(tuple(map(str, folders)), spool=layout.local).written()
+        archive = Archive.at(str(place))
+        options = FeedOptions(tuple(map(str, folders)), spool=archive.local).written()
         self.told: list[Batch] = []
-        start_fetch(spark, layout, options, trigger=None).awaitTermination()
-        start_items(spark, layout, trigger=None, on_batch=self.told.append).awaitTermination()
-        self._items = spark.read.parquet(layout.items)
-        self._dead = spark.read.parquet(layout.dead) if Path(layout.dead).exists() else None
+        start_fetch(spark, archive, options, trigger=None).awaitTermination()
+        start_items(spark, archive, trigger=None, on_batch=self.told.append).awaitTermination()
+        self._items = spark.read.parquet(archive.items)
+        self._dead = spark.read.parquet(archive.dead) if Path(archive.dead).exists() else None
 
     @property
     def count(self) -> int:

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from xscl.errors import StateError
-from xscl.spark.ingestion.bodies import ARROW, Body, batch_of
+from xscl.spark.ingestion.bodies import Body, batch_of
+from xscl.spark.ingestion.columns import BODIES
 from xscl.spark.ingestion.spool import Spool
 
 
@@ -51,7 +52,7 @@ def test_rows_come_back_as_they_went_in(tmp_path: Path) -> None:
     spool = spool_in(tmp_path)
     assert spool.append(rows) == 3
     (batch,) = Spool(tmp_path / "spool").read(0, 3)
-    assert batch.schema == ARROW
+    assert batch.schema == BODIES
     assert batch == batch_of(rows, 1)
 
 

@@ -9,34 +9,10 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from xscl.spark.ingestion.columns import BODIES
 from xscl.times import from_timestamp
 
-__all__ = ["ARROW", "DDL", "Body", "batch_of"]
-
-_MOMENT = pa.timestamp("us", tz="UTC")
-
-ARROW = pa.schema(
-    [
-        ("sequence", pa.int64()),
-        ("feed", pa.string()),
-        ("folders", pa.list_(pa.string())),
-        ("url", pa.string()),
-        ("content_type", pa.string()),
-        ("etag", pa.string()),
-        ("last_modified", pa.string()),
-        ("arrival", _MOMENT),
-        ("body", pa.binary()),
-        ("problem", pa.string()),
-    ]
-)
-"""The columns of bodies, in Arrow; `sequence` counts the bodies of one stream from 1 on,
-and is null in a batch."""
-
-DDL = (
-    "sequence BIGINT, feed STRING, folders ARRAY<STRING>, url STRING, content_type STRING, "
-    "etag STRING, last_modified STRING, arrival TIMESTAMP, body BINARY, problem STRING"
-)
-"""The same columns, as Spark writes them."""
+__all__ = ["Body", "batch_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +44,11 @@ def batch_of(bodies: Iterable[Body], first: int | None) -> pa.RecordBatch:
     rows = list(bodies)
     columns: dict[str, list[object]] = {
         name: [getattr(row, name) for row in rows]
-        for name in ARROW.names
+        for name in BODIES.names
         if name not in ("sequence", "arrival")
     }
     columns["sequence"] = [None if first is None else first + n for n in range(len(rows))]
     columns["arrival"] = [from_timestamp(row.arrival) for row in rows]
     return pa.RecordBatch.from_arrays(
-        [pa.array(columns[field.name], field.type) for field in ARROW], schema=ARROW
+        [pa.array(columns[field.name], field.type) for field in BODIES], schema=BODIES
     )

@@ -35,7 +35,8 @@ from pyspark.sql.types import StructType
 from xscl.errors import StateError, XSCLError
 from xscl.polling.clock import SystemClock
 from xscl.polling.named_feeds import NamedFeeds, feeds_of
-from xscl.spark.ingestion.bodies import ARROW, DDL, Body, batch_of
+from xscl.spark.ingestion.bodies import Body, batch_of
+from xscl.spark.ingestion.columns import BODIES, spark_columns
 from xscl.spark.ingestion.feed_options import FeedOptions
 from xscl.spark.ingestion.file_looks import look
 from xscl.spark.ingestion.gathering import Gathering
@@ -63,7 +64,7 @@ class FeedSource(DataSource):
 
     def schema(self) -> str:
         """Its columns."""
-        return DDL
+        return spark_columns(BODIES)
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Reads each feed once."""
@@ -176,7 +177,7 @@ class FeedStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
         """The bodies between two offsets, dealt out."""
         bodies = pa.Table.from_batches(
-            self._spool.read(start["sequence"], end["sequence"]), schema=ARROW
+            self._spool.read(start["sequence"], end["sequence"]), schema=BODIES
         )
         return [
             BodiesPartition(_written(some)) for some in _dealt(bodies, self._options.partitions)
@@ -292,6 +293,6 @@ def _dealt(bodies: pa.Table, parts: int) -> Iterator[pa.Table]:
 def _written(bodies: pa.Table) -> bytes:
     sink = pa.BufferOutputStream()
     options = pa.ipc.IpcWriteOptions(compression="zstd")
-    with pa.ipc.new_stream(sink, ARROW, options=options) as writer:
+    with pa.ipc.new_stream(sink, BODIES, options=options) as writer:
         writer.write_table(bodies)
     return bytes(sink.getvalue())

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,12 +19,12 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from xscl.errors import StateError
 from xscl.feeds import CANONICAL, Rules
-from xscl.spark.ingestion import bodies, dead_letters, hadoop_files, item_columns, parsed_bodies
+from xscl.spark.ingestion import spark_files
+from xscl.spark.ingestion.archive import Archive
 from xscl.spark.ingestion.batches import Batch, Problem
+from xscl.spark.ingestion.columns import BODIES, DEAD_LETTERS, ITEMS, PARSED, spark_columns
 from xscl.spark.ingestion.feed_source import FeedSource
-from xscl.spark.ingestion.item_keys import count_of
-from xscl.spark.ingestion.known_items import KnownItems
-from xscl.spark.ingestion.layout import Layout
+from xscl.spark.ingestion.known_items import KnownItems, count_of
 from xscl.spark.ingestion.parsed_bodies import Parsing, Unpacking
 
 __all__ = ["items_of", "start_fetch", "start_items"]
@@ -39,20 +38,20 @@ _ALL = "36500d"
 def items_of(
     fetched: DataFrame, *, stream: str = "S", updates: bool = False, links: Rules = CANONICAL
 ) -> DataFrame:
-    """The items of bodies (rows of `format("feed")`), as the columns of `item_columns`; bodies
+    """The items of bodies (rows of `format("feed")`), as the columns `ITEMS`; bodies
     that are no feed give none.
 
     For any DataFrame, of a batch or a stream; nothing is remembered from body to body, so an item
     that two bodies show comes twice, with one id.
     """
-    parsed = fetched.mapInArrow(Parsing(stream, links, updates), parsed_bodies.DDL)
+    parsed = fetched.mapInArrow(Parsing(stream, links, updates), spark_columns(PARSED))
     readable = parsed.where("keys IS NOT NULL")
-    return readable.mapInArrow(Unpacking(item_columns.ARROW), item_columns.DDL)
+    return readable.mapInArrow(Unpacking(ITEMS), spark_columns(ITEMS))
 
 
 def start_fetch(
     spark: SparkSession,
-    layout: Layout,
+    archive: Archive,
     options: Mapping[str, str],
     *,
     trigger: float | None,
@@ -70,8 +69,8 @@ def start_fetch(
         .load()
         .writeStream.queryName("fetch")
         .format("parquet")
-        .option("path", layout.landing)
-        .option("checkpointLocation", layout.checkpoint("fetch"))
+        .option("path", archive.landing)
+        .option("checkpointLocation", archive.checkpoint("fetch"))
     )
     if keep is not None:
         landing = landing.option("retention", f"{round(keep)}s")
@@ -80,7 +79,7 @@ def start_fetch(
 
 def start_items(
     spark: SparkSession,
-    layout: Layout,
+    archive: Archive,
     *,
     stream: str = "S",
     updates: bool = False,
@@ -93,27 +92,27 @@ def start_items(
     `on_batch` is told of each batch when it is written.  Raises StateError where the checkpoint
     is gone and batches are there, which would be written over.
     """
-    _check_numbers(spark, layout)
-    hadoop_files.make(spark, layout.landing)
+    _check_numbers(spark, archive)
+    spark_files.make(spark, archive.landing)
     landed = (
-        spark.readStream.schema(bodies.DDL)
+        spark.readStream.schema(spark_columns(BODIES))
         .option("maxBytesPerTrigger", str(_BYTES_A_BATCH))
         # Files are never too old: a job that was down for weeks takes up where it was.
         .option("maxFileAge", _ALL)
-        .parquet(layout.landing)
+        .parquet(archive.landing)
     )
-    known = KnownItems(layout.known)
+    known = KnownItems(archive.known)
 
     def write(parsed: DataFrame, number: int) -> None:
-        counts = _write(parsed, number, layout, partial(known.news, number, updates=updates))
+        counts = _write(parsed, number, archive, partial(known.news, number, updates=updates))
         if counts.bodies:
             on_batch(counts)
 
     query = (
-        landed.mapInArrow(Parsing(stream, links, updates), parsed_bodies.DDL)
+        landed.mapInArrow(Parsing(stream, links, updates), spark_columns(PARSED))
         .writeStream.queryName("items")
         .foreachBatch(write)
-        .option("checkpointLocation", layout.checkpoint("items"))
+        .option("checkpointLocation", archive.checkpoint("items"))
     )
     return _start(query, trigger)
 
@@ -125,7 +124,10 @@ def _start(query: DataStreamWriter, trigger: float | None) -> StreamingQuery:
 
 
 def _write(
-    parsed: DataFrame, number: int, layout: Layout, news: Callable[[pa.Table], dict[int, list[int]]]
+    parsed: DataFrame,
+    number: int,
+    archive: Archive,
+    news: Callable[[pa.Table], dict[int, list[int]]],
 ) -> Batch:
     """Writes a batch of parsed bodies: the items that are new, and the dead letters."""
     parsed = parsed.persist()
@@ -136,13 +138,13 @@ def _write(
         new = sum(map(len, published.values()))
         shown = sum(map(count_of, feeds["keys"].to_pylist()))
         if new:
-            items = _rows(parsed.where("keys IS NOT NULL"), item_columns, new, published)
-            items.write.mode("overwrite").parquet(f"{layout.items}/batch={number}")
+            items = _rows(parsed.where("keys IS NOT NULL"), ITEMS, new, published)
+            items.write.mode("overwrite").parquet(f"{archive.items}/batch={number}")
         dead = bodies.num_rows - feeds.num_rows
         problems: tuple[Problem, ...] = ()
         if dead:
-            letters = _rows(parsed.where("keys IS NULL"), dead_letters, dead)
-            place = f"{layout.dead}/batch={number}"
+            letters = _rows(parsed.where("keys IS NULL"), DEAD_LETTERS, dead)
+            place = f"{archive.dead}/batch={number}"
             letters.write.mode("overwrite").parquet(place)
             # From what was written: the letters themselves would be unpacked a second time.
             written = parsed.sparkSession.read.schema("feed STRING, problem STRING").parquet(place)
@@ -153,21 +155,21 @@ def _write(
 
 
 def _rows(
-    parsed: DataFrame, table: Any, count: int, published: dict[int, list[int]] | None = None
+    parsed: DataFrame, columns: pa.Schema, count: int, published: dict[int, list[int]] | None = None
 ) -> DataFrame:
-    """The rows of a table (its columns are a module's), in no more files than they need."""
+    """The rows of a table of these columns, in no more files than they need."""
     rows = parsed.coalesce(1 + count // _ITEMS_A_FILE)
-    return rows.mapInArrow(Unpacking(table.ARROW, published), table.DDL)
+    return rows.mapInArrow(Unpacking(columns, published), spark_columns(columns))
 
 
-def _check_numbers(spark: SparkSession, layout: Layout) -> None:
+def _check_numbers(spark: SparkSession, archive: Archive) -> None:
     """A checkpoint that is gone would number batches from 0 again, over those that are there."""
-    if hadoop_files.exists(spark, layout.checkpoint("items")):
+    if spark_files.exists(spark, archive.checkpoint("items")):
         return
-    for table in (layout.items, layout.dead):
-        if hadoop_files.exists(spark, table):
+    for table in (archive.items, archive.dead):
+        if spark_files.exists(spark, table):
             raise StateError(
                 f"{table} has batches, but the checkpoint that counts them, "
-                f"{layout.checkpoint('items')}, is gone: restore it, or move the batches away to "
+                f"{archive.checkpoint('items')}, is gone: restore it, or move the batches away to "
                 "make them anew from what has landed"
             )

@@ -1,29 +1,40 @@
 """The items that are known, of each feed, from one batch to the next: a DuckDB file beside the
 spool.
 
-Of each feed there is what it had shown after the last batch that had bodies of it, and after the
-one before: the last batch may be repeated, and is told then what it was told the first time.  A
+An item is known by its key, 40 bytes: a digest of its identity (16), the hash of its content (8)
+and a digest of its link and title (16; zeros without both).  Which items of a body are new is said
+by the rules of polling (`xscl.polling.news`).  What is remembered of a feed is bounded: the keys
+of the items that it shows, and of the thousand that it showed before.  Dates take no part, and no
+watermark: an item that is dated 2099 drops no other, and one that is shown for years stays known.
+
+Of each feed the file has what it had shown after the last batch that had bodies of it, and after
+the one before: the last batch may be repeated, and gets the answer that it got the first time.  A
 batch reads and writes the feeds that it has bodies of, in one transaction, and only their keys
-come to the driver: 40 bytes an item.
+come to the driver.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
 
 from xscl.errors import StateError
-from xscl.spark.ingestion.feed_news import feed_news
+from xscl.polling.news import FeedItem, Seen, SeenItem
 
-__all__ = ["KnownItems"]
+__all__ = ["KnownItems", "count_of", "feed_news", "packed", "packed_keys", "unpacked"]
 
 _SCHEMA = """
     CREATE TABLE IF NOT EXISTS shown (feed VARCHAR, batch BIGINT, keys BLOB);
     CREATE TABLE IF NOT EXISTS progress (batch BIGINT)
 """
 _SHOWN = pa.schema([("feed", pa.string()), ("batch", pa.int64()), ("keys", pa.binary())])
+_COLUMNS = ("sequence", "feed", "keys")
+_SIZE = 40
+_NOTHING = "\0" * 16
 
 
 class KnownItems:
@@ -95,4 +106,51 @@ class KnownItems:
         return connection
 
 
-_COLUMNS = ("sequence", "feed", "keys")
+def feed_news(shown: bytes, keys: bytes, *, updates: bool) -> tuple[list[int], bytes]:
+    """The places of the items that are new, with `updates` of those that are edited, too, and what
+    is shown from now on.  `shown` and `keys`, those of the body's items, are packed."""
+    items = list(unpacked(keys))
+    place = {item.identity: number for number, item in enumerate(items)}
+    seen = Seen(unpacked(shown))
+    news = seen.take(items)
+    published = [*news.new, *news.edited] if updates else news.new
+    return sorted(place[item.identity] for item in published), packed(seen)
+
+
+def packed_keys(items: Iterable[FeedItem]) -> bytes:
+    """The keys of items."""
+    return b"".join(_key(item) for item in items)
+
+
+def count_of(keys: bytes) -> int:
+    """How many items packed keys are of."""
+    return len(keys) // _SIZE
+
+
+def unpacked(keys: bytes) -> Iterator[SeenItem]:
+    """The items of packed keys, as far as they are told apart; texts are the bytes as Latin-1."""
+    texts = keys.decode("latin-1")
+    for start in range(0, len(texts), _SIZE):
+        likeness = texts[start + 24 : start + _SIZE]
+        yield SeenItem(
+            texts[start : start + 16],
+            texts[start + 16 : start + 24],
+            None if likeness == _NOTHING else likeness,
+        )
+
+
+def packed(items: Iterable[SeenItem]) -> bytes:
+    """Items that were unpacked, packed again."""
+    texts = (
+        text
+        for item in items
+        for text in (item.identity, item.content_hash, item.likeness or _NOTHING)
+    )
+    return "".join(texts).encode("latin-1")
+
+
+def _key(item: FeedItem) -> bytes:
+    likeness = item.likeness
+    identity = blake2b(item.identity.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    alike = bytes(16) if likeness is None else bytes.fromhex(likeness)
+    return identity + bytes.fromhex(item.content_hash) + alike

@@ -18,23 +18,10 @@ import pyarrow as pa
 from xscl.feeds import Item, NotAFeed, Rules, parse_feed
 from xscl.feeds.dates import timestamp
 from xscl.polling.news import SeenItem
-from xscl.spark.ingestion import dead_letters, item_columns
-from xscl.spark.ingestion.item_keys import packed_keys
+from xscl.spark.ingestion.columns import PARSED, dead_letter, item_row
+from xscl.spark.ingestion.known_items import packed_keys
 
-__all__ = ["DDL", "Parsing", "Unpacking"]
-
-DDL = "feed STRING, sequence BIGINT, keys BINARY, parsed BINARY"
-"""A parsed body: `keys` of its items, one after the other, and the rows of these in the same order
-(`parsed`); null and a dead letter where there is no feed."""
-
-_ARROW = pa.schema(
-    [
-        ("feed", pa.string()),
-        ("sequence", pa.int64()),
-        ("keys", pa.binary()),
-        ("parsed", pa.binary()),
-    ]
-)
+__all__ = ["Parsing", "Unpacking"]
 
 Row = tuple[object, ...]
 
@@ -62,13 +49,13 @@ class Parsing:
                     pa.array([keys for keys, _ in made], pa.binary()),
                     pa.array([pickle.dumps(rows, protocol=5) for _, rows in made], pa.binary()),
                 ],
-                schema=_ARROW,
+                schema=PARSED,
             )
 
     def _parsed(self, body: dict[str, Any]) -> tuple[bytes | None, list[Row]]:
         """The keys of a body's items, and their rows."""
         if body["body"] is None:
-            return None, [dead_letters.row(body, body["problem"])]
+            return None, [dead_letter(body, body["problem"])]
         try:
             feed = parse_feed(
                 body["body"],
@@ -79,14 +66,12 @@ class Parsing:
                 links=self.links,
             )
         except NotAFeed as error:
-            return None, [dead_letters.row(body, f"what is there {error}")]
+            return None, [dead_letter(body, f"what is there {error}")]
         arrival = body["arrival"].timestamp()
         items = _earliest_of_each(feed.items, arrival)
         known = [SeenItem.of(item) for item in items]
         return packed_keys(known), [
-            item_columns.row(
-                item, self.stream, arrival, version=one.content_hash, updates=self.updates
-            )
+            item_row(item, self.stream, arrival, version=one.content_hash, updates=self.updates)
             for item, one in zip(items, known, strict=True)
         ]
 

@@ -1,5 +1,5 @@
 """Bodies that were fetched and have not landed yet: a folder of segments, each an Arrow IPC file of
-some rows of `bodies.ARROW`, only ever added to at the end and forgotten from the beginning.
+some rows of `columns.BODIES`, only ever added to at the end and forgotten from the beginning.
 
 A segment is written beside, synced and renamed into its place, so it is whole or absent whenever
 the process ends.  Its name tells the sequence numbers that it holds, the size of its bodies and
@@ -22,7 +22,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from xscl.errors import StateError
-from xscl.spark.ingestion.bodies import ARROW, Body, batch_of
+from xscl.spark.ingestion.bodies import Body, batch_of
+from xscl.spark.ingestion.columns import BODIES
 
 __all__ = ["Spool"]
 
@@ -171,7 +172,7 @@ class Spool:
 
 def _written(batch: pa.RecordBatch) -> pa.Buffer:
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_file(sink, ARROW, options=_OPTIONS) as writer:
+    with pa.ipc.new_file(sink, BODIES, options=_OPTIONS) as writer:
         writer.write_batch(batch)
     return sink.getvalue()
 

@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 
 from xscl.errors import StateError
 from xscl.polling.store import Store
-from xscl.spark.ingestion.layout import Layout
-from xscl.spark.ingestion.spark_logs import names_in
+from xscl.spark.ingestion.archive import Archive
+from xscl.spark.ingestion.spark_files import names_in
 from xscl.spark.ingestion.spool import Spool
 
 __all__ = ["Status", "read_status"]
@@ -52,14 +52,14 @@ class Status:
     troubles: tuple[Trouble, ...]
 
 
-def read_status(layout: Layout) -> Status:
+def read_status(archive: Archive) -> Status:
     """How far the ingestion in a local folder is; raises StateError if there is none."""
-    root = Path(layout.root)
-    if not layout.store.exists():
-        raise StateError(f"{root} is not what `xscl ingest --to` fills: {layout.store} is missing")
-    states = Store(layout.store).feeds().values()
-    landed = _landed(Path(layout.checkpoint("fetch")))
-    batches = {table: list(_batches(Path(table))) for table in (layout.items, layout.dead)}
+    root = Path(archive.root)
+    if not archive.store.exists():
+        raise StateError(f"{root} is not what `xscl ingest --to` fills: {archive.store} is missing")
+    states = Store(archive.store).feeds().values()
+    landed = _landed(Path(archive.checkpoint("fetch")))
+    batches = {table: list(_batches(Path(table))) for table in (archive.items, archive.dead)}
     every = {
         folder.name: _time(folder.stat().st_mtime) for one in batches.values() for folder in one
     }
@@ -69,13 +69,13 @@ def read_status(layout: Layout) -> Status:
         next_fetch=_time(
             min((s.next_fetch for s in states if s.next_fetch and not s.gone), default=None)
         ),
-        fetched=max(Spool(layout.local).last, landed),
+        fetched=max(Spool(archive.local).last, landed),
         landed=landed,
-        unread=_unread(layout),
-        items=sum(map(_rows, batches[layout.items])),
+        unread=_unread(archive),
+        items=sum(map(_rows, batches[archive.items])),
         batches=len(every),
         last_batch=max(filter(None, every.values()), default=None),
-        dead=sum(map(_rows, batches[layout.dead])),
+        dead=sum(map(_rows, batches[archive.dead])),
         troubles=tuple(
             Trouble(s.address, s.error, s.failures, _time(s.last_success))
             for s in sorted(states, key=lambda s: s.address)
@@ -96,9 +96,9 @@ def _landed(checkpoint: Path) -> int:
     return sequence
 
 
-def _unread(layout: Layout) -> int:
-    read = set(_logged(Path(layout.checkpoint("items")) / "sources" / "0"))
-    return len(set(_logged(Path(layout.landing) / "_spark_metadata")) - read)
+def _unread(archive: Archive) -> int:
+    read = set(_logged(Path(archive.checkpoint("items")) / "sources" / "0"))
+    return len(set(_logged(Path(archive.landing) / "_spark_metadata")) - read)
 
 
 def _logged(log: Path) -> Iterator[str]:

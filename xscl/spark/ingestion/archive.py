@@ -16,13 +16,13 @@ from pathlib import Path
 
 from xscl.errors import XSCLError
 
-__all__ = ["Layout"]
+__all__ = ["Archive"]
 
 _SCHEME = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]+:")
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class Archive:
     """The folders of an ingestion.  `root` is a path or an address that Spark can write to;
     `local`, where the spool lies, is a path, the root unless given."""
 
@@ -30,7 +30,7 @@ class Layout:
     local: Path
 
     @classmethod
-    def at(cls, root: str, local: str | None = None) -> Layout:
+    def at(cls, root: str, local: str | None = None) -> Archive:
         """Raises XSCLError for a root that is no local folder where no `local` is given."""
         if local is None:
             if _SCHEME.match(root):
