@@ -15,10 +15,10 @@ from xscl.engine import Engine
 from xscl.errors import DocumentError, QueryError, QuerySyntaxError, StateError, XSCLError
 from xscl.evaluation.match_groups import MatchGroup, MatchGroups
 from xscl.garbage import collect_rarely
+from xscl.matches.arrow import to_arrow
 from xscl.matches.match import Match
 from xscl.matches.published import MatchStream
 from xscl.queries.subscription import Subscription
-from xscl.sources.tables import to_arrow
 from xscl.version import __version__ as __version__
 
 __all__ = [

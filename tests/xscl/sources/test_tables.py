@@ -1,12 +1,10 @@
-"""Tables at the engine's edge: rows and envelopes of every library, parameters, matches."""
+"""Tables as sources: rows and envelopes of every library."""
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime
-from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -17,7 +15,7 @@ from hypothesis import strategies as st
 
 from xscl import Engine, XSCLError
 from xscl.errors import DocumentError
-from xscl.sources.tables import envelopes, read_parameters, rows, to_arrow
+from xscl.sources.tables import envelopes, rows
 
 AUTHORS: list[dict[str, object]] = [
     {"name": "ayers", "author": "Danny Ayers", "least": 2},
@@ -260,170 +258,3 @@ def _found(source: Any) -> list[tuple[str, object]]:
     with Engine() as engine:
         engine.load("-- name: whole\nS;\n-- name: inner\nS//a[b or . = 'a' or . = '1']")
         return [(match.query, match.result) for match in engine.publish_many(source)]
-
-
-# Matches
-
-
-QUERIES = """
--- name: copy
-S//book->b[./author->a];
--- name: picked
-SELECT a, b/title AS t FROM S//book->b[./author->a];
--- name: joined
-S//book[./author->a] FOLLOWED BY {a = c} S//book[./author->c];
-"""
-
-DOCUMENTS = [
-    {"id": "d1", "timestamp": 1, "xml": "<book><author>Ä&lt;</author><title>t</title></book>"},
-    {"id": "d2", "timestamp": 2.5, "json": {"book": {"author": "Ä<", "title": ["t", "\u20ac"]}}},
-    {"id": "d3", "timestamp": 3, "json": {"book": "<no>"}},
-    {"id": "d4", "timestamp": 4, "json": {"book": [{"author": ["Ä<", "x"]}, None]}},
-]
-
-
-def test_a_table_of_matches_has_the_members_of_their_json_form() -> None:
-    with Engine() as engine:
-        engine.load(QUERIES + "S//book")
-        matches = engine.publish_many(DOCUMENTS)
-    assert len({match.query for match in matches}) == 4
-    table = to_arrow(iter(matches))
-    assert {field.name: str(field.type) for field in table.schema} == {
-        "id": "string",
-        "query": "string",
-        "stream": "string",
-        "time": "double",
-        "documents": "list<item: string>",
-        "streams": "list<item: string>",
-        "nodes": "list<item: int64>",
-        "bindings": "map<string, int64>",
-        "result": "string",
-    }
-    found = table.to_pylist(maps_as_pydicts="strict")
-    for row in found:
-        # An XML result is its text; that of a JSON one is its JSON.
-        if not row["result"].startswith("<"):
-            row["result"] = json.loads(row["result"])
-    assert found == [match.to_dict() for match in matches]
-    assert "<no>" in [row["result"] for row in found]
-    assert "<book><author>Ä&lt;</author><title>t</title></book>" in [row["result"] for row in found]
-
-
-def test_a_table_of_no_matches() -> None:
-    table = to_arrow([])
-    assert (table.num_rows, table.schema) == (0, to_arrow(iter(())).schema)
-    assert table.schema.names[-1] == "result"
-
-
-def test_a_table_of_many_matches() -> None:
-    with Engine() as engine:
-        engine.subscribe("S")
-        documents = [{"id": f"d{number}", "xml": "<a/>"} for number in range(2_500)]
-        table = to_arrow(engine.run(documents, batch=400))
-    assert table["documents"].to_pylist() == [[f"d{number}"] for number in range(2_500)]
-
-
-def test_half_of_a_surrogate_pair_is_escaped() -> None:
-    with Engine() as engine:
-        engine.subscribe("S")
-        (match,) = engine.publish("S", {"\ud800": "ä"})
-    assert to_arrow([match])["result"].to_pylist() == ['{"\\ud800": "\\u00e4"}']
-
-
-def test_a_result_that_cannot_be_built_does_not_cost_the_others(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    documents = [{"id": "bad", "json": {"\ud800": 1}}, {"id": "good", "json": {"a": 1}}]
-    with Engine() as engine:
-        engine.subscribe("SELECT <r>{x}</r> FROM S/json->x")
-        table = to_arrow(engine.publish_many(documents))
-    assert table["documents"].to_pylist() == [["bad"], ["good"]]
-    assert table["result"].to_pylist() == [None, "<r><json><a>1</a></json></r>"]
-    (record,) = caplog.records
-    assert "cannot be built" in record.getMessage()
-
-
-# Parameter files
-
-
-def _parameters(path: Path, content: str | bytes) -> list[dict[str, object]]:
-    path = path / "p.csv"
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return list(read_parameters(path))
-
-
-def test_columns_of_numbers_and_of_text(tmp_path: Path) -> None:
-    found = _parameters(
-        tmp_path,
-        "name,code,least,share,mixed,said\r\n"
-        '1,007,7,-0.5,1,"a ""b"", c\r\nd"\r\n'
-        "2,7,-12,1e2,,ä\r\n",
-    )
-    assert found == [
-        {
-            "name": "1",
-            "code": "007",
-            "least": 7,
-            "share": -0.5,
-            "mixed": "1",
-            "said": 'a "b", c\r\nd',
-        },
-        {"name": "2", "code": "7", "least": -12, "share": 100.0, "mixed": "", "said": "ä"},
-    ]
-    assert [type(row["least"]) for row in found] == [int, int]
-
-
-@pytest.mark.parametrize(
-    "cell",
-    [
-        *("+1", "1.", ".5", "0x1", "1_0", " 1", "1 ", "NaN", "1e999", "-", "١", "", "1" * 400),
-        *(str(2**53 + 1), str(-(2**53) - 1)),
-    ],
-)
-def test_what_is_no_number(tmp_path: Path, cell: str) -> None:
-    assert _parameters(tmp_path, f'a,b\n1,"{cell}"\n') == [{"a": 1, "b": cell}]
-
-
-EXACT = st.integers(-(2**53), 2**53)
-"""Integers that are doubles, too."""
-
-
-@given(st.lists(st.tuples(TEXTS, TEXTS)), st.lists(EXACT | st.floats(-1e300, 1e300)))
-def test_what_a_csv_writer_wrote(
-    tmp_path_factory: pytest.TempPathFactory, texts: list[tuple[str, str]], numbers: list[float]
-) -> None:
-    path = tmp_path_factory.mktemp("csv") / "p.csv"
-    length = min(len(texts), len(numbers))
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, quoting=csv.QUOTE_ALL)
-        writer.writerow(["x", "n", "y"])
-        for (x, y), n in zip(texts, numbers, strict=False):
-            writer.writerow(["x" + x, json.dumps(n), "y" + y])
-    assert list(read_parameters(path)) == [
-        {"x": "x" + x, "n": n, "y": "y" + y}
-        for (x, y), n in zip(texts[:length], numbers[:length], strict=True)
-    ]
-
-
-def test_blank_lines_a_byte_order_mark_and_no_rows(tmp_path: Path) -> None:
-    assert _parameters(tmp_path, "\ufeffa\n\n1\n\n2\n\n") == [{"a": 1}, {"a": 2}]
-    assert _parameters(tmp_path, "a,b\n") == []
-
-
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        ("", "line 1: the file is empty; expected a header"),
-        ("\n\n", "line 1: the file is empty; expected a header"),
-        ("a,b\n1,2\n1\n", "line 3: found 1 cells; expected 2"),
-        ('a,b\n"1\n",2\n1,2,3\n', "line 4: found 3 cells; expected 2"),
-        ("a,b,a\n", "line 1: two columns are named 'a'; rename one"),
-        ("\na,,b\n", "line 2: column 2 of the header has no name"),
-        ('a,b\n1,2\n"x,3\n', "line 3: it is no CSV: unexpected end of data"),
-        ('a,b\n"x"y,3\n', "line 2: it is no CSV: "),
-        (b"a,b\n1,2\n\xff,3\n", "line 3: it is not UTF-8: invalid start byte"),
-    ],
-)
-def test_what_is_no_parameter_file(tmp_path: Path, content: str | bytes, problem: str) -> None:
-    with pytest.raises(XSCLError, match=f"p\\.csv, {problem}"):
-        _parameters(tmp_path, content)

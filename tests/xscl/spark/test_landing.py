@@ -7,12 +7,12 @@ import time
 from pathlib import Path
 
 from pyspark.sql import SparkSession
-from xscl.spark.ingestion.spark_files import clear_landing
 
 from xscl.spark.ingestion.archive import Archive
 from xscl.spark.ingestion.batches import Batch
 from xscl.spark.ingestion.feed_options import FeedOptions
 from xscl.spark.ingestion.jobs import start_fetch, start_items
+from xscl.spark.ingestion.spark_files import clear_landing
 from xscl.spark.ingestion.status import read_status
 
 FEED = "<rss version='2.0'><channel><title>f</title><item><guid>{}</guid></item></channel></rss>"

@@ -1,0 +1,87 @@
+"""Matches as a table."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from xscl import Engine
+from xscl.matches.arrow import to_arrow
+
+QUERIES = """
+-- name: copy
+S//book->b[./author->a];
+-- name: picked
+SELECT a, b/title AS t FROM S//book->b[./author->a];
+-- name: joined
+S//book[./author->a] FOLLOWED BY {a = c} S//book[./author->c];
+"""
+
+DOCUMENTS = [
+    {"id": "d1", "timestamp": 1, "xml": "<book><author>Ä&lt;</author><title>t</title></book>"},
+    {"id": "d2", "timestamp": 2.5, "json": {"book": {"author": "Ä<", "title": ["t", "\u20ac"]}}},
+    {"id": "d3", "timestamp": 3, "json": {"book": "<no>"}},
+    {"id": "d4", "timestamp": 4, "json": {"book": [{"author": ["Ä<", "x"]}, None]}},
+]
+
+
+def test_a_table_of_matches_has_the_members_of_their_json_form() -> None:
+    with Engine() as engine:
+        engine.load(QUERIES + "S//book")
+        matches = engine.publish_many(DOCUMENTS)
+    assert len({match.query for match in matches}) == 4
+    table = to_arrow(iter(matches))
+    assert {field.name: str(field.type) for field in table.schema} == {
+        "id": "string",
+        "query": "string",
+        "stream": "string",
+        "time": "double",
+        "documents": "list<item: string>",
+        "streams": "list<item: string>",
+        "nodes": "list<item: int64>",
+        "bindings": "map<string, int64>",
+        "result": "string",
+    }
+    found = table.to_pylist(maps_as_pydicts="strict")
+    for row in found:
+        # An XML result is its text; that of a JSON one is its JSON.
+        if not row["result"].startswith("<"):
+            row["result"] = json.loads(row["result"])
+    assert found == [match.to_dict() for match in matches]
+    assert "<no>" in [row["result"] for row in found]
+    assert "<book><author>Ä&lt;</author><title>t</title></book>" in [row["result"] for row in found]
+
+
+def test_a_table_of_no_matches() -> None:
+    table = to_arrow([])
+    assert (table.num_rows, table.schema) == (0, to_arrow(iter(())).schema)
+    assert table.schema.names[-1] == "result"
+
+
+def test_a_table_of_many_matches() -> None:
+    with Engine() as engine:
+        engine.subscribe("S")
+        documents = [{"id": f"d{number}", "xml": "<a/>"} for number in range(2_500)]
+        table = to_arrow(engine.run(documents, batch=400))
+    assert table["documents"].to_pylist() == [[f"d{number}"] for number in range(2_500)]
+
+
+def test_half_of_a_surrogate_pair_is_escaped() -> None:
+    with Engine() as engine:
+        engine.subscribe("S")
+        (match,) = engine.publish("S", {"\ud800": "ä"})
+    assert to_arrow([match])["result"].to_pylist() == ['{"\\ud800": "\\u00e4"}']
+
+
+def test_a_result_that_cannot_be_built_does_not_cost_the_others(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    documents = [{"id": "bad", "json": {"\ud800": 1}}, {"id": "good", "json": {"a": 1}}]
+    with Engine() as engine:
+        engine.subscribe("SELECT <r>{x}</r> FROM S/json->x")
+        table = to_arrow(engine.publish_many(documents))
+    assert table["documents"].to_pylist() == [["bad"], ["good"]]
+    assert table["result"].to_pylist() == [None, "<r><json><a>1</a></json></r>"]
+    (record,) = caplog.records
+    assert "cannot be built" in record.getMessage()
