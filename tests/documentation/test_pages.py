@@ -34,11 +34,11 @@ from lark import Token
 from lark.grammar import Rule
 
 import xscl
+from xscl.cli.parameters import read_parameters
 from xscl.language import parse, syntax, windows
 from xscl.language.checks.functions import FILTERING, WRAPPING
 from xscl.language.checks.names import PREDECLARED
 from xscl.language.parse import _grammar
-from xscl.sources.tables import read_parameters
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "docs" / "language.md"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from xscl.cli.parameters import read_parameters
 from xscl.cli.report import Report
 from xscl.dissection.dissect import Dissection
 from xscl.durable.positions import Mark, Positions
@@ -24,7 +25,6 @@ from xscl.sources.feed_files import read_feeds
 from xscl.sources.files import read_documents
 from xscl.sources.ingested import read_items
 from xscl.sources.limits import MAX_DOCUMENT
-from xscl.sources.tables import read_parameters
 
 __all__ = [
     "QueryText",
