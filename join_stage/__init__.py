@@ -1,17 +1,18 @@
 """Stage 2: witnesses and query templates in, matches of all queries out (sections 6.4, 6.5).
 
-`term` is a conjunctive query, `plan` the one of a template, `sql` its text, the `compiler` makes
-it a program that the `evaluator` runs.  The `registry` holds the queries as rows of R_T, with
-their time `constraints` (`bounds`: the widest of several) and the `audience` of each row.
+`term` is a conjunctive query, `plan` the one of a template, `sql` its text; the `compiler` makes
+it a program that the `evaluator` runs.  The `registry` holds the queries as rows of R_T, each row
+with its `audience`, queries by time `constraints`, and its `value_joins`, with the widest `bounds`
+of their queries; a `journal` has what is to be written elsewhere.
 
-A `batch` comes to the `processor`, which joins a small one `in_process` and a large one in the
-`relational` way (law 10), by the `strategies` chosen; what it finds are `outputs`.
+A `batch` comes to the `processor`, which joins it by one of the ways behind `batch_join` (law 10):
+a small one `in_process`, a large one in the `relational` way, by the `strategies` chosen.
 """
 
 from join_stage.batch import Accepted, Batch
+from join_stage.batch_join import BatchJoin, Outputs, Wanted
 from join_stage.constraints import TimeConstraint
 from join_stage.in_process.channels import Channel, ChannelTuple
-from join_stage.outputs import Outputs, Wanted
 from join_stage.plan import Chain, Plan, plan_of
 from join_stage.processor import JoinProcessor
 from join_stage.sql import to_sql
@@ -22,6 +23,7 @@ __all__ = [
     "Accepted",
     "Atom",
     "Batch",
+    "BatchJoin",
     "Chain",
     "Channel",
     "ChannelTuple",

@@ -2,25 +2,23 @@
 
 Queries of one plan whose spines are the same have one row; a query adds only its number, its
 time constraint and the first document it sees.  All is counted, so that a query that goes takes
-with it exactly what no other needs.  Changes are collected and written to the relations before
-the next batch, all of them in a few statements; what comes and goes in between never gets there.
+with it exactly what no other needs.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-import duckdb
-
 from join_stage.audience import Audience
-from join_stage.bounds import Bounds, Widest
+from join_stage.bounds import Widest
 from join_stage.constraints import TimeConstraint
+from join_stage.journal import Journal
 from join_stage.plan import Plan
-from join_stage.relational.relations import Columns, delete, insert, numbers, recreate
+from join_stage.value_joins import ValueJoin, ValueJoins
 
-__all__ = ["Registry", "RowTrie", "Trie"]
+__all__ = ["Query", "Registry", "Row", "RowTrie", "Trie"]
 
 Trie = dict[int, "Trie"]
 
@@ -63,83 +61,80 @@ class RowTrie:
 
 
 @dataclass(slots=True, eq=False)
-class _ValueJoin:
-    """An equality of two spines, with the number of its uses in rows and the bounds of the
-    queries that have them."""
-
-    number: int
-    spines: tuple[int, int]
-    uses: int = 0
-    bounds: Bounds = field(default_factory=Bounds)
-    written: bool = False
-
-
-@dataclass(slots=True, eq=False)
-class _Row:
-    """A row of R_T; `waiting` are the spines of its left and of its right side."""
+class Row:
+    """A row of R_T: the numbers of its plan's variables and columns (`key`), the spines of its
+    left and of its right side, its queries."""
 
     number: int
     plan: Plan
     key: tuple[int, ...]
-    joins: tuple[_ValueJoin, ...]
-    waiting: tuple[tuple[int, ...], tuple[int, ...]]
+    joins: tuple[ValueJoin, ...]
+    spines: tuple[tuple[int, ...], tuple[int, ...]]
     audience: Audience = field(default_factory=Audience)
     queries: int = 0
-    written: bool = False
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """The numbers in its plan's columns, which follow the variables."""
+        return self.key[len(self.plan.graph.nodes) :]
+
+    def waiting(self, constraint: TimeConstraint) -> Iterable[int]:
+        """The spines whose nodes wait, by a query's constraint, for documents that come later."""
+        if self.plan.sides == 1:
+            return ()
+        left, right = self.spines
+        # The right document of FOLLOWED BY only looks back.
+        return left if constraint.after else (*left, *right)
 
 
 @dataclass(frozen=True, slots=True)
-class _Query:
-    row: _Row
+class Query:
+    """A query of a row: the documents that it sees, and whether its matches are its alone."""
+
+    row: Row
     constraint: TimeConstraint
     since: int
     sole_disjunct: bool
 
 
+@dataclass(slots=True, eq=False)
+class _PlanRows:
+    """The rows of a plan, by key and by columns; for each column, how many rows have a number;
+    and how many queries are sole disjuncts, or are not."""
+
+    plan: Plan
+    used: list[Counter[int]]
+    rows: dict[tuple[int, ...], Row] = field(default_factory=dict)
+    trie: RowTrie = field(default_factory=RowTrie)
+    queries: Counter[bool] = field(default_factory=Counter)
+
+
 class Registry:
-    """Plans, rows of R_T and queries, mirrored in the relations by `flush`.
+    """Rows of R_T and their queries; `value_joins` are the equalities that rows ask for.
 
-    `plans` are those that have rows, by id; `version` grows whenever a row, or how long one can
-    be reached, may have changed, `structure` whenever rows or the bounds of value joins have.
-    `variables` are the names of variables by number, kept by who gives the numbers.
-
-    For the evaluation in process, `tries` are the rows of each plan, `audiences` the queries of
-    each row, `partners` the value joins by the spines of their left and right leaves, and
-    `joining` says how many have a spine.
+    `version` grows whenever a row, or how long one can be reached, may have changed, `structure`
+    whenever rows or the bounds of value joins have.  `variables` are the names of variables by
+    number, kept by who gives the numbers.  `audiences` are the queries of each row; `filters` the
+    plans of a single document, `crossing` those of two without an equality to be found by.
+    `row_changes` and `query_changes` are to be written elsewhere.
     """
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
-        self._connection = connection
-        self.plans: dict[str, Plan] = {}
+    def __init__(self) -> None:
+        self.value_joins = ValueJoins()
         self.variables: dict[int, str] = {}
         self.version = 0
         self.structure = 0
-        self.tries: dict[str, RowTrie] = {}
         self.audiences: dict[int, Audience] = {}
-        self.partners: dict[int, dict[int, _ValueJoin]] = {}
-        self.joining: Counter[int] = Counter()
-        self._queries: dict[int, _Query] = {}
-        self._rows: dict[tuple[str, tuple[int, ...]], _Row] = {}
-        self._value_joins: dict[tuple[int, int], _ValueJoin] = {}
-        self._bounds = Bounds()
-        self._depths = Widest()
-        self._without_joins = 0
-        self._ordering = 0
+        self.filters: dict[str, Plan] = {}
+        self.crossing: dict[str, Plan] = {}
+        self.row_changes: Journal[Row] = Journal()
+        self.query_changes: Journal[Query] = Journal()
+        self._plans: dict[str, _PlanRows] = {}
+        self._queries: dict[int, Query] = {}
         self._reaches: defaultdict[int, Widest] = defaultdict(Widest)
-        # For each plan, how many rows have a number in each of its columns.
-        self._used: dict[str, list[Counter[int]]] = {}
-        self._rows_of_plan: Counter[str] = Counter()
-        self._sole: Counter[tuple[str, bool]] = Counter()
+        self._depths = Widest()
+        self._ordering = 0
         self._next_row = 0
-        self._next_value_join = 0
-        # What the relations do not know yet, and what they do not know to be gone.
-        self._tables: set[str] = set()
-        self._new_queries: dict[int, _Query] = {}
-        self._gone_queries: list[int] = []
-        self._new_rows: dict[int, _Row] = {}
-        self._gone_rows: dict[str, list[int]] = {}
-        self._changed_joins: dict[int, _ValueJoin] = {}
-        self._gone_joins: list[int] = []
 
     def add(
         self,
@@ -156,51 +151,32 @@ class Registry:
         """Adds a query: its spines in the order of the plan's joins and singles, the variables
         of the plan's nodes, its time constraint, the first document it sees, and whether no
         other query can have the same matches."""
-        found = [self._value_join(spines) for spines in joins]
+        of_plan = self._plans.get(plan.id) or self._add_plan(plan)
+        found = [self.value_joins.of(spines) for spines in joins]
         key = (*variables, *(join.number for join in found), *singles)
-        row = self._rows.get((plan.id, key))
+        row = of_plan.rows.get(key)
         if row is None:
-            row = self._add_row(plan, key, found, joins, singles)
+            row = self._add_row(of_plan, key, found, joins, singles)
         row.queries += 1
         row.audience.add(query, constraint, since=since, sole_disjunct=sole_disjunct)
-        self._sole[plan.id, sole_disjunct] += 1
-        self._queries[query] = self._new_queries[query] = _Query(
-            row, constraint, since, sole_disjunct
-        )
-        if row.joins:
-            self._bounds.add(constraint)
-        for join in row.joins:
-            before = join.bounds.widest
-            join.bounds.add(constraint)
-            if join.bounds.widest != before or not join.written:
-                self._changed_joins[join.number] = join
-            self.structure += join.bounds.widest != before
-        window = constraint.bounds[1]
-        for spine in self._waiting(row, constraint):
-            self._reaches[spine].add(window)
+        of_plan.queries[sole_disjunct] += 1
+        new = self._queries[query] = Query(row, constraint, since, sole_disjunct)
+        self.query_changes.come(query, new)
+        self.structure += self.value_joins.add(constraint, row.joins)
+        for spine in row.waiting(constraint):
+            self._reaches[spine].add(constraint.bounds[1])
         self.version += 1
 
     def remove(self, query: int) -> None:
         """Removes a query, and all that no other query needs."""
         gone = self._queries.pop(query)
-        if self._new_queries.pop(query, None) is None:
-            self._gone_queries.append(query)
+        self.query_changes.go(query, gone)
         row, constraint = gone.row, gone.constraint
-        self._sole[row.plan.id, gone.sole_disjunct] -= 1
-        if not self._sole[row.plan.id, gone.sole_disjunct]:
-            del self._sole[row.plan.id, gone.sole_disjunct]
-        if row.joins:
-            self._bounds.remove(constraint)
-        for join in row.joins:
-            before = join.bounds.widest
-            join.bounds.remove(constraint)
-            if join.bounds.widest != before:
-                self._changed_joins[join.number] = join
-                self.structure += 1
-        window = constraint.bounds[1]
-        for spine in self._waiting(row, constraint):
+        self._plans[row.plan.id].queries[gone.sole_disjunct] -= 1
+        self.structure += self.value_joins.remove(constraint, row.joins)
+        for spine in row.waiting(constraint):
             reach = self._reaches[spine]
-            reach.remove(window)
+            reach.remove(constraint.bounds[1])
             if not reach:
                 del self._reaches[spine]
         row.queries -= 1
@@ -209,9 +185,17 @@ class Registry:
             self._remove_row(row)
         self.version += 1
 
+    def query(self, number: int) -> Query:
+        """A query, with its row of R_T."""
+        return self._queries[number]
+
     def row_of(self, query: int) -> int:
         """The number of a query's row of R_T."""
         return self._queries[query].row.number
+
+    def rows_of(self, plan: Plan) -> Trie:
+        """The rows of a plan, by column."""
+        return self._plans[plan.id].trie.root
 
     def reach(self, spine: int) -> int:
         """For how long (microseconds) after its time a row of a spine can be reached by a query:
@@ -227,16 +211,16 @@ class Registry:
         """The number of queries, of their rows, value joins, plans and templates."""
         return {
             "queries": len(self._queries),
-            "rows": len(self._rows),
-            "value_joins": len(self._value_joins),
-            "plans": len(self.plans),
-            "templates": len({plan.template.id for plan in self.plans.values()}),
+            "rows": len(self.audiences),
+            "value_joins": len(self.value_joins),
+            "plans": len(self._plans),
+            "templates": len({of_plan.plan.template.id for of_plan in self._plans.values()}),
         }
 
     @property
-    def bounds(self) -> tuple[int, int]:
-        """The widest (lo, wl) of all value joins."""
-        return self._bounds.widest
+    def plans(self) -> dict[str, Plan]:
+        """The plans that have rows, by id."""
+        return {number: of_plan.plan for number, of_plan in self._plans.items()}
 
     @property
     def depth(self) -> int:
@@ -248,207 +232,72 @@ class Registry:
         """Whether some plan compares strings by order."""
         return bool(self._ordering)
 
-    @property
-    def some_without_joins(self) -> bool:
-        """Whether some plan has no equality to be found by."""
-        return bool(self._without_joins)
-
     def plans_with(self, joins: set[int], spines: set[int]) -> list[Plan]:
         """The plans some row of which may hold for a batch that has met these value joins and
         whose documents have these spines."""
         return [
-            plan
-            for plan in self.plans.values()
-            if (used := self._used[plan.id])
-            and all(not used[i].keys().isdisjoint(joins) for i in range(len(plan.joins)))
-            and (plan.joins or any(not spines.isdisjoint(column.keys()) for column in used))
+            of_plan.plan
+            for of_plan in self._plans.values()
+            if (used := of_plan.used)
+            and all(not used[i].keys().isdisjoint(joins) for i in range(len(of_plan.plan.joins)))
+            and (of_plan.plan.joins or any(not spines.isdisjoint(column.keys()) for column in used))
         ]
 
     def has(self, plan: Plan, *, sole_disjunct: bool) -> bool:
         """Whether a plan has a query that is a sole disjunct, or one that is not."""
-        return (plan.id, sole_disjunct) in self._sole
+        return self._plans[plan.id].queries[sole_disjunct] > 0
 
-    def ask(self, queries: Collection[int]) -> tuple[frozenset[str], tuple[int, int]]:
-        """Notes some queries as those asked for: the relations `asked_query` and
-        `asked_value_join`.  Returns the ids of their plans and their widest (lo, wl)."""
-        asked = [self._queries[query] for query in queries]
-        joins = {join.number for query in asked for join in query.row.joins}
-        for relation, column, values in (
-            ("query", "q", sorted(queries)),
-            ("value_join", "j", sorted(joins)),
-        ):
-            recreate(self._connection, "asked", {column: numbers(values)})
-            self._connection.execute(
-                f"CREATE OR REPLACE TEMP TABLE asked_{relation} AS "
-                f"SELECT * FROM {relation} WHERE {column} IN (SELECT {column} FROM asked)"
-            )
-        bounds = Bounds()
-        for query in asked:
-            if query.row.joins:
-                bounds.add(query.constraint)
-        return frozenset(query.row.plan.id for query in asked), bounds.widest
+    def _add_plan(self, plan: Plan) -> _PlanRows:
+        of_plan = self._plans[plan.id] = _PlanRows(plan, [Counter() for _ in plan.columns])
+        self._depths.add(plan.depth)
+        self._ordering += plan.orders
+        if plan.sides == 1:
+            self.filters[plan.id] = plan
+        elif not plan.joins:
+            self.crossing[plan.id] = plan
+        return of_plan
 
-    def flush(self) -> bool:
-        """Writes what has changed to the relations; returns whether value joins have come or
-        gone."""
-        others = bool(self._gone_joins) or any(
-            not join.written for join in self._changed_joins.values()
-        )
-        self._flush_rows()
-        if self._gone_queries:
-            delete(self._connection, "query", "q", self._gone_queries)
-            self._gone_queries.clear()
-        if self._new_queries:
-            names = ["q", "r", "lo", "wl", "since", "sole_disjunct"]
-            queries = (
-                (
-                    number,
-                    query.row.number,
-                    *query.constraint.bounds,
-                    query.since,
-                    int(query.sole_disjunct),
-                )
-                for number, query in self._new_queries.items()
-            )
-            insert(self._connection, "query", _columns(names, queries))
-            self._new_queries.clear()
-        self._flush_value_joins()
-        return others
+    def _remove_plan(self, plan: Plan) -> None:
+        del self._plans[plan.id]
+        self._depths.remove(plan.depth)
+        self._ordering -= plan.orders
+        self.filters.pop(plan.id, None)
+        self.crossing.pop(plan.id, None)
 
     def _add_row(
         self,
-        plan: Plan,
+        of_plan: _PlanRows,
         key: tuple[int, ...],
-        value_joins: Sequence[_ValueJoin],
+        value_joins: Sequence[ValueJoin],
         joins: Sequence[tuple[int, int]],
         singles: Sequence[int],
-    ) -> _Row:
-        if plan.id not in self.plans:
-            self.plans[plan.id] = plan
-            self._used[plan.id] = [Counter() for _ in plan.columns]
-            self.tries[plan.id] = RowTrie()
-            self._depths.add(plan.depth)
-            self._without_joins += not plan.joins
-            self._ordering += plan.orders
+    ) -> Row:
         left, right = [ls for ls, _ in joins], [rs for _, rs in joins]
-        for chain, spine in zip(plan.singles, singles, strict=True):
+        for chain, spine in zip(of_plan.plan.singles, singles, strict=True):
             (right if chain.side else left).append(spine)
-        waiting = tuple(left), tuple(right)
-        row = _Row(self._next_row, plan, key, tuple(value_joins), waiting)
+        spines = tuple(left), tuple(right)
+        row = Row(self._next_row, of_plan.plan, key, tuple(value_joins), spines)
         self._next_row += 1
-        self._rows[plan.id, key] = self._new_rows[row.number] = row
-        self._rows_of_plan[plan.id] += 1
-        self.structure += 1
-        self.audiences[row.number] = row.audience
-        self.tries[plan.id].add(_of_columns(row), row.number)
-        for column, number in zip(self._used[plan.id], _of_columns(row), strict=True):
+        of_plan.rows[key] = row
+        of_plan.trie.add(row.columns, row.number)
+        for column, number in zip(of_plan.used, row.columns, strict=True):
             column[number] += 1
-        for join in row.joins:
-            join.uses += 1
+        self.audiences[row.number] = row.audience
+        self.value_joins.use(row.joins)
+        self.row_changes.come(row.number, row)
+        self.structure += 1
         return row
 
-    def _remove_row(self, row: _Row) -> None:
-        plan = row.plan
-        del self._rows[plan.id, row.key], self.audiences[row.number]
-        self.structure += 1
-        self.tries[plan.id].remove(_of_columns(row), row.number)
-        if row.written:
-            self._gone_rows.setdefault(plan.id, []).append(row.number)
-        else:
-            del self._new_rows[row.number]
-        for column, number in zip(self._used[plan.id], _of_columns(row), strict=True):
+    def _remove_row(self, row: Row) -> None:
+        of_plan = self._plans[row.plan.id]
+        del of_plan.rows[row.key], self.audiences[row.number]
+        of_plan.trie.remove(row.columns, row.number)
+        for column, number in zip(of_plan.used, row.columns, strict=True):
             column[number] -= 1
             if not column[number]:
                 del column[number]
-        for join in row.joins:
-            join.uses -= 1
-            if not join.uses:
-                del self._value_joins[join.spines]
-                self._part(join)
-                self._changed_joins.pop(join.number, None)
-                if join.written:
-                    self._gone_joins.append(join.number)
-        self._rows_of_plan[plan.id] -= 1
-        if not self._rows_of_plan[plan.id]:
-            del self._rows_of_plan[plan.id], self._used[plan.id], self.plans[plan.id]
-            del self.tries[plan.id]
-            self._depths.remove(plan.depth)
-            self._without_joins -= not plan.joins
-            self._ordering -= plan.orders
-
-    def _value_join(self, spines: tuple[int, int]) -> _ValueJoin:
-        join = self._value_joins.get(spines)
-        if join is None:
-            join = self._value_joins[spines] = _ValueJoin(self._next_value_join, spines)
-            self._next_value_join += 1
-            left, right = spines
-            self.partners.setdefault(left, {})[right] = join
-            self.joining.update(spines)
-        return join
-
-    def _part(self, join: _ValueJoin) -> None:
-        left, right = join.spines
-        del self.partners[left][right]
-        if not self.partners[left]:
-            del self.partners[left]
-        for spine in join.spines:
-            self.joining[spine] -= 1
-            if not self.joining[spine]:
-                del self.joining[spine]
-
-    @staticmethod
-    def _waiting(row: _Row, constraint: TimeConstraint) -> Iterable[int]:
-        """The spines of a row whose nodes wait for documents that come later."""
-        if row.plan.sides == 1:
-            return ()
-        left, right = row.waiting
-        # The right document of FOLLOWED BY only looks back.
-        return left if constraint.after else (*left, *right)
-
-    def _flush_rows(self) -> None:
-        for plan_id in sorted(self._tables - self.plans.keys()):
-            self._connection.execute(f'DROP TABLE "rows_{plan_id}"')
-            self._tables.remove(plan_id)
-            self._gone_rows.pop(plan_id, None)
-        for plan_id, gone in self._gone_rows.items():
-            delete(self._connection, f"rows_{plan_id}", "r", gone)
-        self._gone_rows.clear()
-        by_plan: dict[str, list[_Row]] = {}
-        for row in self._new_rows.values():
-            row.written = True
-            by_plan.setdefault(row.plan.id, []).append(row)
-        self._new_rows.clear()
-        for plan_id, rows in by_plan.items():
-            plan = self.plans[plan_id]
-            names = ["r", *(f"v{i}" for i in range(len(plan.graph.nodes))), *plan.columns]
-            if plan_id not in self._tables:
-                self._tables.add(plan_id)
-                typed = ", ".join(f'"{name}" INTEGER' for name in names)
-                self._connection.execute(f'CREATE TABLE "rows_{plan_id}" ({typed})')
-            values = ((row.number, *row.key) for row in rows)
-            insert(self._connection, f"rows_{plan_id}", _columns(names, values))
-
-    def _flush_value_joins(self) -> None:
-        changed = list(self._changed_joins.values())
-        old = [join.number for join in changed if join.written] + self._gone_joins
-        if old:
-            delete(self._connection, "value_join", "j", old)
-        if changed:
-            names = ["j", "ls", "rs", "lo", "wl"]
-            values = ((join.number, *join.spines, *join.bounds.widest) for join in changed)
-            insert(self._connection, "value_join", _columns(names, values))
-        for join in changed:
-            join.written = True
-        self._changed_joins.clear()
-        self._gone_joins.clear()
-
-
-def _of_columns(row: _Row) -> tuple[int, ...]:
-    """The numbers of a row in its plan's columns: what follows the variables."""
-    return row.key[len(row.plan.graph.nodes) :]
-
-
-def _columns(names: Sequence[str], rows: Iterable[tuple[int, ...]]) -> Columns:
-    return {
-        name: numbers(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)
-    }
+        self.value_joins.release(row.joins)
+        self.row_changes.go(row.number, row)
+        self.structure += 1
+        if not of_plan.rows:
+            self._remove_plan(row.plan)

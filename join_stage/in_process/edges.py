@@ -95,7 +95,7 @@ class Edges:
         """Whether leaves of a path stand in a value join at all."""
         found = self._joins.get(path)
         if found is None:
-            joining = self._registry.joining
+            joining = self._registry.value_joins.joining
             found = any(joining[spine] > 0 for spine, _ in self._accepts[path])
             self._joins[path] = found
         return found
@@ -115,7 +115,7 @@ class Edges:
         joins: list[tuple[int, Depths, Depths]] = []
         bounds: set[tuple[int, int]] = set()
         for spine, depths in self._accepts[left]:
-            partners = self._registry.partners.get(spine, {})
+            partners = self._registry.value_joins.partners.get(spine, {})
             for other in partners.keys() & by_spine.keys():
                 join = partners[other]
                 bounds.add(join.bounds.widest)

@@ -15,9 +15,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-import duckdb
-
-from join_stage.batch import Batch, Layout, strings_of_rows
+from join_stage.batch import Accepted, Batch, Layout, strings_of_rows
+from join_stage.batch_join import Outputs, Wanted
 from join_stage.in_process.channels import Channel, Channels, ChannelTuple
 from join_stage.in_process.edges import Accepts, Edges
 from join_stage.in_process.plain import hits_of_all
@@ -25,12 +24,11 @@ from join_stage.in_process.residual import Completed, Leaves, OpenPair, Residual
 from join_stage.in_process.signatures import EMPTY, LeafPosition, Signatures, Transitions
 from join_stage.in_process.slices import Posting
 from join_stage.in_process.view_cache import LayoutPositions, ViewCache
-from join_stage.plan import Plan
 from join_stage.registry import Registry
 from join_stage.relational.state import JoinState
 from join_stage.strategies import Strategies
 
-__all__ = ["ExcessivePairs", "InProcessJoin"]
+__all__ = ["InProcessJoin"]
 
 _LONG = 8
 """A range of more than so many times as many documents as all others together is not looked at
@@ -46,7 +44,7 @@ _EXCESSIVE = 300_000
 """So many equal leaves of one document are for DuckDB."""
 
 
-class ExcessivePairs(Exception):
+class _ExcessivePairs(Exception):
     """A document has more in common with others than is joined in process."""
 
 
@@ -107,20 +105,14 @@ class InProcessJoin:
     `documents` counts those that were.
     """
 
-    def __init__(
-        self,
-        connection: duckdb.DuckDBPyConnection,
-        registry: Registry,
-        accepts: Accepts,
-        state: JoinState,
-        strategies: Strategies,
-    ) -> None:
+    def __init__(self, registry: Registry, state: JoinState, strategies: Strategies) -> None:
         self._registry = registry
-        self._edges = Edges(registry, accepts)
-        self.signatures = Signatures(registry, self._edges, strategies.memory)
-        self.cache = ViewCache(connection, state, self.signatures.position, strategies.memory)
+        self._accepts = Accepts()
+        self._edges = Edges(registry, self._accepts)
+        self._signatures = Signatures(registry, self._edges, strategies.memory)
+        self._cache = ViewCache(state, self._signatures.position, strategies.memory)
         self._channels = Channels(registry)
-        self._residual = ResidualTests(connection, registry, accepts, state, self.cache)
+        self._residual = ResidualTests(registry, self._accepts, state, self._cache)
         self._strategies = strategies
         self.documents = 0
         self.tuples: list[ChannelTuple] = []
@@ -131,62 +123,107 @@ class InProcessJoin:
         self._rules: dict[LeafPosition, dict[LeafPosition, _PairRules]] = defaultdict(dict)
         self._version = (-1, -1)
 
-    # What comes.
+    # Batches
 
-    def join(self, batch: Batch) -> None:
-        """Joins a batch with all that is held, and within itself.
+    def accept(self, accepts: Sequence[Accepted]) -> None:
+        """Takes in what leaf paths accept anew."""
+        self._accepts.add(accepts)
 
-        Raises ExcessivePairs; then nothing is found, and the cache is empty.
-        """
-        self.note(batch)
+    def change(
+        self,
+        gone: Sequence[int],
+        moved: Sequence[tuple[int, int | None]],
+        unvalued: Sequence[int],
+    ) -> None:
+        """Follows changes of leaf paths between batches."""
+        self._accepts.change(gone, moved)
+        if moved or unvalued:
+            self._cache.clear()
+
+    def join(self, batch: Batch) -> bool:
+        """Joins a batch with all that is held, and within itself; returns False, having found
+        nothing, where a document has too much in common with others."""
+        self._residual.note(batch)
         self.settle()
         self._residual.begin(batch)
-        self.tuples, self._open, self._new = [], [], {}
-        some = batch.witnesses
-        if self.cache.holes and len(batch) > 1:
-            self.cache.fill(
+        self._find_nothing()
+        if self._cache.holes and len(batch) > 1:
+            self._cache.fill(
                 strings[position]
-                for layout, strings in zip(some.layouts, some.strings, strict=True)
+                for _, layout, strings in batch.witnesses
                 for position, _, _ in self._positions_of(layout).joining
             )
         try:
-            for one in zip(some.documents, some.layouts, some.strings, strict=True):
-                self._join(*one)
-        except ExcessivePairs:
-            self.cache.came(batch.string_numbers)
-            self.cache.clear()
-            raise
+            for witness in batch.witnesses:
+                self._join(*witness)
+        except _ExcessivePairs:
+            self._cache.clear()
+            self._find_nothing()
+            return False
         if batch.strings:
-            self.cache.reached(batch.strings[-1][0])
+            self._cache.reached(batch.strings[-1][0])
         self.documents += len(batch.documents)
+        return True
+
+    def follow(self, batch: Batch) -> None:
+        """Takes in a batch that was joined in DuckDB, and finds nothing."""
+        self._residual.note(batch)
+        self._cache.came(batch.string_numbers)
+        self._find_nothing()
+
+    def clear(self) -> None:
+        """Lets go of all leaves: those of documents held have changed."""
+        self._cache.clear()
+
+    def forget(self, watermark: int | None, documents: Sequence[int], *, exact: bool) -> None:
+        """Drops documents and composites; others go as the cache has no room for them."""
+        if documents:
+            self._cache.drop(documents)
+            self._residual.drop(documents)
+
+    def drop_strings(self, strings: Sequence[int]) -> None:
+        """Drops strings that nothing holds any more."""
+        self._cache.collected(strings)
 
     def settle(self) -> None:
         """Follows the queries, and lets go of what is too much."""
-        if self.signatures.settle(changed=self._edges.settle()):
-            self.cache.clear()
+        if self._signatures.settle(changed=self._edges.settle()):
+            self._cache.clear()
         self._channels.settle()
-        self.cache.shrink()
-        version = (self.signatures.version, self.cache.version)
+        self._cache.shrink()
+        version = (self._signatures.version, self._cache.version)
         if version != self._version or len(self._layouts) > _LAYOUTS:
             self._version = version
             self._layouts.clear()
             self._rules.clear()
 
-    def note(self, batch: Batch) -> None:
-        """Notes the documents and composites of a batch, whoever joins it."""
-        self._residual.note(batch)
+    def held(self) -> dict[str, int]:
+        """The sizes of what is held in process, for `Engine.stats`."""
+        self.settle()
+        cache = self._cache
+        return {"slices": len(cache), "bytes": cache.bytes, "signatures": len(self._signatures)}
 
-    def drop(self, documents: Sequence[int]) -> None:
-        """Documents and composites are no more."""
-        self.cache.drop(documents)
-        self._residual.drop(documents)
+    def joined(self) -> dict[str, int]:
+        """Counts of what was joined in process so far, for `Engine.stats`."""
+        return {
+            "documents": self.documents,
+            "hits": self._cache.hits,
+            "misses": self._cache.misses,
+            "evicted": self._cache.evicted,
+            "pairs": self._signatures.pairs,
+            "plain_pairs": self._signatures.plain,
+            "evaluated": self._signatures.new,
+        }
+
+    def _find_nothing(self) -> None:
+        self.tuples, self._open, self._new = [], [], {}
 
     def _join(self, document: int, layout: Layout, strings: tuple[int | None, ...]) -> None:
         time = self._residual.times[document]
         positions = self._positions_of(layout)
         lefts: list[_Range] = []
         rights: list[_Range] = []
-        for leaf, of_string in self.cache.slices_of(positions, strings):
+        for leaf, of_string in self._cache.slices_of(positions, strings):
             rules = self._rules[leaf]
             for other, posting in of_string.items():
                 met = rules.get(other)
@@ -201,15 +238,15 @@ class InProcessJoin:
             self._pair(document, time, lefts, right=True)
         if rights:
             self._pair(document, time, rights, right=False)
-        self.cache.add(document, time, positions, strings)
-        if self._residual.filters:
+        self._cache.add(document, time, positions, strings)
+        if self._registry.filters:
             of_rows = strings_of_rows(layout, strings)
             self._new[document] = list(zip(positions.positions, of_rows, strict=True))
 
     def _positions_of(self, layout: Layout) -> LayoutPositions:
         positions = self._layouts.get(layout)
         if positions is None:
-            positions = self._layouts[layout] = self.cache.layout_positions(
+            positions = self._layouts[layout] = self._cache.layout_positions(
                 layout, self._edges.joins
             )
         return positions
@@ -221,11 +258,11 @@ class InProcessJoin:
         edge = self._edges.between(other.path, leaf.path)
         if edge is not None:
             until = -1 if edge.lo >= 0 else edge.wl
-            as_right = _PairRule(-edge.wl - 1, until, self.signatures.transitions(other, leaf))
+            as_right = _PairRule(-edge.wl - 1, until, self._signatures.transitions(other, leaf))
         edge = self._edges.between(leaf.path, other.path)
         if edge is not None:
             after = 0 if edge.lo >= 0 else -edge.wl - 1
-            as_left = _PairRule(after, edge.wl, self.signatures.transitions(leaf, other))
+            as_left = _PairRule(after, edge.wl, self._signatures.transitions(leaf, other))
         return as_right, as_left
 
     def _pair(self, document: int, time: int, ranges: list[_Range], *, right: bool) -> None:
@@ -238,8 +275,8 @@ class InProcessJoin:
             if len(longest) > _LONG * rest:
                 hot, one_by_one = longest, rest
         if one_by_one > _EXCESSIVE:
-            raise ExcessivePairs
-        if len(ranges) > _WIDE or not self._strategies.signatures or not self.signatures.pay:
+            raise _ExcessivePairs
+        if len(ranges) > _WIDE or not self._strategies.signatures or not self._signatures.pay:
             self._pair_plainly(document, ranges, right=right)
             return
         states: dict[int, int] = {}
@@ -283,7 +320,7 @@ class InProcessJoin:
         for other, hits in hits_of_all(self._registry, self._edges, equals):
             left, opposite = (other, document) if right else (document, other)
             self._open.append(OpenPair(left, opposite, hits))
-            self.signatures.plain += 1
+            self._signatures.plain += 1
 
     def _record(
         self,
@@ -299,7 +336,7 @@ class InProcessJoin:
         state."""
         if not others:
             return
-        outcome = self.signatures.outcome(state, len(others))
+        outcome = self._signatures.outcome(state, len(others))
         if outcome.final:
             split = self._channels.split(outcome, document, time, others, times, right=right)
             self.tuples += split
@@ -308,17 +345,16 @@ class InProcessJoin:
                 left, opposite = (other, document) if right else (document, other)
                 self._open.append(OpenPair(left, opposite, outcome.open))
 
-    # What it has found.
+    # Matches
 
-    def rows(self, *, sole: bool, channels: bool) -> Iterator[tuple[Plan, list[tuple[int, ...]]]]:
-        """The matches of the last batch, by plan: query, documents, codes, strings; those of
-        `sole` disjuncts too, in channels only with `channels`."""
-        by_plan: dict[str, tuple[Plan, list[tuple[int, ...]]]] = {}
+    def outputs(self, wanted: Wanted) -> Iterator[Outputs]:
+        """The matches of the last batch, or some of them."""
+        by_plan: dict[str, Outputs] = {}
         for one in self.tuples:
             for part in one.channel.parts:
-                arrays = (*part.sole, *part.others) if sole and channels else part.others
+                arrays = (*part.sole, *part.others) if wanted is Wanted.ALL else part.others
                 if arrays:
-                    found = by_plan.setdefault(part.plan.id, (part.plan, []))[1]
+                    found = by_plan.setdefault(part.plan.id, Outputs(part.plan, [])).rows
                     matches = [
                         (*pair, *cast(tuple[int, ...], head))
                         for pair in one.pairs()
@@ -327,10 +363,11 @@ class InProcessJoin:
                     found += (
                         (q, *match) for queries in arrays for q in queries for match in matches
                     )
+        sole = wanted is not Wanted.BUT_SOLE_DISJUNCTS
         audiences = self._registry.audiences
         for completed in self._completed():
             heads = [cast(tuple[int, ...], head) for head in completed.heads]
-            found = by_plan.setdefault(completed.plan.id, (completed.plan, []))[1]
+            found = by_plan.setdefault(completed.plan.id, Outputs(completed.plan, [])).rows
             for row in completed.rows:
                 for queries in audiences[row].admitting(*completed.admitted):
                     arrays = (queries.sole, queries.others) if sole else (queries.others,)
@@ -340,7 +377,7 @@ class InProcessJoin:
                         for query in some
                         for head in heads
                     )
-        yield from by_plan.values()
+        return (outputs for outputs in by_plan.values() if outputs.rows)
 
     def counts(self) -> Counter[int]:
         """The number of matches of the last batch, by query, of the sole disjuncts."""

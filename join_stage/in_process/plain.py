@@ -39,7 +39,7 @@ def hits_of_all(
     relations = Relations(pair=pairs)
     hits: dict[int, list[Hit]] = {}
     for program in programs_of(registry, pairs):
-        for at, bindings in program.begin(registry.tries[program.plan.id].root, relations):
+        for at, bindings in program.begin(registry.rows_of(program.plan), relations):
             by_other: dict[int, list[Binding]] = {}
             for other, *values in bindings:
                 assert isinstance(other, int)

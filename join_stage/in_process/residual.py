@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-import duckdb
-
 from join_stage.batch import Batch
 from join_stage.compiler import program_of
 from join_stage.constraints import FOREVER
@@ -68,13 +66,11 @@ class ResidualTests:
 
     def __init__(
         self,
-        connection: duckdb.DuckDBPyConnection,
         registry: Registry,
         accepts: Accepts,
         state: JoinState,
         cache: ViewCache,
     ) -> None:
-        self._connection = connection
         self._registry = registry
         self._accepts = accepts
         self._state = state
@@ -82,8 +78,6 @@ class ResidualTests:
         self.times: dict[int, int] = {}
         self._composites: dict[int, _Composite] = {}
         self._values: dict[int, StringValue | None] = {}
-        self.filters: list[Plan] = []
-        self._version = -1
 
     def note(self, batch: Batch) -> None:
         """Notes the documents and composites of a batch, whoever joins it."""
@@ -93,9 +87,6 @@ class ResidualTests:
 
     def begin(self, batch: Batch) -> None:
         """Before a batch is joined in process."""
-        if self._version != self._registry.structure:
-            self._version = self._registry.structure
-            self.filters = [plan for plan in self._registry.plans.values() if plan.sides == 1]
         if len(self._values) > _VALUES:
             self._values.clear()
         if self._registry.orders:
@@ -111,9 +102,9 @@ class ResidualTests:
     def filtered(self, document: int, leaves: Leaves) -> Iterator[Completed]:
         """What the queries of one document find in it."""
         relations = Relations(left=self._bound(leaves), string=self._string)
-        for plan in self.filters:
-            root = self._registry.tries[plan.id].root
-            for rows, heads in program_of(plan).complete(root, [()], relations):
+        for plan in self._registry.filters.values():
+            rows_of_plan = self._registry.rows_of(plan)
+            for rows, heads in program_of(plan).complete(rows_of_plan, [()], relations):
                 yield Completed(plan, (document,), rows, heads, (FOREVER, 0, document))
 
     def completed(self, pairs: Sequence[OpenPair]) -> Iterator[Completed]:
@@ -179,11 +170,7 @@ class ResidualTests:
         """What the number of a string stands for."""
         assert isinstance(number, int)
         if number not in self._values:
-            self._state.write()
-            rows = self._connection.execute(
-                "SELECT value, double FROM strings WHERE id = ?", [number]
-            ).fetchall()
-            self._values[number] = rows[0] if rows else None
+            self._values[number] = self._state.string(number)
         return self._values[number]
 
 

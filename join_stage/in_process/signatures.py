@@ -270,9 +270,7 @@ class Signatures:
             [
                 Hit(program, at, tuple([binding[1:] for binding in bindings]))
                 for program in programs_of(self._registry, pairs)
-                for at, bindings in program.begin(
-                    self._registry.tries[program.plan.id].root, relations
-                )
+                for at, bindings in program.begin(self._registry.rows_of(program.plan), relations)
             ]
         )
 

@@ -14,8 +14,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-import duckdb
-
 from join_stage.batch import Layout, strings_of_rows
 from join_stage.in_process.signatures import LeafPosition
 from join_stage.in_process.slices import ENTRY, POSTING, Posting, Slice, size_of
@@ -79,12 +77,10 @@ class ViewCache:
 
     def __init__(
         self,
-        connection: duckdb.DuckDBPyConnection,
         state: JoinState,
         position: Callable[[int, tuple[int, ...]], LeafPosition],
         memory: int,
     ) -> None:
-        self._connection = connection
         self._state = state
         self._position = position
         self._memory = memory
@@ -167,10 +163,7 @@ class ViewCache:
     def _fill(self, strings: Collection[int]) -> dict[int, Slice]:
         self._write()
         filled: dict[int, Slice] = {string: {} for string in strings}
-        rows = self._connection.execute(
-            "SELECT s, doc, ts, path, chain FROM node WHERE s IN (SELECT unnest(?::BIGINT[]))",
-            [list(strings)],
-        ).fetchall()
+        rows = self._state.leaves_with(strings)
         for string, document, time, path, chain in rows:
             of_string = filled[string]
             position = self._position(path, tuple(chain))
@@ -250,10 +243,7 @@ class ViewCache:
     def _fetch(self, documents: Sequence[int]) -> dict[int, DocumentLeaves]:
         self._write()
         rows: dict[int, tuple[int, list[LeafPosition], list[int | None]]] = {}
-        for document, time, path, chain, string in self._connection.execute(
-            "SELECT doc, ts, path, chain, s FROM node WHERE doc IN (SELECT unnest(?::INTEGER[]))",
-            [list(documents)],
-        ).fetchall():
+        for document, time, path, chain, string in self._state.leaves_of(documents):
             _, positions, strings = rows.setdefault(document, (time, [], []))
             positions.append(self._position(path, tuple(chain)))
             strings.append(string)

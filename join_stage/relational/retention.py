@@ -50,18 +50,17 @@ class Retention:
             self._note_reaches()
             state.drop_before(watermark, "path_reach")
 
-    def collect(self, *, exact: bool) -> list[tuple[int, str]]:
-        """Drops the strings that no row holds any more; returns them with their numbers."""
+    def unheld_strings(self, *, exact: bool) -> dict[int, str]:
+        """The strings that no row holds, by number; none unless that pays or is to be `exact`."""
         state = self._state
         if not exact and state.loosened - self._loosened <= state.rows // 4:
-            return []
+            return {}
         self._loosened = state.loosened
         state.write()
         unheld: list[tuple[int, str]] = self._connection.execute(
-            "DELETE FROM strings "
-            "WHERE id NOT IN (SELECT s FROM node WHERE s IS NOT NULL) RETURNING id, value"
+            "SELECT id, value FROM strings WHERE id NOT IN (SELECT s FROM node WHERE s IS NOT NULL)"
         ).fetchall()
-        return unheld
+        return dict(unheld)
 
     def _note_reaches(self) -> None:
         """`path_reach`: the reach of each leaf path, the longest of the spines it accepts.

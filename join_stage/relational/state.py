@@ -2,18 +2,18 @@
 
 A batch leaves its witnesses, its documents and composites, and the strings that are new.  Those
 that are joined in process are written behind: many at a time, or when somebody asks for them.
-What the queries' coming and going changes in stage 1's leaf paths changes the rows that bear them.
+As queries come and go, stage 1's leaf paths change, and with them the rows that bear them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence, Set
+from itertools import chain
 
 import duckdb
 
-from join_stage.batch import (
-    Accepted,
-    Batch,
+from join_stage.batch import Accepted, Batch
+from join_stage.relational.columns import (
     accept_columns,
     composite_columns,
     document_columns,
@@ -51,7 +51,8 @@ class JoinState:
         self.unsettled: set[int] = set()
         self._composites = 0
         self._documents = 0
-        self._waiting = Batch()
+        self._waiting: list[Batch] = []
+        self._documents_waiting = 0
         self._accepts_waiting: list[Accepted] = []
         self._dropped: list[int] = []
 
@@ -59,16 +60,17 @@ class JoinState:
         """Makes a batch the current one and adds it to the state."""
         self.write()
         self._note(batch)
-        self._add(batch)
-        recreate(self._connection, "node_w", witness_columns(batch))
-        if batch.witnesses.documents:
+        self._add([batch])
+        recreate(self._connection, "node_w", witness_columns([batch]))
+        if batch.witnesses:
             self._connection.execute("INSERT INTO node BY NAME FROM node_w")
 
     def take(self, batch: Batch) -> None:
         """Adds a batch to the state; it is written later."""
         self._note(batch)
-        self._waiting.extend(batch)
-        if len(self._waiting) > self._most_waiting:
+        self._waiting.append(batch)
+        self._documents_waiting += len(batch)
+        if self._documents_waiting > self._most_waiting:
             self.write()
 
     def write(self) -> None:
@@ -79,16 +81,11 @@ class JoinState:
             self.paths_changed = True
         dropped, self._dropped = self._dropped, []
         self._documents -= len(dropped)
-        waiting, self._waiting = self._waiting, Batch()
-        if dropped and waiting:
-            never_written = set(waiting.numbers).intersection(dropped)
-            before, waiting = waiting, waiting.without(never_written)
-            self._composites -= len(before.composites) - len(waiting.composites)
-            self._count_dropped(before.rows - waiting.rows)
-            dropped = [number for number in dropped if number not in never_written]
-        self._add(waiting)
-        if waiting.rows:
-            insert(self._connection, "node", witness_columns(waiting))
+        waiting, self._waiting, self._documents_waiting = self._waiting, [], 0
+        if waiting:
+            gone = set(dropped).intersection(chain.from_iterable(one.times for one in waiting))
+            self._write_batches(waiting, gone)
+            dropped = [number for number in dropped if number not in gone]
         if dropped:
             self._delete_rows("doc", dropped)
             delete(self._connection, "document", "doc", dropped)
@@ -98,7 +95,7 @@ class JoinState:
     def make_current(self, batch: Batch) -> None:
         """Makes a batch that was taken the current one."""
         self.write()
-        recreate(self._connection, "node_w", witness_columns(batch))
+        recreate(self._connection, "node_w", witness_columns([batch]))
 
     def make_all_current(self) -> None:
         """Makes all that is in the state the current batch."""
@@ -109,9 +106,8 @@ class JoinState:
         """Makes documents and composites that are in the state the current batch: its witnesses
         take the place of the documents' rows, the composites keep theirs."""
         self.write()
-        if batch.strings:
-            insert(self._connection, "strings", string_columns(batch))
-        recreate(self._connection, "node_w", witness_columns(batch))
+        self._add_strings([batch])
+        recreate(self._connection, "node_w", witness_columns([batch]))
         if batch.documents:
             self._delete_rows("doc", [number for number, *_ in batch.documents])
         if batch.rows:
@@ -186,6 +182,49 @@ class JoinState:
         ).fetchall()[0]
         self._count_dropped(dropped)
 
+    def leaves_with(self, strings: Collection[int]) -> list[tuple[int, int, int, int, list[int]]]:
+        """The written leaves with some strings: string, document, time, path, chain."""
+        return self._connection.execute(
+            "SELECT s, doc, ts, path, chain FROM node WHERE s IN (SELECT unnest(?::BIGINT[]))",
+            [list(strings)],
+        ).fetchall()
+
+    def leaves_of(
+        self, documents: Collection[int]
+    ) -> list[tuple[int, int, int, list[int], int | None]]:
+        """The written leaves of some documents: document, time, path, chain, string."""
+        return self._connection.execute(
+            "SELECT doc, ts, path, chain, s FROM node WHERE doc IN (SELECT unnest(?::INTEGER[]))",
+            [list(documents)],
+        ).fetchall()
+
+    def string(self, number: int) -> tuple[str, float | None] | None:
+        """The value and double of a string, None of one that equals nothing."""
+        self.write()
+        found = self._connection.execute(
+            "SELECT value, double FROM strings WHERE id = ?", [number]
+        ).fetchall()
+        return found[0] if found else None
+
+    def strings_held(self, strings: Collection[int]) -> set[int]:
+        """Those of some strings that rows hold."""
+        self.write()
+        held = self._connection.execute(
+            "SELECT DISTINCT s FROM node WHERE s IN (SELECT unnest(?::BIGINT[]))", [list(strings)]
+        ).fetchall()
+        return {number for (number,) in held}
+
+    def drop_strings(self, strings: Sequence[int]) -> None:
+        """Drops strings that nothing holds any more."""
+        if strings:
+            delete(self._connection, "strings", "id", strings)
+
+    def witnesses_by_stream(self) -> dict[str, int]:
+        """The number of rows of `node` that the documents of each stream have."""
+        self.write()
+        query = "SELECT stream, count(*) FROM node JOIN document USING (doc) GROUP BY stream"
+        return dict(self._connection.execute(query).fetchall())
+
     def sizes(self) -> dict[str, int]:
         """The number of rows of `node`, `strings`, `accept`, `document` and `composite`."""
         self.write()
@@ -200,14 +239,31 @@ class JoinState:
         self.rows += batch.rows
         self.came += batch.rows
 
-    def _add(self, batch: Batch) -> None:
-        """Adds all of a batch but its witnesses."""
-        if batch.strings:
-            insert(self._connection, "strings", string_columns(batch))
-        if batch.documents:
-            insert(self._connection, "document", document_columns(batch))
-        if batch.composites:
-            insert(self._connection, "composite", composite_columns(batch))
+    def _write_batches(self, batches: Sequence[Batch], gone: Set[int]) -> None:
+        """Writes what batches have left, but of documents that have gone in the meantime."""
+        self._add(batches, gone)
+        columns = witness_columns(batches, gone)
+        if len(columns["doc"]):
+            insert(self._connection, "node", columns)
+        if gone:
+            some = [batch for batch in batches if not gone.isdisjoint(batch.times)]
+            witnesses = chain.from_iterable(batch.witnesses for batch in some)
+            rows = sum(len(layout.paths) for number, layout, _ in witnesses if number in gone)
+            self._count_dropped(rows)
+            composites = chain.from_iterable(batch.composites for batch in some)
+            self._composites -= sum(number in gone for number, *_ in composites)
+
+    def _add(self, batches: Sequence[Batch], gone: Set[int] = frozenset()) -> None:
+        """Adds all of some batches but their witnesses."""
+        self._add_strings(batches)
+        if any(batch.documents for batch in batches):
+            insert(self._connection, "document", document_columns(batches, gone))
+        if any(batch.composites for batch in batches):
+            insert(self._connection, "composite", composite_columns(batches, gone))
+
+    def _add_strings(self, batches: Sequence[Batch]) -> None:
+        if any(batch.strings for batch in batches):
+            insert(self._connection, "strings", string_columns(batches))
 
     def _delete_rows(self, column: str, values: Sequence[int]) -> None:
         self._count_dropped(delete(self._connection, "node", column, values))

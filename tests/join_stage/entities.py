@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from join_stage import Batch, Chain, JoinProcessor, Plan, Strategies, TimeConstraint, plan_of
 from templates import JoinGraph, minor
-from tests.join_stage.witnessing import leave
+from tests.join_stage.witnessing import leave, witnesses_of
 from tests.templates.graphs import graph
 from xpath_stage import Witnesses
 
@@ -265,9 +265,10 @@ class Feeder:
         del self.queries[number]
 
     def collect(self, *, exact: bool = True) -> list[str]:
-        gone = self.processor.collect(exact=exact)
-        self.strings -= {int(value) for value in gone}
-        return gone
+        unheld = self.processor.unheld_strings(exact=exact)
+        self.processor.drop_strings([*unheld])
+        self.strings -= {int(value) for value in unheld.values()}
+        return [*unheld.values()]
 
     def release(self) -> None:
         """Tells the processor which spines are no more."""
@@ -340,16 +341,16 @@ class Feeder:
                 ),
             )
         return Batch(
-            documents=[(one.number, one.time, "S", f"d{one.number}") for one in ordinary],
-            composites=[
+            documents=tuple((one.number, one.time, "S", f"d{one.number}") for one in ordinary),
+            composites=tuple(
                 (one.number, one.time, one.start, min(one.parts), one.parts) for one in composed
-            ],
-            witnesses=witnesses,
-            accepts=[
+            ),
+            witnesses=witnesses_of(witnesses),
+            accepts=tuple(
                 (path, self.spines[labels], tuple(int(label in LEAVES) for label in labels))
                 for path, labels in accepts
-            ],
-            strings=[(number, str(number), float(number)) for number in new],
+            ),
+            strings=tuple((number, str(number), float(number)) for number in new),
         )
 
 

@@ -77,9 +77,9 @@ def written(processor: JoinProcessor) -> dict[str, Any]:
         "rows": Counter(rows.values()),
         "value joins": sorted(map(tuple, joins.values())),
         "counts": registry.counts(),
-        "bounds": registry.bounds,
+        "bounds": registry.value_joins.bounds,
         "depth": registry.depth,
-        "without joins": registry.some_without_joins,
+        "without joins": {*registry.filters, *registry.crossing},
         "reaches": registry.reaches(),
     }
 
@@ -160,10 +160,10 @@ def test_thousands_go_as_they_came() -> None:
             window = TimeConstraint(True, 3_000 - number)
             add(registry, number, (PAIR, ((number, number + 1),), (), window))
         processor.prepare()
-        assert registry.bounds == (0, 3_000)
+        assert registry.value_joins.bounds == (0, 3_000)
         for number in range(2_999):
             registry.remove(number)
-        assert registry.bounds == (0, 1)
+        assert registry.value_joins.bounds == (0, 1)
         processor.prepare()
         left = "SELECT (SELECT count(*) FROM query), (SELECT count(*) FROM value_join)"
         assert connection.execute(left).fetchall() == [(1, 1)]

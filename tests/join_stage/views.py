@@ -92,13 +92,13 @@ class Views:
         """
         found: set[tuple[object, ...]] = set()
         width = 0
-        completed = {plan.id for plan in self._processor.plans()}
+        completed = {plan.id for plan in self._processor.relational.plans()}
         for plan, nodes in self._plans(template):
             width = len(nodes)
             if plan.sides == 1 or plan.id not in completed:
                 continue
             names = ", ".join(f"n{node} & 4294967295" for node in nodes)
-            matches = self._processor.matches(plan, nodes)
+            matches = self._processor.relational.matches(plan, nodes)
             found.update(
                 self._connection.execute(
                     f"SELECT query_name.name, id, {names}, seconds FROM "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import count
 
+from join_stage.batch import Witness
 from xpath_stage import Layout, Witnesses
 
 Leaf = tuple[int, tuple[int, ...], int | None]
@@ -21,3 +22,8 @@ def leave(to: Witnesses, document: int, leaves: Iterable[Leaf]) -> None:
         (path, chain, None if string is None else next(places), ()) for path, chain, string in rows
     )
     to.leave(document, layout, [string for *_, string in rows if string is not None])
+
+
+def witnesses_of(witnesses: Witnesses) -> tuple[Witness, ...]:
+    """Witnesses as a batch has them."""
+    return tuple(zip(witnesses.documents, witnesses.layouts, witnesses.strings, strict=True))

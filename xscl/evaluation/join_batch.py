@@ -29,14 +29,16 @@ def joining_batch(
 ) -> Batch:
     """The batch of some documents and composites, whose numbers ascend."""
     return Batch(
-        [(one.number, one.time, one.stream, one.id) for one in documents],
-        [
-            (one.number, one.time, one.start, min(one.documents), one.documents)
-            for one in composites
-        ],
-        witnesses,
-        accepted(accepts),
-        [(number, value, double_of(value)) for number, value in strings],
+        tuple([(one.number, one.time, one.stream, one.id) for one in documents]),
+        tuple(
+            [
+                (one.number, one.time, one.start, min(one.documents), one.documents)
+                for one in composites
+            ]
+        ),
+        tuple(zip(witnesses.documents, witnesses.layouts, witnesses.strings, strict=True)),
+        tuple(accepted(accepts)),
+        tuple([(number, value, double_of(value)) for number, value in strings]),
     )
 
 

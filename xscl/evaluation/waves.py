@@ -184,7 +184,9 @@ class Evaluation:
         watermark = self._intake.watermark
         if gone or watermark is not None or exact:
             self._join.forget(watermark, gone, exact=exact)
-            self._strings.forget(self._join.collect(exact=exact))
+            unheld = self._join.unheld_strings(exact=exact)
+            self._join.drop_strings([*unheld])
+            self._strings.forget(unheld.values())
         self._intake.bodies.shrink()
 
     def settle(self) -> None:

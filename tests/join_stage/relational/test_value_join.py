@@ -15,7 +15,7 @@ from join_stage.constraints import FOREVER
 from join_stage.relational.relations import create, insert
 from join_stage.relational.state import JoinState
 from join_stage.relational.value_join import Delta, join_values, note_joining_paths
-from tests.join_stage.witnessing import leave
+from tests.join_stage.witnessing import leave, witnesses_of
 from xpath_stage import Witnesses
 
 DEPTH = 2
@@ -117,7 +117,7 @@ def begin(state: JoinState, case: Case, numbers: range) -> None:
         rows = ((leaf.path, tuple(leaf.chain), leaf.string) for leaf in leaves)
         leave(witnesses, number, rows)
     documents = [(number, case.times[number], "S", f"d{number}") for number in numbers]
-    state.begin(Batch(documents, witnesses=witnesses))
+    state.begin(Batch(tuple(documents), witnesses=witnesses_of(witnesses)))
 
 
 def pairs(case: Case) -> Counter[Pair]:

@@ -1,0 +1,113 @@
+"""Value joins: the equalities of two spines that queries ask for, each stored once.
+
+A leaf's spines say in which value joins it takes part, on the left or on the right side; the
+widest window of the queries that have a value join bounds what is joined for it (law 9).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from join_stage.bounds import Bounds
+from join_stage.constraints import TimeConstraint
+from join_stage.journal import Journal
+
+__all__ = ["ValueJoin", "ValueJoins"]
+
+
+@dataclass(slots=True, eq=False)
+class ValueJoin:
+    """An equality of two spines, with the number of its uses in rows of R_T and the bounds of the
+    queries that have it."""
+
+    number: int
+    spines: tuple[int, int]
+    uses: int = 0
+    bounds: Bounds = field(default_factory=Bounds)
+
+
+class ValueJoins:
+    """Value joins by the spines of their left and right leaves (`partners`).
+
+    `joining` counts the value joins of each spine; `changes` are those to be written.
+    """
+
+    def __init__(self) -> None:
+        self.partners: dict[int, dict[int, ValueJoin]] = {}
+        self.joining: Counter[int] = Counter()
+        self.changes: Journal[ValueJoin] = Journal()
+        self._bounds = Bounds()
+        self._next = 0
+
+    def __len__(self) -> int:
+        return sum(map(len, self.partners.values()))
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The widest (lo, wl) of all."""
+        return self._bounds.widest
+
+    def of(self, spines: tuple[int, int]) -> ValueJoin:
+        """The value join of two spines, a new one where there is none."""
+        left, right = spines
+        partners = self.partners.setdefault(left, {})
+        join = partners.get(right)
+        if join is None:
+            join = partners[right] = ValueJoin(self._next, spines)
+            self._next += 1
+            self.joining.update(spines)
+            self.changes.come(join.number, join)
+        return join
+
+    def use(self, joins: Sequence[ValueJoin]) -> None:
+        """A row of R_T has these value joins."""
+        for join in joins:
+            join.uses += 1
+
+    def release(self, joins: Sequence[ValueJoin]) -> None:
+        """A row of R_T that had these value joins is no more."""
+        for join in joins:
+            join.uses -= 1
+            if not join.uses:
+                self._remove(join)
+
+    def add(self, constraint: TimeConstraint, joins: Sequence[ValueJoin]) -> bool:
+        """Counts the constraint of a query with these value joins; returns whether the bounds of
+        any have changed."""
+        if joins:
+            self._bounds.add(constraint)
+        before = [join.bounds.widest for join in joins]
+        for join in joins:
+            join.bounds.add(constraint)
+        return self._have_changed(joins, before)
+
+    def remove(self, constraint: TimeConstraint, joins: Sequence[ValueJoin]) -> bool:
+        """Counts the constraint of a query no more; returns whether the bounds of any have
+        changed."""
+        if joins:
+            self._bounds.remove(constraint)
+        before = [join.bounds.widest for join in joins]
+        for join in joins:
+            join.bounds.remove(constraint)
+        return self._have_changed(joins, before)
+
+    def _have_changed(self, joins: Sequence[ValueJoin], before: Sequence[tuple[int, int]]) -> bool:
+        changed = False
+        for join, widest in zip(joins, before, strict=True):
+            if join.bounds.widest != widest:
+                self.changes.change(join.number, join)
+                changed = True
+        return changed
+
+    def _remove(self, join: ValueJoin) -> None:
+        left, right = join.spines
+        del self.partners[left][right]
+        if not self.partners[left]:
+            del self.partners[left]
+        for spine in join.spines:
+            self.joining[spine] -= 1
+            if not self.joining[spine]:
+                del self.joining[spine]
+        self.changes.go(join.number, join)
