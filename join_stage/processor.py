@@ -46,6 +46,11 @@ class JoinProcessor:
         self.relational = RelationalJoin(self.connection, self.registry, self._state)
         self._ways: tuple[BatchJoin, ...] = (self._in_process, self.relational)
 
+    @property
+    def version(self) -> int:
+        """Grows whenever queries, or how long a row of theirs can be reached, may have changed."""
+        return self.registry.version
+
     # Batches
 
     def begin(self, batch: Batch) -> None:
@@ -122,6 +127,10 @@ class JoinProcessor:
     def counts(self) -> dict[int, int]:
         """The number of matches that the current batch completes, by sole disjunct."""
         return {query: count for way in self._ways for query, count in way.counts().items()}
+
+    def advance(self, watermark: int | None) -> Sequence[Outputs]:
+        """The matches that time completes: none, as the later document of a pair completes it."""
+        return ()
 
     # State
 

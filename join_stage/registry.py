@@ -185,9 +185,9 @@ class Registry:
             self._remove_row(row)
         self.version += 1
 
-    def query(self, number: int) -> Query:
+    def query(self, number: int) -> Query | None:
         """A query, with its row of R_T."""
-        return self._queries[number]
+        return self._queries.get(number)
 
     def row_of(self, query: int) -> int:
         """The number of a query's row of R_T."""

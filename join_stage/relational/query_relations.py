@@ -32,12 +32,14 @@ class QueryRelations:
         return self._flush_value_joins()
 
     def ask(self, queries: Collection[int]) -> tuple[frozenset[str], tuple[int, int]]:
-        """Notes some queries as those asked for: the relations `asked_query` and
-        `asked_value_join`.  Returns the ids of their plans and their widest (lo, wl)."""
-        asked = [self._registry.query(query) for query in queries]
-        joins = {join.number for query in asked for join in query.row.joins}
+        """Notes some queries as those asked for, if they are registered: the relations
+        `asked_query` and `asked_value_join`.  Returns the ids of their plans and their widest
+        (lo, wl)."""
+        found = {number: self._registry.query(number) for number in queries}
+        asked = {number: query for number, query in found.items() if query is not None}
+        joins = {join.number for query in asked.values() for join in query.row.joins}
         for relation, column, values in (
-            ("query", "q", sorted(queries)),
+            ("query", "q", sorted(asked)),
             ("value_join", "j", sorted(joins)),
         ):
             recreate(self._connection, "asked", {column: numbers(values)})
@@ -46,10 +48,10 @@ class QueryRelations:
                 f"SELECT * FROM {relation} WHERE {column} IN (SELECT {column} FROM asked)"
             )
         bounds = Bounds()
-        for query in asked:
+        for query in asked.values():
             if query.row.joins:
                 bounds.add(query.constraint)
-        return frozenset(query.row.plan.id for query in asked), bounds.widest
+        return frozenset(query.row.plan.id for query in asked.values()), bounds.widest
 
     def _flush_rows(self) -> None:
         changes, plans = self._registry.row_changes.take(), self._registry.plans

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from join_stage import Plan
 from xscl.documents.document import Document
 
-__all__ = ["Composite", "Derived", "Found", "Reading", "Source"]
+__all__ = ["Composite", "Computed", "Derived", "Found", "Reading", "RowReader", "Source"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,13 +43,37 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Computed:
+    """What a row has beside nodes: computed values; how many of its documents each of its variables
+    is bound to, in order, () for one each; and when it was known, in microseconds, None for the
+    time of its latest document."""
+
+    values: tuple[object, ...] = ()
+    events: tuple[int, ...] = ()
+    time: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
-    """A row of a stage: documents by number in block order, the codes of its columns' nodes and
-    the strings of the valued ones."""
+    """A row of a stage: documents by number in block order, the codes of its columns' nodes, the
+    strings of the valued ones, and what else the stage has computed."""
 
     documents: tuple[int, ...]
     codes: tuple[int, ...]
     strings: tuple[int | None, ...]
+    computed: Computed | None = None
+
+    def known_at(self, documents: Sequence[Document]) -> int:
+        """The time (microseconds) from which on it is known, given its documents."""
+        computed = None if self.computed is None else self.computed.time
+        return max(document.time for document in documents) if computed is None else computed
+
+
+class RowReader(Protocol):
+    """How the rows of a second stage are read."""
+
+    def read(self, values: Sequence[Any], composites: Mapping[int, Composite]) -> Found:
+        """The row that some values stand for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ from xscl.durable.undelivered import CALLBACK, remembered
 from xscl.errors import DocumentError, QueryError, StateError, XSCLError
 from xscl.evaluation.join_batch import in_batches
 from xscl.evaluation.match_groups import MatchGroup, MatchGroups
+from xscl.evaluation.second_stage import SecondStage, longest_reach
 from xscl.evaluation.stats import stats
 from xscl.evaluation.waves import Delivery, Evaluation
 from xscl.explain import as_text
@@ -108,12 +109,13 @@ class Engine:
         self._strings = Strings()
         self._xpath = XPathEvaluator(self._strings)
         self._on_skip = on_skip or (lambda error: log.warning("skipped: %s", error))
-        self._queries = Catalogue(self._xpath, self._join.registry)
+        stages: tuple[SecondStage, ...] = (self._join,)
+        self._queries = Catalogue(self._xpath, self._join.registry, longest_reach(stages))
         retention = Retention(self._queries.reach)
         self._intake = Intake(_lateness(lateness), retention, bodies=Bodies(budget.bodies))
         self._skips: list[DocumentError] = []
         self._evaluation = Evaluation(
-            self._xpath, self._join, self._strings, self._queries, self._intake, self._skips.append
+            self._xpath, stages, self._strings, self._queries, self._intake, self._skips.append
         )
         self._registration = Registration(
             self._queries, self._evaluation, self._intake, self._cancel, sharing=query_sharing

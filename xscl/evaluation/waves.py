@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from lxml import etree
 
-from join_stage import Batch, JoinProcessor, Wanted
+from join_stage import Batch, ChannelTuple, Wanted
 from xpath_stage import (
     Accept,
     ExcessiveDocument,
@@ -36,6 +37,7 @@ from xscl.errors import DocumentError
 from xscl.evaluation.grouping import Grouping
 from xscl.evaluation.join_batch import accepted, joining_batch
 from xscl.evaluation.match_groups import MatchGroups
+from xscl.evaluation.second_stage import SecondStage, StageRows, take_unheld_strings
 from xscl.matches.match import Match
 from xscl.queries.catalogue import Catalogue
 from xscl.queries.shared_query import FormPart
@@ -58,8 +60,31 @@ class Wave:
         return bool(self.documents or self.composites)
 
 
+_Row = tuple[Subscription | Derived, Found]
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """What stages have found in a wave, and what time has completed after the last one."""
+
+    stages: Sequence[SecondStage]
+    timed: Sequence[StageRows]
+
+    @property
+    def tuples(self) -> Iterator[ChannelTuple]:
+        return chain.from_iterable(stage.tuples for stage in self.stages)
+
+    def outputs(self, wanted: Wanted) -> Iterator[StageRows]:
+        for stage in self.stages:
+            yield from stage.outputs(wanted)
+        yield from self.timed
+
+    def counts(self) -> Iterator[tuple[int, int]]:
+        return chain.from_iterable(stage.counts().items() for stage in self.stages)
+
+
 class Evaluation:
-    """Both stages of an engine, with its queries and the documents that it holds.
+    """The stages of an engine, with its queries and the documents that it holds.
 
     Documents that cannot be read are told to `on_error`, and counted.
     """
@@ -67,14 +92,14 @@ class Evaluation:
     def __init__(
         self,
         xpath: XPathEvaluator,
-        join: JoinProcessor,
+        stages: Sequence[SecondStage],
         strings: Strings,
         queries: Catalogue,
         intake: Intake,
         on_error: Callable[[DocumentError], object],
     ) -> None:
         self._xpath = xpath
-        self._join = join
+        self._stages = stages
         self._strings = strings
         self._queries = queries
         self._intake = intake
@@ -104,10 +129,9 @@ class Evaluation:
         groups = MatchGroups(self._xpath.attribute_name)
         deliveries: list[Delivery] = []
         wave = self._read(envelopes, raising=raising)
-        while wave:
-            self._begin(wave)
-            rows = list(self._rows(Wanted.BUT_CHANNELS))
-            self._grouping.group(self._join.tuples, rows, self._intake.held, groups)
+        while step := self._step(wave):
+            rows = self._rows(step.outputs(Wanted.BUT_CHANNELS))
+            self._grouping.group(step.tuples, rows, self._intake.held, groups)
             wave = self._next_wave(rows, deliveries, all_of_them=False)
         self.forget()
         return groups, [*groups.called(), *deliveries]
@@ -119,13 +143,12 @@ class Evaluation:
         """
         counts: Counter[str] = Counter()
         wave = self._read(envelopes)
-        while wave:
-            self._begin(wave)
-            for number, matches in self._join.counts().items():
+        while step := self._step(wave):
+            for number, matches in step.counts():
                 owner = self._queries.reader(number).owner
                 assert isinstance(owner, Subscription)
                 counts[owner.name] += matches
-            rows = list(self._rows(Wanted.BUT_SOLE_DISJUNCTS))
+            rows = self._rows(step.outputs(Wanted.BUT_SOLE_DISJUNCTS))
             owners = (owner for owner, _ in rows if isinstance(owner, Subscription))
             counts.update(owner.name for owner in owners if owner.reported)
             wave = self._next_wave(rows, None)
@@ -142,9 +165,9 @@ class Evaluation:
         if derived:
             self._compose_anew(wave, derived)
         self._follow_queries()
-        self._join.review(self._batch(wave), numbers - {owner.number for owner in derived})
+        found = self._review(wave, numbers - {owner.number for owner in derived})
         deliveries: list[Delivery] = []
-        following = self._next_wave(self._rows(), deliveries)
+        following = self._next_wave(self._rows(found), deliveries)
         return deliveries + self._cascade(following)
 
     def restore(self, documents: Iterable[Document]) -> None:
@@ -156,14 +179,14 @@ class Evaluation:
         wave = self._hold(kept(document, self._intake.bodies) for document in documents)
         self._intake.bodies.shrink()
         self._follow_queries()
-        self._join.restore(self._batch(wave))
+        self._restore(wave, ())
 
     def reread(self, streams: Iterable[str]) -> None:
         """Reads the documents held of some streams anew, as `review` has done for a query."""
         self._follow_queries()
         wave = self._read_anew(streams)
         self._follow_queries()
-        self._join.review(self._batch(wave), ())
+        self._review(wave, ())
 
     def recompose(self) -> None:
         """Makes the composites of all documents held, after `restore`."""
@@ -171,9 +194,11 @@ class Evaluation:
         if not numbers:
             return
         self._follow_queries()
-        self._join.rejoin(numbers)
-        while wave := self._next_wave(self._rows(), None):
-            self._join.restore(self._batch(wave), numbers)
+        for stage in self._stages:
+            stage.rejoin(numbers)
+        found = _Step(self._stages, ()).outputs(Wanted.ALL)
+        while wave := self._next_wave(self._rows(found), None):
+            found = self._restore(wave, numbers)
 
     def forget(self, *, exact: bool = False) -> None:
         """Lets go of what no query can reach any more."""
@@ -183,10 +208,9 @@ class Evaluation:
             self._constants_at.pop(number, None)
         watermark = self._intake.watermark
         if gone or watermark is not None or exact:
-            self._join.forget(watermark, gone, exact=exact)
-            unheld = self._join.unheld_strings(exact=exact)
-            self._join.drop_strings([*unheld])
-            self._strings.forget(unheld.values())
+            for stage in self._stages:
+                stage.forget(watermark, gone, exact=exact)
+            self._strings.forget(take_unheld_strings(self._stages, exact=exact))
         self._intake.bodies.shrink()
 
     def settle(self) -> None:
@@ -247,15 +271,15 @@ class Evaluation:
             for one in owner.composites
         }
 
-        def missing(row: tuple[Subscription | Derived, Found]) -> bool:
+        def missing(row: _Row) -> bool:
             owner, found = row
             return (owner, found.documents, found.codes) not in standing
 
         self._follow_queries()
-        self._join.review(self._batch(wave), numbers)
-        while more := self._next_wave(filter(missing, self._rows()), None):
+        found = self._review(wave, numbers)
+        while more := self._next_wave(filter(missing, self._rows(found)), None):
             wave.composites += more.composites
-            self._join.restore(self._batch(more), numbers)
+            found = self._restore(more, numbers)
 
     def _hold(self, documents: Iterable[Document]) -> Wave:
         """Documents that came before, with their witnesses; they are held with the shapes that
@@ -299,23 +323,43 @@ class Evaluation:
 
     def _cascade(self, wave: Wave) -> list[Delivery]:
         deliveries: list[Delivery] = []
-        while wave:
-            self._begin(wave)
-            wave = self._next_wave(self._rows(), deliveries)
+        while step := self._step(wave):
+            wave = self._next_wave(self._rows(step.outputs(Wanted.ALL)), deliveries)
         self.forget()
         return deliveries
 
-    def _begin(self, wave: Wave) -> None:
-        self._follow_queries()
-        self._join.begin(self._batch(wave))
+    def _step(self, wave: Wave) -> _Step | None:
+        """Takes a wave into the second stages; after the last one lets them see the time, and
+        returns None when that completes nothing."""
+        if wave:
+            self._follow_queries()
+            batch = self._batch(wave)
+            for stage in self._stages:
+                stage.begin(batch)
+            return _Step(self._stages, ())
+        watermark = self._intake.watermark
+        timed = [some for stage in self._stages for some in stage.advance(watermark)]
+        return _Step((), timed) if timed else None
 
-    def _versions(self) -> tuple[int, int]:
-        """What tells whether queries have come or gone; of one that can have no match, the join
-        stage knows nothing."""
-        return self._join.registry.version, self._queries.graph.version
+    def _review(self, wave: Wave, numbers: Collection[int]) -> Iterator[StageRows]:
+        batch = self._batch(wave)
+        for stage in self._stages:
+            stage.review(batch, numbers)
+        return _Step(self._stages, ()).outputs(Wanted.ALL)
+
+    def _restore(self, wave: Wave, numbers: Collection[int]) -> Iterator[StageRows]:
+        batch = self._batch(wave)
+        for stage in self._stages:
+            stage.restore(batch, numbers)
+        return _Step(self._stages, ()).outputs(Wanted.ALL)
+
+    def _versions(self) -> tuple[int, ...]:
+        """They grow as queries come and go; of a query that can have no match, only the graph
+        knows."""
+        return self._queries.graph.version, *[stage.version for stage in self._stages]
 
     def _follow_queries(self) -> None:
-        """Tells the join stage and the retention what has become of queries and leaf paths."""
+        """Lets the second stages and the retention follow the queries and the leaf paths."""
         version = self._versions()
         if version == self._version:
             if self._xpath.changed:
@@ -326,7 +370,8 @@ class Evaluation:
         gone = {*changes.gone, *self._queries.take_gone()}
         moved = {old for old, _ in changes.moved}
         if gone or moved or changes.unvalued:
-            self._join.change(sorted(gone), changes.moved, changes.unvalued)
+            for stage in self._stages:
+                stage.change(sorted(gone), changes.moved, changes.unvalued)
             self._accepts = [
                 accept
                 for accept in self._accepts
@@ -336,7 +381,8 @@ class Evaluation:
         self._accepts += (accept for accept in new if accept.spine not in gone)
         if moved:
             # What they have taken over can be told from what is out of reach only by these.
-            self._join.accept(accepted(self._accepts))
+            for stage in self._stages:
+                stage.accept(accepted(self._accepts))
             self._accepts = []
         self._intake.queries_changed(changes.moved)
         self._grouping.queries_changed()
@@ -347,12 +393,12 @@ class Evaluation:
         strings = self._strings.take()
         return joining_batch(wave.documents, wave.composites, wave.witnesses, accepts, strings)
 
-    def _rows(self, wanted: Wanted = Wanted.ALL) -> Iterator[tuple[Subscription | Derived, Found]]:
-        """What the wave completes, each once: composites, then matches in order of the completing
+    def _rows(self, outputs: Iterable[StageRows]) -> list[_Row]:
+        """The rows of stages, each once: composites, then matches in order of the completing
         documents, then of the queries.  Disjuncts of one query may agree on a match."""
-        found: dict[tuple[Subscription | Derived, Found], None] = {}
-        for outputs in self._join.outputs(wanted):
-            for number, *values in outputs.rows:
+        found: dict[_Row, None] = {}
+        for some in outputs:
+            for number, *values in some.rows:
                 reader = self._queries.reader(number)
                 row = reader.reading.read(values, self._intake.composites)
                 if isinstance(reader.owner, FormPart):
@@ -362,17 +408,17 @@ class Evaluation:
                 else:
                     found[reader.owner, row] = None
 
-        def order(entry: tuple[Subscription | Derived, Found]) -> tuple[object, ...]:
+        def order(entry: _Row) -> tuple[object, ...]:
             owner, row = entry
             if isinstance(owner, Derived):
                 return 0, owner.number, row.documents, row.codes
-            return 1, max(row.documents), owner.order, row.documents, row.codes
+            return 1, max(row.documents, default=-1), owner.order, row.documents, row.codes
 
-        yield from sorted(found, key=order)
+        return sorted(found, key=order)
 
     def _next_wave(
         self,
-        rows: Iterable[tuple[Subscription | Derived, Found]],
+        rows: Iterable[_Row],
         deliveries: list[Delivery] | None,
         *,
         all_of_them: bool = True,
@@ -398,9 +444,8 @@ class Evaluation:
             match = owner.match(found, documents, self._xpath.attribute_name)
             if deliveries is not None and owner.reported:
                 deliveries.append((owner, match))
-            time = max(document.time for document in documents)
             for stream in fed:
-                self._publish_result(match, stream, time, wave)
+                self._publish_result(match, stream, found.known_at(documents), wave)
         return wave
 
     def _composite_witnesses(self, derived: Derived, composite: Composite, to: Witnesses) -> None:

@@ -15,7 +15,7 @@ from join_stage import Chain
 from join_stage.registry import Registry
 from xpath_stage import Accept, XPathEvaluator
 from xscl.dissection.dissect import Dissection, Part, Stage, dissect
-from xscl.documents.composites import Derived, Reading, Source
+from xscl.documents.composites import Derived, Reading, RowReader, Source
 from xscl.documents.retention import Shape
 from xscl.errors import QueryError, StateError, line_and_column
 from xscl.language.parameters import Prepared
@@ -34,7 +34,7 @@ class Reader:
     """Who a number of the join stage belongs to, and how its rows are read."""
 
     owner: Subscription | FormPart | Derived
-    reading: Reading
+    reading: RowReader
 
 
 @dataclass(slots=True)
@@ -49,12 +49,16 @@ class _Registered:
 class Catalogue:
     """Subscriptions by name, and the readers of the numbers of their stages in the join stage.
 
-    `graph` are the streams that they read and publish.
+    `graph` are the streams that they read and publish; `reach` says for how long (microseconds) a
+    witness of a spine can be reached by a second stage.
     """
 
-    def __init__(self, xpath: XPathEvaluator, registry: Registry) -> None:
+    def __init__(
+        self, xpath: XPathEvaluator, registry: Registry, reach: Callable[[int], int]
+    ) -> None:
         self._xpath = xpath
         self._registry = registry
+        self._reach = reach
         self.graph = StreamGraph()
         self._by_name: dict[str, Subscription] = {}
         self._readers: dict[int, Reader] = {}
@@ -223,12 +227,12 @@ class Catalogue:
             case Derived():
                 if not shape.uses:
                     return None
-                return max(map(self._registry.reach, shape.spines.values()), default=0)
+                return max(map(self._reach, shape.spines.values()), default=0)
             case (str(stream), frozenset() as leaves):
                 if not self.graph.read[stream]:
                     return None
                 spines = (spine for leaf in leaves for spine in self._xpath.spines_of(leaf))
-                return max(map(self._registry.reach, spines), default=0)
+                return max(map(self._reach, spines), default=0)
         raise TypeError(shape)
 
     # Inside.

@@ -1,0 +1,284 @@
+"""A second stage beside the join stage, which counts the documents of each stream in windows of
+time: it reads the same batches, holds documents and strings of its own, and reports when time
+passes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+import pytest
+
+from join_stage import Accepted, Batch, ChannelTuple, JoinProcessor, Wanted
+from xpath_stage import Strings, XPathEvaluator
+from xscl.dissection.dissect import dissect
+from xscl.documents.composites import Composite, Computed, Found
+from xscl.documents.document import Document
+from xscl.documents.intake import Intake
+from xscl.documents.retention import Retention
+from xscl.errors import DocumentError
+from xscl.evaluation.second_stage import SecondStage, longest_reach
+from xscl.evaluation.waves import Evaluation
+from xscl.language import parse
+from xscl.matches.match import Match, Told
+from xscl.queries.catalogue import Catalogue, Reader
+from xscl.queries.subscription import Standing, Subscription
+
+SECOND = 1_000_000
+WINDOW = 10 * SECOND
+QUERY = 1_000_000
+"""The number of the stage's query."""
+
+
+@dataclass
+class Rows:
+    rows: Sequence[tuple[Any, ...]]
+
+
+class WindowCounts:
+    """Counts of documents, and of different strings in them, by stream and window of time."""
+
+    def __init__(self) -> None:
+        self.version = 0
+        self.batches: list[tuple[Batch, str]] = []
+        self._documents: dict[int, dict[str, list[int]]] = {}
+        self._strings: dict[int, set[int]] = {}
+
+    tuples: Sequence[ChannelTuple] = ()
+
+    def accept(self, accepts: Sequence[Accepted]) -> None: ...
+
+    def change(
+        self,
+        gone: Sequence[int],
+        moved: Sequence[tuple[int, int | None]],
+        unvalued: Sequence[int],
+    ) -> None: ...
+
+    def begin(self, batch: Batch) -> None:
+        self.batches.append((batch, repr(batch)))
+        for number, time, stream, _ in batch.documents:
+            if stream == "counts":
+                continue
+            by_stream = self._documents.setdefault(time // WINDOW, {})
+            by_stream.setdefault(stream, []).append(number)
+        for number, _, strings in batch.witnesses:
+            held = self._strings.setdefault(batch.times[number] // WINDOW, set())
+            held.update(string for string in strings if string is not None)
+
+    def review(self, batch: Batch, queries: Collection[int]) -> None: ...
+
+    def restore(self, batch: Batch, queries: Collection[int] = ()) -> None:
+        self.begin(batch)
+
+    def rejoin(self, queries: Collection[int]) -> None: ...
+
+    def outputs(self, wanted: Wanted) -> Iterator[Rows]:
+        yield from ()
+
+    def counts(self) -> Mapping[int, int]:
+        return {}
+
+    def advance(self, watermark: int | None) -> Sequence[Rows]:
+        passed = [
+            window
+            for window in sorted(self._documents)
+            if watermark is not None and (window + 1) * WINDOW <= watermark
+        ]
+        return [Rows([self._row(window)]) for window in passed]
+
+    def _row(self, window: int) -> tuple[Any, ...]:
+        by_stream, strings = self._documents.pop(window), self._strings.pop(window, set())
+        return QUERY, (window + 1) * WINDOW, len(strings), by_stream
+
+    def reach(self, spine: int) -> int:
+        return WINDOW
+
+    def forget(
+        self, watermark: int | None, documents: Sequence[int], *, exact: bool = False
+    ) -> None: ...
+
+    def unheld_strings(self, *, exact: bool = False) -> Mapping[int, str]:
+        return {}
+
+    def strings_held(self, strings: Collection[int]) -> set[int]:
+        return {string for held in self._strings.values() for string in held}.intersection(strings)
+
+    def drop_strings(self, strings: Sequence[int]) -> None:
+        assert not self.strings_held(strings)
+
+
+class CountReader:
+    """Any number of documents for each stream, and values that no node has."""
+
+    def read(self, values: Sequence[Any], composites: Mapping[int, Composite]) -> Found:
+        time, strings, by_stream = values
+        return Found(
+            documents=tuple(number for some in by_stream.values() for number in some),
+            codes=(),
+            strings=(),
+            computed=Computed((strings, *by_stream), tuple(map(len, by_stream.values())), time),
+        )
+
+
+class Counting(Subscription):
+    """A query of the stage."""
+
+    def match(self, found: Found, documents: Sequence[Document], attribute_name: Any) -> Match:
+        assert found.computed is not None
+        strings, *streams = found.computed.values
+        counts = dict(zip(streams, found.computed.events, strict=True))
+        result = f"<window><strings>{strings}</strings>" + "".join(
+            f"<{stream}>{count}</{stream}>" for stream, count in counts.items()
+        )
+        return Match(
+            id=f"window {found.computed.time}",
+            query=self.name,
+            stream=self.standing.stream,
+            time=found.known_at(documents) / SECOND,
+            documents=tuple(document.id for document in documents),
+            streams=tuple(document.stream for document in documents),
+            nodes=(),
+            bindings={},
+            _made_of=Told(f"{result}</window>", False, f"{result}</window>"),
+        )
+
+
+class Stages:
+    """An evaluation over the join stage and, if asked for, the one that counts."""
+
+    def __init__(self, *queries: str, counting: bool = True) -> None:
+        self.counts = WindowCounts()
+        connection = duckdb.connect()
+        self.close = connection.close
+        self.join = JoinProcessor(lambda: connection)
+        stages: tuple[SecondStage, ...] = (self.join, self.counts) if counting else (self.join,)
+        self.strings = Strings()
+        xpath = XPathEvaluator(self.strings)
+        self.queries = Catalogue(xpath, self.join.registry, longest_reach(stages))
+        self.intake = Intake(0, Retention(self.queries.reach))
+        errors: list[DocumentError] = []
+        self.evaluation = Evaluation(
+            xpath, stages, self.strings, self.queries, self.intake, errors.append
+        )
+        parsed, wrong = parse(";\n".join(queries))
+        assert not wrong
+        for query in parsed:
+            self.queries.add(
+                self.queries.check(query), since=0, on_match=None, cancel=lambda one: None
+            )
+        self._count(parsed[0])
+
+    def _count(self, like: Any) -> None:
+        dissection = dissect(like)
+        standing = Standing(
+            source=dissection,
+            numbers=(QUERY,),
+            feeds=("counts",),
+            cancel=lambda one: None,
+            inner=(),
+            select=dissection.query.select,
+            stream="counts",
+            outputs=(),
+            variables=(),
+        )
+        owner = Counting("counts", standing, QUERY, 0, None)
+        self.queries._readers[QUERY] = Reader(owner, CountReader())
+
+    def publish(self, *documents: tuple[str, float, str]) -> list[tuple[str, float, Any]]:
+        deliveries = self.evaluation.publish(map(envelope, documents))
+        return [(match.query, match.time, match.documents) for _, match in deliveries]
+
+
+def envelope(document: tuple[str, float, str]) -> dict[str, object]:
+    stream, time, xml = document
+    return {"stream": stream, "id": f"{stream}{time:g}", "timestamp": time, "xml": xml}
+
+
+JOIN = "-- name: joined\nS//a->x FOLLOWED BY {x = y, 2 s} T//b->y"
+READ = "-- name: read\ncounts//window[S = 2]"
+DOCUMENTS = [
+    ("S", 1.0, "<a>v</a>"),
+    ("S", 2.0, "<a>w</a>"),
+    ("T", 3.0, "<b>v</b>"),
+    ("T", 9.0, "<b>w</b>"),
+]
+LATER = ("S", 21.0, "<a>z</a>")
+FOUND = [("joined", 3.0, ("S1", "T3"))]
+COUNTED = ("counts", 10.0, ("S1", "S2", "T3", "T9"))
+
+
+def test_rows_come_as_time_passes_after_those_of_documents() -> None:
+    with closing(Stages(JOIN)) as stages:
+        assert stages.publish(*DOCUMENTS) == FOUND
+        assert stages.publish(LATER) == [COUNTED]
+        assert stages.publish(("S", 29.0, "<a/>")) == []
+
+
+def test_a_batch_that_passes_windows_completes_both() -> None:
+    with closing(Stages(JOIN)) as stages:
+        assert stages.publish(*DOCUMENTS, LATER) == [*FOUND, COUNTED]
+
+
+def test_what_time_completes_is_published_with_the_time_it_is_known() -> None:
+    """A query that reads the stream is in the next wave."""
+    with closing(Stages(JOIN, READ)) as stages:
+        stages.publish(*DOCUMENTS)
+        found = stages.publish(LATER)
+        assert found == [COUNTED, ("read", 10.0, ("window 10000000",))]
+
+
+@pytest.mark.parametrize("counting", [True, False])
+def test_a_document_is_held_as_long_as_any_stage_reaches_it(counting: bool) -> None:
+    with closing(Stages(JOIN, counting=counting)) as stages:
+        for document in DOCUMENTS:
+            stages.publish(document)
+            stages.evaluation.forget(exact=True)
+        held = sorted(document.id for document in stages.intake.held.values())
+        assert held == (["S1", "S2", "T3", "T9"] if counting else ["T9"])
+        stages.publish(LATER)
+        stages.evaluation.forget(exact=True)
+        assert [document.id for document in stages.intake.held.values()] == ["S21"]
+
+
+def test_a_string_is_held_as_long_as_any_stage_holds_it() -> None:
+    """It keeps its number, by which a later leaf is equal to one that only another stage holds."""
+    with closing(Stages(JOIN)) as stages:
+        stages.publish(*DOCUMENTS[:3])
+        stages.publish(("S", 8.0, "<a/>"))
+        stages.evaluation.forget(exact=True)
+        before = dict(stages.strings.numbers)
+        assert {"v", "w"} <= before.keys()
+        found = stages.publish(("S", 8.5, "<a>v</a>"), ("T", 9.0, "<b>v</b>"))
+        assert found == [("joined", 9.0, ("S8.5", "T9"))]
+        assert stages.strings.numbers["v"] == before["v"]
+        stages.publish(LATER)
+        stages.evaluation.forget(exact=True)
+        assert set(stages.strings.numbers) == {"z"}
+
+
+def test_groups_and_counts_have_what_time_completes() -> None:
+    with closing(Stages(JOIN)) as stages:
+        stages.publish(*DOCUMENTS)
+        groups, _ = stages.evaluation.publish_grouped([envelope(LATER)])
+        assert [(group.queries, group.documents) for group in groups] == [
+            (("counts",), COUNTED[2]),
+        ]
+    with closing(Stages(JOIN)) as stages:
+        counts = stages.evaluation.count(map(envelope, [*DOCUMENTS, LATER]))
+        assert counts == {"joined": 1, "counts": 1}
+
+
+def test_a_batch_stays_as_it_was() -> None:
+    """The join stage has had it before, and keeps it until it is written."""
+    with closing(Stages(JOIN)) as stages:
+        for document in DOCUMENTS:
+            stages.publish(document)
+        stages.join.prepare()
+        stages.publish(LATER)
+        assert [repr(batch) for batch, _ in stages.counts.batches] == [
+            text for _, text in stages.counts.batches
+        ]
