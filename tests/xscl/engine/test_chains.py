@@ -72,6 +72,50 @@ def test_the_documents_of_a_match_are_different() -> None:
     assert found == sorted(itertools.permutations(("d1", "d2", "d3", "d4")))
 
 
+SAME = {
+    "left": "(S//a->x JOIN {x = y} S//b->y) JOIN {y = z} S//c->z",
+    "right": "S//c->z JOIN {z = x} (S//a->x JOIN {x = y} S//b->y)",
+    "both": "(S//a->x JOIN {x = y} S//b->y) JOIN {y = z} (S//c->z JOIN {z = u} S//d->u)",
+}
+"""A composite on one side or on both; the same document may have leaves for either side."""
+
+
+@pytest.mark.parametrize("batch", [1, 3])
+@pytest.mark.parametrize("signatures", [True, False])
+@pytest.mark.parametrize("in_process", [True, False])
+@pytest.mark.parametrize("composite", SAME)
+def test_no_document_stands_on_both_sides(
+    composite: str, in_process: bool, signatures: bool, batch: int
+) -> None:
+    envelopes = [
+        {"id": name, "timestamp": time, "xml": xml}
+        for time, (name, xml) in enumerate(
+            [
+                ("ab", "<r><a>1</a><b>1</b></r>"),
+                ("bc", "<r><b>1</b><c>1</c></r>"),
+                ("cd", "<r><c>1</c><d>1</d></r>"),
+                ("da", "<r><d>1</d><a>1</a></r>"),
+            ]
+        )
+    ]
+    roles = {"left": "abc", "right": "cab", "both": "abcd"}[composite]
+    expected = sorted(
+        documents
+        for documents in itertools.permutations(("ab", "bc", "cd", "da"), len(roles))
+        if all(role in document for role, document in zip(roles, documents, strict=True))
+    )
+    assert expected
+    strategies = xscl.Strategies(in_process=100 if in_process else 0, signatures=signatures)
+    for grouped in (False, True):
+        with xscl.Engine(strategies=strategies) as engine:
+            engine.subscribe(SAME[composite])
+            found = [one.documents for one in engine.run(envelopes, batch=batch, grouped=grouped)]
+            assert sorted(found) == expected
+    with xscl.Engine(strategies=strategies) as engine:
+        subscription = engine.subscribe(SAME[composite])
+        assert engine.count(envelopes, batch=batch) == {subscription.name: len(expected)}
+
+
 def test_predicates_reach_over_what_is_between() -> None:
     chain = "a//k->x JOIN {} b//k->y JOIN {x = z AND y != z} c//k->z"
     documents = [at(1, "<a><k>1</k></a>"), at(2, "<b><k>2</k></b>"), at(3, "<c><k>1</k></c>")]
