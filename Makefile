@@ -20,8 +20,10 @@ test: $(VENV)/.dev
 
 # Random queries beside their XQuery, then hostile bytes for each reader of a stranger's input,
 # each for as long as asked: make fuzz SECONDS=600; a thousand rounds of queries that come and go;
-# and all conformance cases, and as many drawn ones, with each strategy switched off
+# a thousand lives of an engine, from LIFE on, beside a model; and all conformance cases, and as many
+# drawn ones, with each strategy switched off
 SECONDS ?= 60
+LIFE ?= 1000
 FUZZED := queries envelopes feeds
 
 fuzz: $(VENV)/.fuzz
@@ -34,6 +36,7 @@ fuzz: $(VENV)/.fuzz
 	done
 	XSCL_ROUNDS=1000 $(BIN)/python -m pytest tests/xscl/engine/test_live_queries.py
 	XSCL_LIVES=500 $(BIN)/python -m pytest tests/xscl/durable/test_live_restarts.py
+	XSCL_LIVES=1000 XSCL_SEED=$(LIFE) $(BIN)/python -m pytest tests/xscl/engine/test_lives.py
 	XSCL_CASES=250 $(BIN)/python -m pytest tests/xscl/engine/test_strategies.py
 
 # Every figure of docs/benchmarks.md, measured anew: at the thesis' sizes and beyond, or reduced to

@@ -11,7 +11,7 @@ not decide.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from tests.oracle.nested_loops import Evaluation, Row
@@ -103,13 +103,16 @@ class LiveModel:
         """The subscribed queries."""
         return list(self._readers)
 
-    def subscribe(self, query: Query, *, history: bool) -> list[Row]:
+    def subscribe(
+        self, query: Query, *, history: bool, holds: Callable[[object], bool] | None = None
+    ) -> list[Row]:
         """The matches among the documents held, those of other queries that read their results
-        included.  Raises Undecided, and nothing has changed, if it matters what is held."""
+        included.  Where it matters whether one is held, `holds` is asked with its id; without
+        it, that raises Undecided, and nothing has changed."""
         readers = [Reader(standing) for standing in unnested(query)]
         known: dict[Reader, list[Document]] = {}
         if history:
-            known = {reader: list(self._history(reader)) for reader in readers}
+            known = {reader: list(self._history(reader, holds)) for reader in readers}
         self._readers[query.name] = readers
         rows = self._flow([], known)
         self._let_go()
@@ -169,16 +172,19 @@ class LiveModel:
         if self._read(document.stream):
             self._held.append(Held(document))
 
-    def _history(self, reader: Reader) -> Iterator[Document]:
+    def _history(
+        self, reader: Reader, holds: Callable[[object], bool] | None
+    ) -> Iterator[Document]:
         for held in self._held:
             document = held.document
             if document.stream in reader.standing.reads and any(
                 block.stream == document.stream and reader.evaluation.bindings(block, document)
                 for block in reader.evaluation.blocks
             ):
-                if not held.sure:
+                if not held.sure and holds is None:
                     raise Undecided
-                yield document
+                if held.sure or (holds is not None and holds(document.id)):
+                    yield document
 
     def _flow(self, new: list[Document], known: dict[Reader, list[Document]]) -> list[Row]:
         """Queries see new documents, and these their results; `known` are documents held, which
