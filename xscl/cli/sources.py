@@ -12,7 +12,7 @@ import click
 
 from xscl.cli.parameters import read_parameters
 from xscl.cli.report import Report
-from xscl.dissection.dissect import Dissection
+from xscl.dissection.parts import Dissection
 from xscl.durable.positions import Mark, Positions
 from xscl.engine import Engine
 from xscl.errors import XSCLError

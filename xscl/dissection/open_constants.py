@@ -18,31 +18,24 @@ from typing import cast
 
 from templates import FLIPPED
 from xpath_stage import Constant, Family, Test, number_text
-from xscl.dissection.xpath_text import (
-    conjuncts_of,
-    counts_positions,
-    filters_of,
-    is_number,
-    open_condition,
-    relative_path,
-)
+from xscl.dissection.xpath_text import filters_of, open_condition, positional, relative_path
+from xscl.language.conditions import as_filter, conjuncts_of, counts_positions, operands_of
 from xscl.language.problems import Unbound
 from xscl.language.syntax import (
     Binary,
     Condition,
     Function,
     Literal,
-    Negative,
     Parameter,
     Path,
     Step,
 )
 
-__all__ = ["Open", "asked_of_node"]
+__all__ = ["OpenConstant", "asked_of_node"]
 
 
 @dataclass(frozen=True, slots=True)
-class Open:
+class OpenConstant:
     """Parameters that are left open together: the family that they give a constant of, and of
     which of them it takes a string, whatever the value."""
 
@@ -66,7 +59,7 @@ def _constant(value: object, text: bool) -> str | float:
 
 def asked_of_node(
     step: Step, conditions: Sequence[Condition]
-) -> tuple[tuple[Test, ...], list[Open]]:
+) -> tuple[tuple[Test, ...], list[OpenConstant]]:
     """What a step's node must pass, given its conditions in order, and the parameters that are
     left open in it.  Raises Unbound for one on which a position depends.
 
@@ -77,9 +70,9 @@ def asked_of_node(
     >>> family.values.expression, family.operator, left.parameters[0].name
     ('author', '=', 'who')
     """
-    counted = max((i + 1 for i, c in enumerate(conditions) if counts_positions(c)), default=0)
+    counted = positional(conditions)
     plain = list(conditions[:counted])
-    left: list[Open] = []
+    left: list[OpenConstant] = []
     for condition in conditions[counted:]:
         conjuncts = list(conjuncts_of(condition))
         if not any(next(_parameters(conjunct), None) for conjunct in conjuncts):
@@ -87,14 +80,14 @@ def asked_of_node(
             continue
         for conjunct in conjuncts:
             if next(_parameters(conjunct), None) is None:
-                plain.append(_boolean(conjunct))
+                plain.append(as_filter(conjunct))
             else:
                 left.append(_left_open(conjunct, attribute=step.test.startswith("@")))
     families = sorted({one.family for one in left}, key=repr)
     return (*filters_of(step, plain), *families), left
 
 
-def _left_open(condition: Condition, *, attribute: bool) -> Open:
+def _left_open(condition: Condition, *, attribute: bool) -> OpenConstant:
     """What a condition with parameters leaves open: the values of a path, or all of it."""
     with suppress(Unbound):
         found = _open(condition)
@@ -103,7 +96,7 @@ def _left_open(condition: Condition, *, attribute: bool) -> Open:
             return found
     whole, parameters = open_condition(condition)
     texts = tuple(compared for _, compared in _parameters(condition))
-    return Open(Family(whole, "holds"), tuple(parameters), texts)
+    return OpenConstant(Family(whole, "holds"), tuple(parameters), texts)
 
 
 def _parameters(condition: Condition) -> Iterator[tuple[Parameter, bool]]:
@@ -115,18 +108,14 @@ def _parameters(condition: Condition) -> Iterator[tuple[Parameter, bool]]:
             for step in condition.steps:
                 for filter in step.filters:
                     yield from _parameters(filter)
-        case Function():
-            for argument in condition.arguments:
-                for parameter, compared in _parameters(argument):
-                    yield parameter, compared or condition.name == "compare"
-        case Negative():
-            yield from _parameters(condition.operand)
-        case Binary():
-            yield from _parameters(condition.left)
-            yield from _parameters(condition.right)
+        case _:
+            compares = isinstance(condition, Function) and condition.name == "compare"
+            for operand in operands_of(condition):
+                for parameter, compared in _parameters(operand):
+                    yield parameter, compared or compares
 
 
-def _open(condition: Condition) -> Open | None:
+def _open(condition: Condition) -> OpenConstant | None:
     """The parameter that a condition leaves open, if it compares a path's values with it."""
     match condition:
         case Binary(operator, Path() as path, Parameter() as parameter):
@@ -137,7 +126,7 @@ def _open(condition: Condition) -> Open | None:
             if not isinstance(last, Parameter):
                 return None
             family = Family(relative_path(path), functions=tuple(str(functions).split()))
-            return Open(family, (last,), (True,))
+            return OpenConstant(family, (last,), (True,))
         case Path():
             raised = _raised(condition)
             return None if raised is None else _open(raised)
@@ -145,11 +134,11 @@ def _open(condition: Condition) -> Open | None:
             return None
 
 
-def _compared(path: Path, operator: str, parameter: Parameter) -> Open | None:
+def _compared(path: Path, operator: str, parameter: Parameter) -> OpenConstant | None:
     if operator != "=" and not (operator in ("<", "<=", ">", ">=") and parameter.number):
         return None
     order = cast(OneOf["=", "<", "<=", ">", ">="], operator)
-    return Open(Family(relative_path(path), order, parameter.number), (parameter,))
+    return OpenConstant(Family(relative_path(path), order, parameter.number), (parameter,))
 
 
 def _raised(path: Path) -> Condition | None:
@@ -164,7 +153,7 @@ def _raised(path: Path) -> Condition | None:
         if raised is None or _open(raised) is None:
             continue
         others = (*conjuncts[:index], *conjuncts[index + 1 :])
-        rest = tuple(_boolean(other) for other in others)
+        rest = tuple(as_filter(other) for other in others)
         return _below((*front, replace(last, filters=rest)), raised)
     return None
 
@@ -185,8 +174,3 @@ def _below(steps: tuple[Step, ...], condition: Condition) -> Condition:
         case Function(_, (Path() as path, *others)):
             return replace(condition, arguments=(joined(path), *others))
     raise TypeError(condition)
-
-
-def _boolean(condition: Condition) -> Condition:
-    """A conjunct as a filter of its own: a number, alone, would be a position."""
-    return Function("boolean", (condition,), condition.at) if is_number(condition) else condition

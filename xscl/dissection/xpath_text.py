@@ -1,4 +1,4 @@
-"""Filter conditions as XPath 1.0: what stage 1 evaluates (section 2 of the language).
+"""Filter conditions as the XPath 1.0 text that stage 1 evaluates (language.md, section 2).
 
 Conditions come from the syntax tree, which holds nothing but the whitelisted subset; bindings
 in them are gone or do not matter here.  Equal conditions come out as equal text, so that they
@@ -7,9 +7,11 @@ are one filter however they were written.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from xpath_stage import Filter, encode_name
+from xscl.dissection.condition_cost import cost
+from xscl.language.conditions import counts_positions
 from xscl.language.problems import Unbound
 from xscl.language.syntax import (
     Binary,
@@ -24,14 +26,10 @@ from xscl.language.syntax import (
 
 __all__ = [
     "compared_with",
-    "conjuncts_of",
-    "cost",
-    "counts_positions",
-    "existence",
     "filters_of",
-    "is_number",
     "open_condition",
     "path_expression",
+    "positional",
     "relative_path",
     "tag_test",
 ]
@@ -52,7 +50,6 @@ _LOOSENESS = {
     "mod": 6,
 }
 _IN_XPATH_1 = {"exists": "boolean", "empty": "not"}
-_NUMERIC = {"count", "last", "number", "string-length"}
 
 
 class _Writer:
@@ -130,7 +127,7 @@ def filters_of(step: Step, conditions: Sequence[Condition]) -> tuple[Filter, ...
     Up to the last one that counts positions they are one filter, evaluated from the parent;
     the others are filters of their own, in an order of their own.
     """
-    counted = max((i + 1 for i, c in enumerate(conditions) if counts_positions(c)), default=0)
+    counted = positional(conditions)
     filters: list[Filter] = []
     if counted:
         writer = _Writer()
@@ -143,6 +140,11 @@ def filters_of(step: Step, conditions: Sequence[Condition]) -> tuple[Filter, ...
         text = writer.condition(condition)
         rest.add(Filter(text, writer.namespaces, False, *cost([condition])))
     return (*filters, *sorted(rest, key=lambda f: (f.expression, f.namespaces)))
+
+
+def positional(conditions: Sequence[Condition]) -> int:
+    """How many conditions stand up to the last one that counts positions, it included."""
+    return max((i + 1 for i, c in enumerate(conditions) if counts_positions(c)), default=0)
 
 
 def tag_test(test: str) -> str:
@@ -166,25 +168,11 @@ def compared_with(
     return Function("compare", (node, *texts, last), at)
 
 
-def conjuncts_of(condition: Condition) -> Iterator[Condition]:
-    """The parts of a condition that are joined by `and`, in order."""
-    if isinstance(condition, Binary) and condition.operator == "and":
-        yield from conjuncts_of(condition.left)
-        yield from conjuncts_of(condition.right)
-    else:
-        yield condition
-
-
-def existence(steps: Sequence[Step]) -> Condition:
-    """The condition that a relative path leads to a node."""
-    return Path(tuple(steps), steps[0].at)
-
-
 def relative_path(path: Path) -> Filter:
     """A relative path in the form of a filter, with what it may cost to read its nodes' strings."""
     writer = _Writer()
     text = writer.condition(path)
-    searches, pairs, _ = _cost_of(path)
+    searches, pairs, _ = cost((path,))
     return Filter(text, writer.namespaces, False, searches, pairs, True)
 
 
@@ -200,75 +188,6 @@ def path_expression(steps: Sequence[Step]) -> tuple[str, dict[str, str]]:
     """A relative path as XPath 1.0, and the namespaces of its prefixes."""
     writer = _Writer()
     return writer.path(steps), dict(writer.namespaces)
-
-
-def cost(conditions: Sequence[Condition]) -> tuple[int, bool, bool]:
-    """What some conditions may cost, as a Filter says it: searches, pairs, strings."""
-    costs = [_cost_of(condition) for condition in conditions]
-    searches = max((cost[0] for cost in costs), default=0)
-    return searches, any(cost[1] for cost in costs), any(cost[2] for cost in costs)
-
-
-def _cost_of(condition: Condition) -> tuple[int, bool, bool]:
-    match condition:
-        case Path():
-            # Searches of one path follow each other below the same node, as nested ones do; and
-            # a path of several steps goes further down than to the children.
-            inner = [cost(step.filters) for step in condition.steps]
-            own = sum(step.axis == "//" for step in condition.steps)
-            own = own or int(sum(step.test != "." for step in condition.steps) > 1)
-            nested = max(cost[0] for cost in inner)
-            return own + nested, any(cost[1] for cost in inner), any(cost[2] for cost in inner)
-        case Function():
-            searches, pairs, strings = cost(condition.arguments)
-            # Without an argument it is the node itself that is read.
-            reads = condition.name not in ("not", "count", "exists", "empty", "last", "boolean")
-            return searches, pairs, strings or reads
-        case Negative():
-            searches, pairs, _ = _cost_of(condition.operand)
-            return searches, pairs, True
-        case Binary():
-            searches, pairs, strings = cost((condition.left, condition.right))
-            level = _LOOSENESS[condition.operator]
-            both = isinstance(condition.left, Path) and isinstance(condition.right, Path)
-            return searches, pairs or (level in (3, 4) and both), strings or level > 2
-        case Literal() | Parameter():
-            return 0, False, False
-
-
-def counts_positions(condition: Condition) -> bool:
-    """Whether a filter depends on its node's position: it is a number, or asks for `last()`."""
-    return is_number(condition) or _asks_last(condition)
-
-
-def is_number(condition: Condition) -> bool:
-    """Whether a condition's value is a number: alone as a filter, it would be a position."""
-    match condition:
-        case Literal():
-            return not isinstance(condition.value, str)
-        case Function():
-            return condition.name in _NUMERIC
-        case Negative():
-            return True
-        case Binary():
-            return _LOOSENESS[condition.operator] >= 5
-        case Parameter():
-            return condition.number
-        case Path():
-            return False
-
-
-def _asks_last(condition: Condition) -> bool:
-    """Whether `last()` stands in a condition's own context (not in a filter of a path in it)."""
-    match condition:
-        case Function():
-            return condition.name == "last" or any(_asks_last(a) for a in condition.arguments)
-        case Negative():
-            return _asks_last(condition.operand)
-        case Binary():
-            return _asks_last(condition.left) or _asks_last(condition.right)
-        case _:
-            return False
 
 
 def _quoted(text: str) -> str:

@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass, replace
 
 from xpath_stage import MalformedDocument
-from xscl.dissection.dissect import public_name
 from xscl.documents.bodies import Bodies, Body, is_large
 from xscl.errors import DocumentError
+from xscl.stream_names import public_name
 
 __all__ = ["Document", "kept", "large"]
 

@@ -15,12 +15,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from xscl.dissection.dissect import is_internal
 from xscl.documents.bodies import Bodies
 from xscl.documents.composites import Composite, Derived, Found
 from xscl.documents.document import Document
 from xscl.documents.retention import DocumentShape, Retention
 from xscl.errors import DocumentError
+from xscl.stream_names import is_internal
 from xscl.times import from_timestamp, now
 
 __all__ = ["Intake", "Skipped"]

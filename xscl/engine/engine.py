@@ -20,7 +20,6 @@ from typing import Literal, overload
 import xscl
 from join_stage import JoinProcessor, Strategies
 from xpath_stage import Strings, XPathEvaluator
-from xscl.dissection.dissect import is_internal
 from xscl.documents import trees
 from xscl.documents.bodies import Bodies
 from xscl.documents.document import Document
@@ -47,6 +46,7 @@ from xscl.queries.catalogue import Catalogue
 from xscl.queries.registration import Added, Registration, together
 from xscl.queries.subscription import Subscription
 from xscl.sources.tables import envelopes as envelopes_of
+from xscl.stream_names import is_internal
 from xscl.times import duration
 from xscl.why import Funnel, Why, funnel, why
 

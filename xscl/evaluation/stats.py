@@ -6,12 +6,12 @@ from collections import Counter
 
 from join_stage import JoinProcessor
 from xpath_stage import Strings, XPathEvaluator
-from xscl.dissection.dissect import public_name
 from xscl.documents.bodies import Body, size_of
 from xscl.documents.document import Document
 from xscl.documents.intake import Intake
 from xscl.memory import Relations
 from xscl.queries.catalogue import Catalogue
+from xscl.stream_names import public_name
 from xscl.times import to_seconds
 
 __all__ = ["stats"]

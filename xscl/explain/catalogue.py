@@ -9,10 +9,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from templates import JoinGraph, Template
-from xscl.dissection.dissect import Dissection, is_internal
+from xscl.dissection.parts import Dissection
 from xscl.explain.stages import joins
 from xscl.explain.text import WIDTH, as_text
 from xscl.explain.words import plain, shortened
+from xscl.stream_names import is_internal
 
 __all__ = ["catalogue_text", "explain_file"]
 

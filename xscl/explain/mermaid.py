@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from xscl.dissection.dissect import Dissection, Part, Side, is_internal
+from xscl.dissection.parts import Disjunct, Dissection, Side
 from xscl.explain.stages import comparisons, roles
 from xscl.explain.words import Words, operator, within
+from xscl.stream_names import is_internal
 
 __all__ = ["as_mermaid", "label"]
 
@@ -68,17 +69,18 @@ class _Flowchart:
             if not is_internal(stream):
                 sources[stream] = [self._stream(stream)]
         finds = self._finds[at] = []
-        for number, part in enumerate(dissection.parts, 1):
+        for number, part in enumerate(dissection.disjuncts, 1):
             here = f"{at}d{number}"
             lines = self._part(part, Words(dissection, part), here, sources)
-            if len(dissection.parts) > 1:
+            if len(dissection.disjuncts) > 1:
                 yield f"  subgraph {here}[{label(f'disjunct {number}')}]"
                 yield from _indented(_indented(lines))
                 yield "  end"
             else:
                 yield from _indented(lines)
-            finds.append(_found_at(part, Side((), len(part.stages) - 1), here))
-        if not dissection.parts:
+            last, sides = len(part.operators), part.operators[-1].sides
+            finds.append(f"{here}t{last}" if len(sides) == 2 else _side_at(sides[0], here))
+        if not dissection.disjuncts:
             yield f"  {at}never[{label('its predicate never holds')}]"
         yield "end"
         if dissection.feeds is not None:
@@ -86,7 +88,7 @@ class _Flowchart:
             self._edges += (f"{found} ==>|{label('PUBLISH')}| {fed}" for found in finds)
 
     def _part(
-        self, part: Part, words: Words, at: str, sources: dict[str, list[str]]
+        self, part: Disjunct, words: Words, at: str, sources: dict[str, list[str]]
     ) -> Iterator[str]:
         for block, stream in enumerate(part.streams):
             here = f"{at}b{block + 1}"
@@ -94,7 +96,7 @@ class _Flowchart:
             yield from _indented(_pattern(part, words, block, at))
             yield "end"
             self._edges += (f"{source} --> {here}" for source in sources[stream])
-        for number, stage in enumerate(part.stages):
+        for number, stage in enumerate(part.operators):
             for one in comparisons(stage):
                 edge = one.edge
                 said = f"{words.node(edge.left)} {edge.operator} {words.node(edge.right)}"
@@ -104,10 +106,10 @@ class _Flowchart:
                 time = f"{operator(stage)} {within(stage.constraint.window)}"
                 template = f"template {stage.plan.template.id}"
                 yield f"{here}{{{{{label(f'stage {number + 1}', time, template)}}}}}"
-                self._edges += (f"{_found_at(part, side, at)} --> {here}" for side in stage.sides)
+                self._edges += (f"{_side_at(side, at)} --> {here}" for side in stage.sides)
 
 
-def _pattern(part: Part, words: Words, block: int, at: str) -> Iterator[str]:
+def _pattern(part: Disjunct, words: Words, block: int, at: str) -> Iterator[str]:
     """The nodes of a tree pattern, output nodes rounded, and its structural edges."""
     for node in part.patterns:
         if node.block == block:
@@ -117,15 +119,9 @@ def _pattern(part: Part, words: Words, block: int, at: str) -> Iterator[str]:
                 yield f"{at}n{node.parent} --> {here}"
 
 
-def _found_at(part: Part, side: Side, at: str) -> str:
-    """The id of what a side comes from: a block, or a stage; one that joins nothing has its
-    block's."""
-    if side.stage is None:
-        return f"{at}b{side.blocks[0] + 1}"
-    stage = part.stages[side.stage]
-    if len(stage.sides) == 1:
-        return _found_at(part, stage.sides[0], at)
-    return f"{at}t{side.stage + 1}"
+def _side_at(side: Side, at: str) -> str:
+    """The id of a side: of a block, or of the operator that finds it."""
+    return f"{at}b{side.blocks[0] + 1}" if side.operator is None else f"{at}t{side.operator + 1}"
 
 
 def _indented(lines: Iterable[str]) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
-from xscl.dissection.dissect import Dissection, Part, Stage, selected_variables
+from xscl.dissection.parts import Disjunct, Dissection, JoinOperator
 from xscl.explain.stages import waiting
 from xscl.explain.symmetry import finds_both_orders
 from xscl.explain.words import Words, listed, span
@@ -19,24 +19,24 @@ from xscl.language.syntax import (
     VariablePath,
     Wrapped,
 )
-from xscl.language.walk import operators
+from xscl.language.walk import operators, selected_variables
 
 __all__ = ["notes"]
 
 
 def notes(dissection: Dissection) -> list[str]:
     """The notes on a query, without those on its sub-queries; each once."""
-    if not dissection.parts:
+    if not dissection.disjuncts:
         return ["its predicate never holds: it matches nothing"]
-    of_parts = (_of_part(dissection, part) for part in dissection.parts)
+    of_parts = (_of_part(dissection, part) for part in dissection.disjuncts)
     return list(dict.fromkeys(chain(*of_parts, _unused(dissection))))
 
 
-def _of_part(dissection: Dissection, part: Part) -> Iterator[str]:
+def _of_part(dissection: Dissection, part: Disjunct) -> Iterator[str]:
     words = Words(dissection, part)
-    for number, stage in enumerate(part.stages, 1):
+    for number, stage in enumerate(part.operators, 1):
         if len(stage.sides) == 2:
-            at = f" at stage {number}" if len(part.stages) > 1 else ""
+            at = f" at stage {number}" if len(part.operators) > 1 else ""
             yield from _time(words, stage, at)
             yield from _equalities(part, words, stage, at)
             if finds_both_orders(part, stage):
@@ -52,7 +52,7 @@ def _of_part(dissection: Dissection, part: Part) -> Iterator[str]:
             yield f"block {root.block + 1}: //* matches every element of {documents}"
 
 
-def _time(words: Words, stage: Stage, at: str) -> Iterator[str]:
+def _time(words: Words, stage: JoinOperator, at: str) -> Iterator[str]:
     window = stage.constraint.window
     if window is None:
         sides = zip(stage.sides, waiting(stage), strict=True)
@@ -64,7 +64,7 @@ def _time(words: Words, stage: Stage, at: str) -> Iterator[str]:
         yield f"a window of 0{at}: only documents of exactly the same time join"
 
 
-def _equalities(part: Part, words: Words, stage: Stage, at: str) -> Iterator[str]:
+def _equalities(part: Disjunct, words: Words, stage: JoinOperator, at: str) -> Iterator[str]:
     window = stage.constraint.window
     if not stage.graph.value_joins:
         within = "of all time" if window is None else f"within {span(window)}"
@@ -80,7 +80,7 @@ def _equalities(part: Part, words: Words, stage: Stage, at: str) -> Iterator[str
 
 
 def _unused(dissection: Dissection) -> Iterator[str]:
-    part = dissection.parts[0]
+    part = dissection.disjuncts[0]
     put_out = {name for node in part.outputs for name in part.patterns[node].variables}
     used = {*put_out, *selected_variables(dissection.query), *_compared(dissection.query)}
     unused = [name for name in dissection.variables if name not in used]

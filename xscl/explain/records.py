@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from xscl.dissection.dissect import Dissection, Part, Stage, is_internal
+from xscl.dissection.parts import Disjunct, Dissection, JoinOperator
 from xscl.explain.notes import notes
 from xscl.explain.stages import RULE_NAMES, comparisons, joins, reduced, roles, waiting
 from xscl.explain.words import Words, operator
+from xscl.stream_names import is_internal
 from xscl.times import to_seconds
 
 __all__ = ["as_json"]
@@ -24,7 +25,7 @@ def as_json(dissection: Dissection) -> dict[str, object]:
     stages = joins(dissection)
     templates = [stage.plan.template.id for stage in stages]
     template: object = templates[0] if len(templates) == 1 else templates
-    never = not dissection.parts
+    never = not dissection.disjuncts
     streams = (stream for stream in dissection.streams if not is_internal(stream))
     return {
         "name": dissection.query.name,
@@ -33,15 +34,15 @@ def as_json(dissection: Dissection) -> dict[str, object]:
         "variables": list(dissection.variables),
         "streams": list(dict.fromkeys(streams)),
         "publishes": dissection.feeds,
-        "disjuncts": [_part(dissection, part) for part in dissection.parts],
+        "disjuncts": [_part(dissection, part) for part in dissection.disjuncts],
         "subqueries": [as_json(inner) for _, inner in dissection.subqueries],
         "notes": notes(dissection),
     }
 
 
-def _part(dissection: Dissection, part: Part) -> dict[str, object]:
+def _part(dissection: Dissection, part: Disjunct) -> dict[str, object]:
     words = Words(dissection, part)
-    stages = enumerate(part.stages, 1)
+    stages = enumerate(part.operators, 1)
     return {
         "blocks": [_block(dissection, part, words, block) for block in range(len(part.streams))],
         "stages": [
@@ -50,7 +51,7 @@ def _part(dissection: Dissection, part: Part) -> dict[str, object]:
     }
 
 
-def _block(dissection: Dissection, part: Part, words: Words, block: int) -> dict[str, object]:
+def _block(dissection: Dissection, part: Disjunct, words: Words, block: int) -> dict[str, object]:
     stream = part.streams[block]
     inner = dict(dissection.subqueries).get(stream)
     return {
@@ -74,7 +75,7 @@ def _block(dissection: Dissection, part: Part, words: Words, block: int) -> dict
     }
 
 
-def _stage(part: Part, words: Words, number: int, stage: Stage) -> dict[str, object]:
+def _stage(part: Disjunct, words: Words, number: int, stage: JoinOperator) -> dict[str, object]:
     graphs = reduced(part, stage)
     left = [{node.number for node in graph.nodes} for graph in graphs]
     steps = zip(RULE_NAMES, pairwise(left), strict=True)
@@ -86,7 +87,7 @@ def _stage(part: Part, words: Words, number: int, stage: Stage) -> dict[str, obj
         "sides": [
             {
                 "blocks": [block + 1 for block in side.blocks],
-                "stage": None if side.stage is None else side.stage + 1,
+                "stage": None if side.operator is None else side.operator + 1,
                 "kept": window if waits else 0.0,
             }
             for side, waits in zip(stage.sides, waiting(stage), strict=True)

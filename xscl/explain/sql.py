@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import sqlglot
 
 from join_stage import Plan, to_sql
-from xscl.dissection.dissect import Dissection
+from xscl.dissection.parts import Dissection
 from xscl.explain.words import plain
 
 __all__ = ["as_sql"]
@@ -19,9 +19,9 @@ def as_sql(dissections: Iterable[Dissection]) -> str:
     stages: dict[str, tuple[Plan, list[str]]] = {}
     for dissection in dissections:
         for one in dissection.everything():
-            for number, part in enumerate(one.parts, 1):
-                disjunct = f", disjunct {number}" if len(one.parts) > 1 else ""
-                for place, stage in enumerate(part.stages, 1):
+            for number, part in enumerate(one.disjuncts, 1):
+                disjunct = f", disjunct {number}" if len(one.disjuncts) > 1 else ""
+                for place, stage in enumerate(part.operators, 1):
                     joined = len(stage.sides) == 2
                     template = f"template {stage.plan.template.id}" if joined else "no join"
                     _, said = stages.setdefault(stage.plan.id, (stage.plan, []))

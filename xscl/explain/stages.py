@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from templates import RULES, Edge, JoinGraph, Node
-from xscl.dissection.dissect import Dissection, Part, Stage
+from xscl.dissection.parts import Disjunct, Dissection, JoinOperator
 
 __all__ = ["RULE_NAMES", "Compared", "comparisons", "joins", "reduced", "roles", "waiting"]
 
@@ -23,12 +23,14 @@ class Compared:
     kind: str
 
 
-def joins(dissection: Dissection) -> list[Stage]:
+def joins(dissection: Dissection) -> list[JoinOperator]:
     """The stages of a query's parts that join, without those of its sub-queries."""
-    return [stage for part in dissection.parts for stage in part.stages if len(stage.sides) == 2]
+    return [
+        stage for part in dissection.disjuncts for stage in part.operators if len(stage.sides) == 2
+    ]
 
 
-def comparisons(stage: Stage) -> list[Compared]:
+def comparisons(stage: JoinOperator) -> list[Compared]:
     """The edges of a stage's join graph, in the order of its nodes."""
     sides = {node.number: node.side for node in stage.graph.nodes}
     value_joins = frozenset(stage.graph.value_joins)
@@ -43,7 +45,7 @@ def comparisons(stage: Stage) -> list[Compared]:
     return [Compared(edge, kind(edge)) for edge in edges]
 
 
-def reduced(part: Part, stage: Stage) -> tuple[JoinGraph, ...]:
+def reduced(part: Disjunct, stage: JoinOperator) -> tuple[JoinGraph, ...]:
     """A stage's join graph with all nodes of its blocks, then what is left of it after each of
     the reduction rules: the last is its minor.
 
@@ -52,7 +54,7 @@ def reduced(part: Part, stage: Stage) -> tuple[JoinGraph, ...]:
     compared = {number for edge in stage.graph.edges for number in (edge.left, edge.right)}
     nodes: list[Node] = []
     for index, side in enumerate(stage.sides):
-        if side.stage is None:
+        if side.operator is None:
             nodes += (
                 Node(node.number, index, node.parent)
                 for node in part.patterns
@@ -66,11 +68,11 @@ def reduced(part: Part, stage: Stage) -> tuple[JoinGraph, ...]:
     return tuple(graphs)
 
 
-def roles(part: Part, number: int) -> tuple[str, ...]:
+def roles(part: Disjunct, number: int) -> tuple[str, ...]:
     """What a pattern node is for: `output`, `selected`, `compared`; a `filter` if it is no more
     than a condition of the node above it."""
     compared = any(
-        number in (edge.left, edge.right) for stage in part.stages for edge in stage.graph.edges
+        number in (edge.left, edge.right) for stage in part.operators for edge in stage.graph.edges
     )
     holds = {
         "output": number in part.outputs,
@@ -81,7 +83,7 @@ def roles(part: Part, number: int) -> tuple[str, ...]:
     return tuple(role for role, held in holds.items() if held)
 
 
-def waiting(stage: Stage) -> tuple[bool, ...]:
+def waiting(stage: JoinOperator) -> tuple[bool, ...]:
     """Of each side, whether what is on it waits for what comes later on the other; if not, it is
     asked for by nothing that comes after it in time."""
     return tuple(

@@ -8,7 +8,7 @@ of a block have one place, the comparisons alone decide.
 from __future__ import annotations
 
 from templates import FLIPPED
-from xscl.dissection.dissect import Part, Stage
+from xscl.dissection.parts import Disjunct, JoinOperator
 from xscl.dissection.xpath_text import filters_of
 
 __all__ = ["finds_both_orders"]
@@ -16,11 +16,11 @@ __all__ = ["finds_both_orders"]
 _Place = tuple[int, ...]
 
 
-def finds_both_orders(part: Part, stage: Stage) -> bool:
+def finds_both_orders(part: Disjunct, stage: JoinOperator) -> bool:
     """Whether a stage surely finds each pair of documents in both orders: a JOIN of two blocks
     over one stream that have one tree pattern and are compared alike both ways."""
     left, right = stage.sides
-    if stage.constraint.after or left.stage is not None or right.stage is not None:
+    if stage.constraint.after or left.operator is not None or right.operator is not None:
         return False
     (first,), (second,) = left.blocks, right.blocks
     if part.streams[first] != part.streams[second]:
@@ -47,7 +47,7 @@ def finds_both_orders(part: Part, stage: Stage) -> bool:
     return said(exchanged=False) == said(exchanged=True)
 
 
-def _places(part: Part) -> dict[int, _Place]:
+def _places(part: Disjunct) -> dict[int, _Place]:
     """The place of each node; nodes of different blocks may have one."""
     children: dict[int | None, list[int]] = {}
     for node in part.patterns:

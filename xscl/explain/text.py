@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from templates import JoinGraph
 from xscl.counts import counted
-from xscl.dissection.dissect import Dissection, Part, Stage
+from xscl.dissection.parts import Disjunct, Dissection, JoinOperator
 from xscl.explain.notes import notes
 from xscl.explain.stages import RULE_NAMES, comparisons, joins, reduced, roles, waiting
 from xscl.explain.words import Words, listed, plain, shortened, span
@@ -62,9 +62,9 @@ def _query(dissection: Dissection, beside: _Beside, heading: str) -> Iterator[st
         reads = "reads" if len(readers) == 1 else "read"
         read = f", which {shortened(readers)} {reads}" if readers else ""
         yield f"  publishes to stream {dissection.feeds}{read}"
-    count = len(dissection.parts)
+    count = len(dissection.disjuncts)
     seen: dict[tuple[str, tuple[str, ...]], int] = {}
-    for number, part in enumerate(dissection.parts, 1):
+    for number, part in enumerate(dissection.disjuncts, 1):
         if count > 1:
             yield f"  disjunct {number} of {count}"
         for title, body in _sections(dissection, part, beside):
@@ -82,12 +82,12 @@ def _query(dissection: Dissection, beside: _Beside, heading: str) -> Iterator[st
         yield from _query(inner, beside, name)
 
 
-def _sections(dissection: Dissection, part: Part, beside: _Beside) -> Iterator[_Section]:
+def _sections(dissection: Dissection, part: Disjunct, beside: _Beside) -> Iterator[_Section]:
     words = Words(dissection, part)
     for block in range(len(part.streams)):
         title = f"tree pattern of block {block + 1}, {words.stream(block)}"
         yield title, list(_tree_pattern(part, words, block))
-    for number, stage in enumerate(part.stages, 1):
+    for number, stage in enumerate(part.operators, 1):
         term = str(stage.plan.query(stage.plan.outputs, stage.plan.valued)).splitlines()
         body = ["conjunctive query", *(f"  {line}" for line in term), *_keeps(words, stage)]
         if len(stage.sides) == 2:
@@ -102,7 +102,7 @@ def _sections(dissection: Dissection, part: Part, beside: _Beside) -> Iterator[_
 # Tree patterns.
 
 
-def _tree_pattern(part: Part, words: Words, block: int) -> Iterator[str]:
+def _tree_pattern(part: Disjunct, words: Words, block: int) -> Iterator[str]:
     """A block's tree pattern, drawn, with what each node is for."""
     children: dict[int | None, list[int]] = {}
     for node in part.patterns:
@@ -126,7 +126,9 @@ def _tree_pattern(part: Part, words: Words, block: int) -> Iterator[str]:
 # Stages.
 
 
-def _join(part: Part, words: Words, stage: Stage, others: Sequence[str]) -> Iterator[str]:
+def _join(
+    part: Disjunct, words: Words, stage: JoinOperator, others: Sequence[str]
+) -> Iterator[str]:
     compared = [
         (f"{words.node(one.edge.left)} {one.edge.operator} {words.node(one.edge.right)}", one.kind)
         for one in comparisons(stage)
@@ -168,7 +170,7 @@ def _forest(graph: JoinGraph, words: Words) -> str:
     return " | ".join(", ".join(side) or "—" for side in sides) if graph.nodes else "empty"
 
 
-def _keeps(words: Words, stage: Stage) -> Iterator[str]:
+def _keeps(words: Words, stage: JoinOperator) -> Iterator[str]:
     """How long a stage keeps what is on its sides, by groups of those that it keeps alike."""
     kept: dict[str, list[str]] = {}
     for side, waits in zip(stage.sides, waiting(stage), strict=True):
@@ -180,7 +182,7 @@ def _keeps(words: Words, stage: Stage) -> Iterator[str]:
         elif window is None:
             said = "for good"
         else:
-            latest = "its time" if side.stage is None else "the time of its latest document"
+            latest = "its time" if side.operator is None else "the time of its latest document"
             said = f"until the watermark is {span(window)} past {latest}"
         kept.setdefault(said, []).append(words.side(side))
     yield "kept"

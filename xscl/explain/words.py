@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xscl.dissection.dissect import Dissection, Part, PatternNode, Side, Stage
+from xscl.dissection.parts import Disjunct, Dissection, JoinOperator, Side
+from xscl.dissection.tree_patterns import PatternNode
 from xscl.language.syntax import Condition, Function, Literal
 from xscl.language.unparse import Wording
 
@@ -27,7 +28,7 @@ _UNITS = (
 class Words:
     """What is said of one part of a query."""
 
-    def __init__(self, dissection: Dissection, part: Part) -> None:
+    def __init__(self, dissection: Dissection, part: Disjunct) -> None:
         self._part = part
         self._wording = Wording(dissection.query.text)
         self._results_of = {stream: inner.query.name for stream, inner in dissection.subqueries}
@@ -61,12 +62,12 @@ class Words:
 
     def side(self, side: Side) -> str:
         """A side of a stage."""
-        if side.stage is None:
+        if side.operator is None:
             return numbered("block", side.blocks)
         found = ", ".join(str(block + 1) for block in side.blocks)
-        return f"what stage {side.stage + 1} found (blocks {found})"
+        return f"what stage {side.operator + 1} found (blocks {found})"
 
-    def stage(self, stage: Stage) -> str:
+    def stage(self, stage: JoinOperator) -> str:
         """What a stage joins, and within what time."""
         left, right = (self.side(side) for side in stage.sides)
         return f"{left} {operator(stage)} {right}, {within(stage.constraint.window)}"
@@ -94,7 +95,7 @@ class Words:
         return self._wording.condition(condition)
 
 
-def operator(stage: Stage) -> str:
+def operator(stage: JoinOperator) -> str:
     """The operator of a stage that joins."""
     return "FOLLOWED BY" if stage.constraint.after else "JOIN"
 

@@ -21,9 +21,10 @@ from typing import Any
 
 from xscl.errors import QueryError
 from xscl.language import syntax
-from xscl.language.checks.check import LATE_POSITION, binds
+from xscl.language.checks.check import LATE_POSITION
 from xscl.language.checks.functions import NO_PATTERN, bad_pattern
 from xscl.language.checks.names import NO_XML
+from xscl.language.conditions import binds
 from xscl.language.problems import Problem
 from xscl.language.syntax import (
     Function,

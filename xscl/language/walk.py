@@ -1,17 +1,30 @@
-"""What a source is made of, in the order of the text: its operands and its operators.
+"""Walks over a query's parts, in the order of the text: operands, operators, paths of a SELECT.
 
 A chain associates to the left and a group may nest it otherwise; neither is walked by recursion,
-so that no chain is too long.  What stands within a sub-query is none of the outer query's
-(language.md, section 1).
+so that no chain is too long.  The variables and operands of a sub-query are its own, not the outer
+query's (language.md, section 1).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xscl.language.syntax import Block, Join, Query, Source, SubQuery
+from xscl.language.syntax import (
+    Block,
+    Element,
+    Insert,
+    Join,
+    JSONArray,
+    JSONObject,
+    JSONValue,
+    Query,
+    Select,
+    Source,
+    SubQuery,
+    VariablePath,
+)
 
-__all__ = ["operands", "operators", "with_sub_queries"]
+__all__ = ["operands", "operators", "selected_paths", "selected_variables", "with_sub_queries"]
 
 
 def operands(source: Source) -> Iterator[Block | SubQuery]:
@@ -47,3 +60,37 @@ def with_sub_queries(query: Query) -> Iterator[Query]:
         top = left.pop()
         yield top
         left += (part.query for part in operands(top.source) if isinstance(part, SubQuery))
+
+
+def selected_paths(select: Select | JSONValue) -> Iterator[VariablePath]:
+    """The variables of a SELECT, and the paths from them."""
+    match select:
+        case VariablePath():
+            yield select
+        case Element():
+            for parts in (*(value for _, value in select.attributes), select.content):
+                for part in parts:
+                    if isinstance(part, Insert):
+                        yield part.path
+                    elif isinstance(part, Element):
+                        yield from selected_paths(part)
+        case JSONObject(members):
+            for _, value in members:
+                yield from selected_paths(value)
+        case JSONArray(items):
+            for value in items:
+                yield from selected_paths(value)
+        case tuple():
+            for item in select:
+                yield item.path
+
+
+def selected_variables(query: Query) -> tuple[str, ...]:
+    """The variables that a query's SELECT names, in order, each once.
+
+    >>> from xscl.language import parse
+    >>> [query], _ = parse("SELECT y, x/c, y AS z FROM S//a->x[b->y]")
+    >>> selected_variables(query)
+    ('y', 'x')
+    """
+    return tuple(dict.fromkeys(path.variable.text for path in selected_paths(query.select)))

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from join_stage import Chain
 from join_stage.registry import Registry
 from xpath_stage import Accept, XPathEvaluator
-from xscl.dissection.dissect import Dissection, Part, Stage, dissect
+from xscl.dissection.dissect import dissect
+from xscl.dissection.parts import Disjunct, Dissection, JoinOperator
 from xscl.documents.composites import Derived, Reading, RowReader, Source
 from xscl.documents.retention import Shape
 from xscl.errors import QueryError, StateError, line_and_column
@@ -254,10 +255,10 @@ class Catalogue:
         standing = Standing.of(dissection, numbers, feeds, cancel, inner)
         first = numbers[0] if numbers else self._next_number
         subscription = Subscription(dissection.query.name, standing, first, since, on_match)
-        for number, part in zip(numbers, dissection.parts, strict=True):
+        for number, part in zip(numbers, dissection.disjuncts, strict=True):
             # Of the sole disjunct of a query, the join stage can count the matches.
-            sole = len(dissection.parts) == 1 and not feeds
-            sole = sole and all(side.stage is None for side in part.stages[-1].sides)
+            sole = len(dissection.disjuncts) == 1 and not feeds
+            sole = sole and all(side.operator is None for side in part.operators[-1].sides)
             reading = self._register_part(number, dissection.query, part, since, sole_disjunct=sole)
             self._readers[number] = Reader(subscription, reading)
         return subscription
@@ -265,7 +266,7 @@ class Catalogue:
     def _numbers(self, dissection: Dissection) -> tuple[int, ...]:
         """Numbers for the parts of a query."""
         first = self._next_number
-        self._next_number += len(dissection.parts)
+        self._next_number += len(dissection.disjuncts)
         return tuple(range(first, self._next_number))
 
     def _unsubscribe(self, subscription: Subscription) -> None:
@@ -285,7 +286,7 @@ class Catalogue:
         numbers = self._numbers(dissection)
         form.standing = Standing.of(dissection, numbers, (), cancel, source=form)
         parts = []
-        for number, part in zip(numbers, dissection.parts, strict=True):
+        for number, part in zip(numbers, dissection.disjuncts, strict=True):
             reading = self._register_part(number, query, part, since, sole_disjunct=False)
             members = self._members(form, part)
             parts.append(FormPart(form, members))
@@ -307,9 +308,9 @@ class Catalogue:
             self.graph.remove(form.dissection)
             self._forms.remove(form)
 
-    def _members(self, form: Form, part: Part) -> Members:
+    def _members(self, form: Form, part: Disjunct) -> Members:
         """The members of a form by what a part of it leaves open."""
-        columns = part.stages[-1].columns
+        columns = part.operators[-1].columns
         asked = [
             Asked(
                 opened,
@@ -324,18 +325,29 @@ class Catalogue:
         return Members(asked, width)
 
     def _register_part(
-        self, number: int, query: Query, part: Part, since: int, *, sole_disjunct: bool
+        self, number: int, query: Query, part: Disjunct, since: int, *, sole_disjunct: bool
     ) -> Reading:
         """Registers the stages of a part, the last one under a number."""
         derived: list[Derived] = []
-        for stage in part.stages[:-1]:
+        for stage in part.operators[:-1]:
             derived.append(self._derive(query, part, stage, derived, since))
         return self._register(
-            number, query, part, part.stages[-1], derived, since=since, sole_disjunct=sole_disjunct
+            number,
+            query,
+            part,
+            part.operators[-1],
+            derived,
+            since=since,
+            sole_disjunct=sole_disjunct,
         )
 
     def _derive(
-        self, query: Query, part: Part, stage: Stage, derived: Sequence[Derived], since: int
+        self,
+        query: Query,
+        part: Disjunct,
+        stage: JoinOperator,
+        derived: Sequence[Derived],
+        since: int,
     ) -> Derived:
         """The derived stream of a stage: one that is there already, else a new one."""
         number = self._next_number
@@ -364,14 +376,16 @@ class Catalogue:
         self,
         number: int,
         query: Query,
-        part: Part,
-        stage: Stage,
+        part: Disjunct,
+        stage: JoinOperator,
         derived: Sequence[Derived],
         *,
         since: int,
         sole_disjunct: bool,
     ) -> Reading:
-        below = tuple(None if side.stage is None else derived[side.stage] for side in stage.sides)
+        below = tuple(
+            None if side.operator is None else derived[side.operator] for side in stage.sides
+        )
         spines: list[int] = []
 
         def spine(chain: Chain) -> int:
@@ -379,9 +393,9 @@ class Catalogue:
             if one is None:
                 spines.append(self._xpath.register(part.spine(stage, chain)))
                 return spines[-1]
-            side = stage.sides[chain.side].stage
+            side = stage.sides[chain.side].operator
             assert side is not None
-            return one.spines[part.stages[side].columns.index(stage.assignment[chain.nodes[-1]])]
+            return one.spines[part.operators[side].columns.index(stage.assignment[chain.nodes[-1]])]
 
         definitions = tuple(_definition(part, node) for node in stage.assignment)
         names = zip(definitions, stage.assignment, strict=True)
@@ -424,7 +438,9 @@ class Catalogue:
         self._gone += derived.spines.values()
         self._release(derived.number)
 
-    def _variable(self, query: str, part: Part, definition: tuple[object, ...], node: int) -> int:
+    def _variable(
+        self, query: str, part: Disjunct, definition: tuple[object, ...], node: int
+    ) -> int:
         """The number of a variable: one definition, one variable, whatever its names (law 4).
 
         It goes by the first name given to it, made unique by its query's where need be.
@@ -450,12 +466,12 @@ class Catalogue:
             self._variable_names.discard(self._registry.variables.pop(known[0]))
 
 
-def _definition(part: Part, node: int) -> tuple[object, ...]:
+def _definition(part: Disjunct, node: int) -> tuple[object, ...]:
     pattern = part.patterns[node]
     return part.streams[pattern.block], part.definitions[node], pattern.functions
 
 
-def _sources(part: Part, stage: Stage) -> tuple[Source, ...]:
+def _sources(part: Disjunct, stage: JoinOperator) -> tuple[Source, ...]:
     """Where the columns of a stage come from."""
     of_plan = {stage.assignment[node]: i for i, node in enumerate(stage.plan.outputs)}
     strings = {stage.assignment[node]: i for i, node in enumerate(stage.plan.valued)}
@@ -463,12 +479,12 @@ def _sources(part: Part, stage: Stage) -> tuple[Source, ...]:
     sources = []
     for node in stage.columns:
         side = side_of[part.patterns[node].block]
-        below = stage.sides[side].stage
+        below = stage.sides[side].operator
         if below is None:
             string = strings[node] if node in stage.valued else None
             sources.append(Source(None, of_plan[node], string))
         else:
-            earlier = part.stages[below]
+            earlier = part.operators[below]
             valued = [n for n in earlier.columns if n in earlier.valued]
             string = valued.index(node) if node in stage.valued else None
             sources.append(Source(side, earlier.columns.index(node), string))

@@ -16,7 +16,7 @@ from itertools import product
 from typing import cast
 
 from xpath_stage import Constant, Held
-from xscl.dissection.open_constants import Open
+from xscl.dissection.open_constants import OpenConstant
 from xscl.documents.composites import Found
 from xscl.queries.subscription import Subscription
 
@@ -40,7 +40,7 @@ class Asked:
     """What is left open: the `values` of a member that it takes, and the node it asks, as a
     column of a row and the block whose document has it.  `family` is the family's number."""
 
-    opened: Open
+    opened: OpenConstant
     values: tuple[int, ...]
     column: int
     block: int

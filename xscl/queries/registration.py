@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
-from xscl.dissection.dissect import Dissection
+from xscl.dissection.parts import Dissection
 from xscl.documents.intake import Intake
 from xscl.errors import QueryError
 from xscl.evaluation.waves import Delivery, Evaluation

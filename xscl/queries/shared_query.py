@@ -14,7 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from weakref import WeakKeyDictionary
 
-from xscl.dissection.dissect import Dissection, dissect
+from xscl.dissection.dissect import dissect
+from xscl.dissection.parts import Dissection
 from xscl.language.parameters import Prepared
 from xscl.language.problems import Unbound
 from xscl.language.syntax import Query, SubQuery
@@ -140,7 +141,7 @@ def _open_everywhere(prepared: Prepared, dissection: Dissection) -> frozenset[st
     """The parameters that a dissection has left open wherever they stand in the query."""
     places = {
         (parameter.name, parameter.at)
-        for part in dissection.parts
+        for part in dissection.disjuncts
         for _, opened in part.opened
         for parameter in opened.parameters
     }

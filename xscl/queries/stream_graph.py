@@ -9,8 +9,9 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from xscl.dissection.dissect import Dissection, is_internal
+from xscl.dissection.parts import Dissection
 from xscl.errors import QueryError
+from xscl.stream_names import is_internal
 
 __all__ = ["Edge", "StreamGraph", "edges_of"]
 

@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from xpath_stage import ATTRIBUTE
-from xscl.dissection.dissect import Dissection, dissect, is_internal
+from xscl.dissection.dissect import dissect
+from xscl.dissection.parts import Dissection
 from xscl.documents.composites import Found
 from xscl.documents.document import Document
 from xscl.language.syntax import Query, Select
 from xscl.matches.match import Match, match_id
 from xscl.matches.nodes import BoundNode
+from xscl.stream_names import is_internal
 from xscl.times import to_seconds
 
 __all__ = ["Standing", "Subscription", "Written"]
@@ -75,10 +77,10 @@ class Standing:
         """That of a query, given its dissection."""
         outputs: tuple[int, ...] = ()
         variables: tuple[tuple[str, int, int], ...] = ()
-        if dissection.parts:
+        if dissection.disjuncts:
             # All parts have the same columns: those of the blocks, which they share.
-            part = dissection.parts[0]
-            columns = {node: i for i, node in enumerate(part.stages[-1].columns)}
+            part = dissection.disjuncts[0]
+            columns = {node: i for i, node in enumerate(part.operators[-1].columns)}
             outputs = tuple(columns[node] for node in part.outputs)
             variables = tuple(
                 (name, columns[node], part.patterns[node].block)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xscl.dissection.xpath_text import conjuncts_of, filters_of, is_number
-from xscl.language.checks.check import binds
+from xscl.dissection.xpath_text import filters_of
+from xscl.language.conditions import binds, conjuncts_of, is_number
 from xscl.language.syntax import Binary, Block, Condition, Function, Path, Step, SubQuery
 from xscl.language.unparse import Wording
 

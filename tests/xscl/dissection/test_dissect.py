@@ -6,8 +6,10 @@ import pytest
 
 from join_stage import TimeConstraint
 from xpath_stage import Definition, Spine
-from xscl.dissection.dissect import Dissection, Part, Side, Stage, dissect, is_internal
+from xscl.dissection.dissect import dissect
+from xscl.dissection.parts import Disjunct, Dissection, JoinOperator, Side
 from xscl.language import parse
+from xscl.stream_names import is_internal
 
 
 def dissected(text: str) -> Dissection:
@@ -16,15 +18,15 @@ def dissected(text: str) -> Dissection:
     return dissect(query)
 
 
-def stage_of(text: str) -> Stage:
+def stage_of(text: str) -> JoinOperator:
     """The only stage of the only disjunct of a query."""
-    (stage,) = part_of(text).stages
+    (stage,) = part_of(text).operators
     return stage
 
 
-def part_of(text: str) -> Part:
+def part_of(text: str) -> Disjunct:
     """The only disjunct of a query."""
-    (part,) = dissected(text).parts
+    (part,) = dissected(text).disjuncts
     return part
 
 
@@ -40,12 +42,12 @@ def spelled(definition: Definition) -> str:
 Asked = tuple[str, str, tuple[int, ...], tuple[str, ...] | None]
 
 
-def spines(part: Part) -> set[Asked]:
+def spines(part: Disjunct) -> set[Asked]:
     """All that stage 1 is asked for: stream, path, marked steps, functions on the value."""
     found: list[Spine] = []
-    for stage in part.stages:
+    for stage in part.operators:
         chains = [chain for pair in stage.plan.joins for chain in pair] + list(stage.plan.singles)
-        blocks = (chain for chain in chains if stage.sides[chain.side].stage is None)
+        blocks = (chain for chain in chains if stage.sides[chain.side].operator is None)
         found += (part.spine(stage, chain) for chain in blocks)
     return {(spine.stream, spelled(spine.steps), spine.marks, spine.value) for spine in found}
 
@@ -66,7 +68,7 @@ S//blog->x4'[./author->x5'][./title->x6']
 
 def test_the_first_query_of_table_6_2() -> None:
     parts = dissected(Q1)
-    (part,) = parts.parts
+    (part,) = parts.disjuncts
     assert spines(part) == {
         ("S", "//book/author", (0, 1), ()),
         ("S", "//book/title", (0, 1), ()),
@@ -74,9 +76,9 @@ def test_the_first_query_of_table_6_2() -> None:
         ("S", "//blog/title", (0, 1), ()),
     }
     assert parts.streams == ("S", "S")
-    assert [part.patterns[node].variables for node in part.outputs] == [["x1"], ["x4"]]
+    assert [part.patterns[node].variables for node in part.outputs] == [("x1",), ("x4",)]
     assert part.selected == {}
-    assert part.stages[0].constraint == TimeConstraint(True, 7 * 86_400_000_000)
+    assert part.operators[0].constraint == TimeConstraint(True, 7 * 86_400_000_000)
 
 
 def test_the_queries_of_table_6_2_have_one_template() -> None:
@@ -205,7 +207,7 @@ def test_a_chain_is_a_stage_for_each_operator() -> None:
         "SELECT x FROM A//a->x[./b->y] JOIN {x = z AND y < z} B//c->z "
         "FOLLOWED BY {lower-case(y) = u, 5} C//d[./e->u]"
     )
-    first, second = part.stages
+    first, second = part.operators
     assert first.sides == (Side((0,)), Side((1,)))
     assert second.sides == (Side((0, 1), 0), Side((2,)))
     names = [part.patterns[node].step.test for node in first.columns]
@@ -232,26 +234,26 @@ def test_a_chain_is_a_stage_for_each_operator() -> None:
     ],
 )
 def test_a_comparison_is_made_as_early_as_can_be(text: str) -> None:
-    first, second = part_of(text).stages
+    first, second = part_of(text).operators
     assert len(first.graph.value_joins) == len(second.graph.value_joins) == 1
 
 
 def test_a_comparison_waits_for_all_of_its_variables() -> None:
     part = part_of("A//a->x JOIN {} (B//b->y JOIN {x = z AND y = z} C//c->z)")
-    inner, outer = part.stages
+    inner, outer = part.operators
     assert inner.sides == (Side((1,)), Side((2,)))
     assert outer.sides == (Side((0,)), Side((1, 2), 0))
     assert len(inner.graph.value_joins) == len(outer.graph.value_joins) == 1
 
 
 def test_what_is_not_compared_is_represented_by_one_column() -> None:
-    _, last = part_of("A//a->x JOIN {} B//b->y JOIN {} C").stages
+    _, last = part_of("A//a->x JOIN {} B//b->y JOIN {} C").operators
     assert [node.side for node in last.graph.nodes] == [0, 1]
 
 
 def test_disjuncts_of_all_operators_multiply() -> None:
     text = "A//a->x JOIN {x = y OR x = '1'} B//b->y JOIN {y = z OR x = z} C//c->z"
-    assert len(dissected(text).parts) == 4
+    assert len(dissected(text).disjuncts) == 4
 
 
 def test_sub_queries_have_streams_of_their_own() -> None:

@@ -14,8 +14,9 @@ from tests.xpath_stage.drawing import URI, documents
 from xpath_stage import parse as parse_document
 from xpath_stage.filters import FilterTests
 from xpath_stage.work import Work
-from xscl.dissection.xpath_text import filters_of, is_number, path_expression
+from xscl.dissection.xpath_text import filters_of, path_expression
 from xscl.language import parse
+from xscl.language.conditions import is_number
 from xscl.language.syntax import Block, Step
 
 

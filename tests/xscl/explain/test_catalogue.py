@@ -5,7 +5,8 @@ from __future__ import annotations
 import sqlglot
 
 from join_stage import to_sql
-from xscl.dissection.dissect import Dissection, dissect
+from xscl.dissection.dissect import dissect
+from xscl.dissection.parts import Dissection
 from xscl.explain import as_sql, as_text, catalogue_text, explain_file
 from xscl.language import parse
 
@@ -75,7 +76,7 @@ def test_sql_says_once_what_queries_share() -> None:
         "-- name: one\nS//a->x JOIN {x = y} S//b->y JOIN {y = z} S//c->z;\n"
         "-- name: two\nS//d->x JOIN {x = y} S//e->y;\n-- name: three\nS//a"
     )
-    template = queries[1].parts[0].stages[0].plan.template.id
+    template = queries[1].disjuncts[0].operators[0].plan.template.id
     told = as_sql(queries)
     comments = [line for line in told.splitlines() if line.startswith("--")]
     assert sorted(comments) == [
@@ -87,8 +88,8 @@ def test_sql_says_once_what_queries_share() -> None:
     plans = {
         stage.plan.id: stage.plan
         for query in queries
-        for part in query.parts
-        for stage in part.stages
+        for part in query.disjuncts
+        for stage in part.operators
     }
     evaluated = {to_sql(plan.query(plan.outputs, plan.valued)) for plan in plans.values()}
     bare = "\n".join(line for line in told.splitlines() if not line.startswith("--"))

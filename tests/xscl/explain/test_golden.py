@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from xscl.dissection.dissect import Dissection, dissect
+from xscl.dissection.dissect import dissect
+from xscl.dissection.parts import Dissection
 from xscl.explain import as_mermaid, explain_file
 from xscl.language import parse
 

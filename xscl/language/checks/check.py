@@ -9,40 +9,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from xscl.language.checks.functions import NUMERIC, misused
+from xscl.language.checks.functions import misused
 from xscl.language.checks.limits import MOST_INSERTIONS, limits, too_many_blocks
 from xscl.language.checks.variables import Scope
+from xscl.language.conditions import binds, is_number, lasts
 from xscl.language.problems import Problem
 from xscl.language.syntax import (
     Binary,
     Comparison,
     Condition,
-    Element,
     Function,
-    Insert,
-    JSONArray,
-    JSONObject,
-    JSONValue,
-    Literal,
     Name,
     Negative,
-    Parameter,
     Path,
     Predicate,
     Query,
-    Select,
     Side,
     Step,
     VariablePath,
     Wrapped,
 )
-from xscl.language.walk import operands, operators, with_sub_queries
+from xscl.language.walk import operands, operators, selected_paths, with_sub_queries
 
-__all__ = ["LATE_POSITION", "binds", "check"]
+__all__ = ["LATE_POSITION", "check"]
 
 LATE_POSITION = "a position cannot follow a filter that binds a variable; write it before"
 
-_ARITHMETIC = {"+", "-", "*", "div", "mod"}
 _OUTSIDE_BLOCKS = {"in SELECT", "in a predicate"}
 
 
@@ -85,7 +77,7 @@ class _Checking:
                 for path in _compared(join.predicate):
                     self.path(path.steps, within="predicate", against="in a predicate")
                     self.use(path.variable, reach)
-        for number, path in enumerate(_selected(self.query.select)):
+        for number, path in enumerate(selected_paths(self.query.select)):
             if number == MOST_INSERTIONS:
                 self.note(path.at, f"a SELECT has at most {MOST_INSERTIONS:,} paths")
                 break
@@ -139,8 +131,9 @@ class _Checking:
         binding: Condition | None = None
         for condition in step.filters:
             if binding is not None:
-                for position in _positions(condition):
-                    self.note(position, LATE_POSITION)
+                positions = [condition] if is_number(condition) else lasts(condition)
+                for position in positions:
+                    self.note(position.at, LATE_POSITION)
             self.condition(condition, against)
             if binding is None and binds(condition):
                 binding = condition
@@ -180,68 +173,3 @@ def _varying(side: Side) -> Iterator[VariablePath]:
         side = side.operand
     if isinstance(side, VariablePath):
         yield side
-
-
-def _selected(select: Select | JSONValue) -> Iterator[VariablePath]:
-    match select:
-        case VariablePath():
-            yield select
-        case Element():
-            for parts in (*(value for _, value in select.attributes), select.content):
-                for part in parts:
-                    if isinstance(part, Insert):
-                        yield part.path
-                    elif isinstance(part, Element):
-                        yield from _selected(part)
-        case JSONObject(members):
-            for _, value in members:
-                yield from _selected(value)
-        case JSONArray(items):
-            for value in items:
-                yield from _selected(value)
-        case tuple():
-            for item in select:
-                yield item.path
-
-
-def binds(condition: Condition) -> bool:
-    """Whether a filter binds a variable, at any depth."""
-    match condition:
-        case Path(steps):
-            return any(s.variable is not None or any(map(binds, s.filters)) for s in steps)
-        case Binary(_, left, right):
-            return binds(left) or binds(right)
-        case Negative(operand):
-            return binds(operand)
-        case Function():
-            return any(map(binds, condition.arguments))
-        case Literal() | Parameter():
-            return False
-
-
-def _positions(condition: Condition) -> Iterator[int]:
-    """Where a filter asks for a position: as a number, or by `last()`."""
-    match condition:
-        case Literal(float()) | Negative():
-            yield condition.at
-        case Binary(operator) if operator in _ARITHMETIC:
-            yield condition.at
-        case Function(name) if name in NUMERIC:
-            yield condition.at
-        case _:
-            yield from _lasts(condition)
-
-
-def _lasts(condition: Condition) -> Iterator[int]:
-    """The calls of `last()` that mean this filter (those within a path mean the path's)."""
-    match condition:
-        case Function("last"):
-            yield condition.at
-        case Function():
-            for argument in condition.arguments:
-                yield from _lasts(argument)
-        case Binary(_, left, right):
-            yield from _lasts(left)
-            yield from _lasts(right)
-        case Negative(operand):
-            yield from _lasts(operand)

@@ -18,7 +18,6 @@ from xscl.language.syntax import Function, Literal, Parameter, Path
 __all__ = [
     "FILTERING",
     "NO_PATTERN",
-    "NUMERIC",
     "WRAPPING",
     "bad_pattern",
     "misused",
@@ -45,9 +44,6 @@ FILTERING = {
     "upper-case": (1, 1),
 }
 """The functions of filters, and how few and how many arguments each takes."""
-
-NUMERIC = {"count", "last", "number", "string-length"}
-"""Those that give a number: alone in a filter, each asks for a position."""
 
 WRAPPING = ("lower-case", "normalize-space", "number")
 """The functions that may wrap a side of a comparison in a join's predicate."""

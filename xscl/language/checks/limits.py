@@ -10,17 +10,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
+from xscl.language.conditions import conjuncts_of, paths_of
 from xscl.language.problems import Problem
 from xscl.language.scan import Statement
 from xscl.language.syntax import (
-    Binary,
     Block,
     Comparison,
     Condition,
     Conjunction,
     Disjunction,
-    Function,
-    Negative,
     Path,
     Predicate,
     Query,
@@ -102,8 +100,9 @@ def _steps(steps: tuple[Step, ...], depth: int) -> Iterator[tuple[int, Step]]:
         depth += step.test != "." and not step.test.startswith("@")
         yield depth, step
         for condition in step.filters:
-            for path in _binding(condition):
-                yield from _steps(path.steps, depth)
+            for path in conjuncts_of(condition):
+                if isinstance(path, Path):
+                    yield from _steps(path.steps, depth)
 
 
 def _filters(steps: tuple[Step, ...]) -> Iterator[Condition]:
@@ -111,32 +110,8 @@ def _filters(steps: tuple[Step, ...]) -> Iterator[Condition]:
     for step in steps:
         for condition in step.filters:
             yield condition
-            for path in _paths(condition):
+            for path in paths_of(condition):
                 yield from _filters(path.steps)
-
-
-def _paths(condition: Condition) -> Iterator[Path]:
-    """All paths of a filter, without those within their filters."""
-    match condition:
-        case Path():
-            yield condition
-        case Function():
-            for argument in condition.arguments:
-                yield from _paths(argument)
-        case Binary():
-            yield from _paths(condition.left)
-            yield from _paths(condition.right)
-        case Negative():
-            yield from _paths(condition.operand)
-
-
-def _binding(condition: Condition) -> Iterator[Path]:
-    """The paths of a filter that may bind: its conjuncts."""
-    if isinstance(condition, Path):
-        yield condition
-    elif isinstance(condition, Binary) and condition.operator == "and":
-        yield from _binding(condition.left)
-        yield from _binding(condition.right)
 
 
 def _predicates(predicates: list[Predicate]) -> Iterator[Problem]:

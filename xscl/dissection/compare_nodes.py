@@ -1,0 +1,31 @@
+"""The comparisons of a disjunct between the nodes of its tree patterns.
+
+A comparison with a constant is pushed into the block, as a filter of the node; what compares two
+nodes is an edge between them, each occurrence of a path or of functions being a node of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from templates import Edge
+from xscl.dissection.draft import DisjunctDraft
+from xscl.dissection.tree_patterns import Growing
+from xscl.language.normal_form import ConstantTest
+
+__all__ = ["compare_nodes"]
+
+
+def compare_nodes(draft: DisjunctDraft) -> DisjunctDraft:
+    """Adds the edges, and to the patterns the nodes and filters of the comparisons."""
+    growing = Growing(draft.patterns)
+    edges: list[Edge] = []
+    for conjunct in draft.conjuncts:
+        if isinstance(conjunct, ConstantTest):
+            growing.test(conjunct)
+            continue
+        left, right = growing.operand(conjunct.left), growing.operand(conjunct.right)
+        # A node is always equal to itself.
+        if not (conjunct.operator == "=" and left == right):
+            edges.append(Edge(conjunct.operator, left, right))
+    return replace(draft, patterns=growing.grown(), edges=tuple(edges))

@@ -1,0 +1,64 @@
+"""A query while it is taken apart: what the steps of `dissect.py` have found so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from join_stage import TimeConstraint
+from templates import Edge, JoinGraph
+from xpath_stage import Definition
+from xscl.dissection.open_constants import OpenConstant
+from xscl.dissection.parts import JoinOperator, Side
+from xscl.dissection.tree_patterns import TreePatterns
+from xscl.language.normal_form import Conjunct
+from xscl.language.syntax import Query
+
+__all__ = ["DisjunctDraft", "Draft", "OperatorGraph"]
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorGraph:
+    """An operator before it is planned: the fields are those of `JoinOperator`."""
+
+    sides: tuple[Side, ...]
+    constraint: TimeConstraint
+    graph: JoinGraph
+    columns: tuple[int, ...]
+    valued: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DisjunctDraft:
+    """One disjunct; a comment names the step that fills in the fields below it."""
+
+    # split_disjuncts
+    query: Query
+    conjuncts: tuple[Conjunct, ...]
+    patterns: TreePatterns
+    selected: dict[str, int]
+    # compare_nodes, which adds to the patterns, too
+    edges: tuple[Edge, ...] = ()
+    # define_nodes
+    definitions: dict[int, Definition] = field(default_factory=dict)
+    opened: tuple[tuple[int, OpenConstant], ...] = ()
+    # join_blocks
+    graphs: tuple[OperatorGraph, ...] = ()
+    # plan_operators
+    operators: tuple[JoinOperator, ...] = ()
+
+    @property
+    def put_out(self) -> tuple[int, ...]:
+        """The nodes that the matches need: output nodes, selected ones, and those that open
+        constants are tested on once the join is made."""
+        opened = (node for node, _ in self.opened)
+        return tuple(dict.fromkeys((*self.patterns.outputs, *self.selected.values(), *opened)))
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A query: the streams and tree patterns of its blocks, then its disjuncts."""
+
+    query: Query
+    streams: tuple[str, ...] = ()
+    patterns: TreePatterns = field(default_factory=TreePatterns)
+    disjuncts: tuple[DisjunctDraft, ...] = ()

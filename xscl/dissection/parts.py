@@ -1,0 +1,146 @@
+"""A query taken apart: disjuncts of tree patterns and operators (section 6.1).
+
+A query of one or two blocks has one operator: a filter, or a join with its join graph.  A chain has
+one for each of its own, the innermost first: what an operator finds are *composites*, which the
+operator above joins like documents, by the few nodes it asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from join_stage import Chain, Plan, TimeConstraint
+from templates import JoinGraph
+from xpath_stage import Definition, Spine
+from xscl.dissection.open_constants import OpenConstant
+from xscl.dissection.tree_patterns import PatternNode
+from xscl.language.syntax import Query
+from xscl.stream_names import is_internal
+
+__all__ = ["Disjunct", "Dissection", "JoinOperator", "Side"]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of an operator: a block (`operator` is None), or what an earlier operator of the
+    disjunct found; `blocks` are the blocks that it covers, in text order."""
+
+    blocks: tuple[int, ...]
+    operator: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.blocks or any(one >= after for one, after in pairwise(self.blocks)):
+            raise ValueError(f"not blocks in text order: {self.blocks}")
+        if (self.operator is None) != (len(self.blocks) == 1):
+            raise ValueError("a side is one block, or what an operator found of several")
+
+
+@dataclass(frozen=True, slots=True)
+class JoinOperator:
+    """One operator of a disjunct, or its only block.
+
+    `graph` is the join graph over the pattern nodes of its sides, those kept that are put out;
+    `plan` evaluates it, `assignment[i]` being the pattern node of the plan's node i.  `columns`
+    are the pattern nodes that it gives to the operator above or, the last one, to the matches; of
+    those in `valued` the operator above compares the string values.
+    """
+
+    sides: tuple[Side, ...]
+    constraint: TimeConstraint
+    graph: JoinGraph
+    plan: Plan
+    assignment: tuple[int, ...]
+    columns: tuple[int, ...]
+    valued: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.sides) != self.plan.sides:
+            raise ValueError(f"the plan has {self.plan.sides} sides, not {len(self.sides)}")
+        if any(one >= after for one, after in pairwise(self.blocks)):
+            raise ValueError(f"the sides share blocks, or stand in another order: {self.blocks}")
+        if len(self.assignment) != len(self.plan.graph.nodes):
+            raise ValueError("the plan has not as many nodes as are assigned to it")
+        if lost := set(self.valued).difference(self.columns):
+            raise ValueError(f"valued, but no columns: {sorted(lost)}")
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """The blocks that it covers, in text order."""
+        return tuple(block for side in self.sides for block in side.blocks)
+
+
+@dataclass(frozen=True, slots=True)
+class Disjunct:
+    """One disjunct of a query: tree patterns and operators, the last of which finds the matches.
+
+    `patterns` are the nodes of all blocks; `outputs` are the blocks' output nodes, `selected` the
+    nodes of the variables that the SELECT names.  `definitions` are those of the nodes that
+    anything asks for; `opened` the constants that are left open in these, each with its node,
+    which is put out, too.
+    """
+
+    streams: tuple[str, ...]
+    patterns: tuple[PatternNode, ...]
+    operators: tuple[JoinOperator, ...]
+    outputs: tuple[int, ...]
+    selected: dict[str, int]
+    definitions: dict[int, Definition]
+    opened: tuple[tuple[int, OpenConstant], ...] = ()
+
+    def __post_init__(self) -> None:
+        blocks = tuple(range(len(self.streams)))
+        if not self.operators or self.operators[-1].blocks != blocks:
+            raise ValueError("the last operator does not cover all blocks")
+        if tuple(self.patterns[output].block for output in self.outputs) != blocks:
+            raise ValueError("not one output node for each block")
+        put_out = {*self.outputs, *self.selected.values(), *(node for node, _ in self.opened)}
+        if lost := put_out.difference(self.operators[-1].columns):
+            raise ValueError(f"put out, but no columns of the last operator: {sorted(lost)}")
+        for number, operator in enumerate(self.operators):
+            if any(s.operator is not None and s.operator >= number for s in operator.sides):
+                raise ValueError(f"operator {number} joins what a later one finds")
+            if unknown := set(operator.assignment).difference(self.definitions):
+                raise ValueError(f"nodes without a definition: {sorted(unknown)}")
+
+    def spine(self, operator: JoinOperator, chain: Chain) -> Spine:
+        """The spine that stage 1 must find for a chain of an operator's plan, on a block's side."""
+        nodes = [operator.assignment[node] for node in chain.nodes]
+        marks = tuple(len(self.definitions[node]) - 1 for node in nodes)
+        leaf = self.patterns[nodes[-1]]
+        value = leaf.functions if chain.value else None
+        stream = self.streams[leaf.block]
+        return Spine(stream, self.definitions[leaf.number], marks, value, chain.apart)
+
+
+@dataclass(frozen=True, slots=True)
+class Dissection:
+    """A query as its disjuncts; none if it can never match.
+
+    `streams` are the streams that its blocks read; `subqueries` the dissections of its sub-queries,
+    each with the internal stream that its results feed.
+    """
+
+    query: Query
+    streams: tuple[str, ...]
+    variables: tuple[str, ...]
+    disjuncts: tuple[Disjunct, ...]
+    subqueries: tuple[tuple[str, Dissection], ...] = ()
+
+    def __post_init__(self) -> None:
+        if any(disjunct.streams != self.streams for disjunct in self.disjuncts):
+            raise ValueError("a disjunct reads other streams than its query")
+        if [*filter(is_internal, self.streams)] != [stream for stream, _ in self.subqueries]:
+            raise ValueError("not one sub-query for each internal stream")
+
+    @property
+    def feeds(self) -> str | None:
+        """The stream that the query publishes."""
+        return None if self.query.publish is None else self.query.publish.text
+
+    def everything(self) -> Iterator[Dissection]:
+        """This dissection after the dissections of its sub-queries, the innermost first."""
+        for _, inner in self.subqueries:
+            yield from inner.everything()
+        yield self
