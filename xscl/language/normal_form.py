@@ -28,7 +28,7 @@ from xscl.language.syntax import (
     Wrapped,
 )
 
-__all__ = ["ConstantTest", "Join", "Operand", "disjuncts"]
+__all__ = ["ConstantTest", "Join", "Operand", "conjunctions", "disjuncts", "side_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,26 +68,31 @@ Conjunct = Join | ConstantTest
 
 def disjuncts(predicate: Predicate | None) -> list[tuple[Conjunct, ...]]:
     """The conjunctions of which one must hold; none at all if the predicate never holds."""
-    if predicate is None:
-        return [()]
-    found = (tuple(dict.fromkeys(conjuncts)) for conjuncts in _expand(predicate))
+    found = (
+        tuple(dict.fromkeys(conjunct for part in parts for conjunct in part))
+        for comparisons in conjunctions(predicate)
+        for parts in product(*map(list, map(_compare, comparisons)))
+    )
     return list(dict.fromkeys(found))
 
 
-def _expand(predicate: Predicate) -> Iterator[tuple[Conjunct, ...]]:
+def conjunctions(predicate: Predicate | None) -> Iterator[tuple[Comparison, ...]]:
+    """The conjunctions of which one must hold, of the comparisons as they were written."""
     match predicate:
+        case None:
+            yield ()
         case Disjunction():
             for part in predicate.parts:
-                yield from _expand(part)
+                yield from conjunctions(part)
         case Conjunction():
-            for parts in product(*(list(_expand(part)) for part in predicate.parts)):
-                yield tuple(conjunct for part in parts for conjunct in part)
+            for parts in product(*(list(conjunctions(part)) for part in predicate.parts)):
+                yield tuple(comparison for part in parts for comparison in part)
         case Comparison():
-            yield from _compare(predicate)
+            yield (predicate,)
 
 
 def _compare(comparison: Comparison) -> Iterator[tuple[Conjunct, ...]]:
-    left, right = _side(comparison.left), _side(comparison.right)
+    left, right = side_of(comparison.left), side_of(comparison.right)
     operator = comparison.operator
     if not isinstance(left, Operand):
         # A constant on the left: decided at once, or read from the other side.
@@ -106,7 +111,7 @@ def _compare(comparison: Comparison) -> Iterator[tuple[Conjunct, ...]]:
         yield (ConstantTest(operator, left, right),)
 
 
-def _side(side: Side) -> Operand | Parameter | str | None:
+def side_of(side: Side) -> Operand | Parameter | str | None:
     """An operand, or a constant's string; None is NaN."""
     match side:
         case VariablePath():
@@ -116,7 +121,7 @@ def _side(side: Side) -> Operand | Parameter | str | None:
         case Literal(value=value):
             return number_text(float(value))
         case Wrapped():
-            inner = _side(side.operand)
+            inner = side_of(side.operand)
             if isinstance(inner, Operand):
                 functions = (*inner.functions, side.function)
                 return Operand(inner.variable, inner.steps, functions, inner.at)

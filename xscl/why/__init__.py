@@ -2,17 +2,17 @@
 
     findings.py    the finding of a condition on some documents, its tally over many
     report.py      the answers that these make up, for a terminal or as JSON
-    judge.py       a query and one document for each block -> the findings
-      operators.py   a query    -> its blocks (patterns.py), operators and comparisons
-      blocks.py      a block, a document (trees.py) -> its findings, what is left (assignments.py)
-      timing.py      an operator, documents -> whether they differ, and are in its time
-      comparisons.py a comparison, what is left (relations.py) -> its finding
+    conditions.py  a query -> its blocks (patterns.py), operators and comparisons
+    blocks.py      a block, a document (trees.py) -> its findings, what is left (relations.py)
+    timing.py      an operator, documents -> whether they differ, and are in its time
+    comparisons.py a comparison, what is left -> its finding
     near_values.py, near_names.py, filter_values.py: what all but met a condition
+    judge.py       a query and one document for each block -> the findings of all conditions
     funnel.py      a query and many documents -> how many come through each condition
       operator_tallies.py, by pairs.py
 
-Nothing here takes part in finding matches: it evaluates the syntax tree directly, and so is also
-a check of the engine.
+Stage 1 and stage 2 take no part in it: libxml2 evaluates the blocks' paths, a few joins in Python
+the comparisons; so it is also a check of the engine.
 """
 
 from xscl.why.findings import Finding, Miss, Tally, Values

@@ -1,7 +1,7 @@
 """A comparison of a predicate judged on the assignments that are left (section 3 of the language).
 
-It narrows the factors that its sides are in.  One that holds for none of them leaves them as they
-are, so that what follows is judged as if it were not there.
+It narrows the relations that its sides are in.  One that holds for none of them leaves them as
+they are, so that what follows is judged as if it were not there.
 """
 
 from __future__ import annotations
@@ -11,70 +11,63 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from xpath_stage import compared, double_of
-from xscl.why.assignments import Operand
-from xscl.why.blocks import NOT_TOGETHER, JudgedBlock
+from xscl.why.blocks import NOT_TOGETHER
+from xscl.why.conditions import Conjunct
 from xscl.why.findings import Finding, values_of
-from xscl.why.near_values import Group, near_equal
-from xscl.why.operators import Conjunct
-from xscl.why.relations import Cell, Factor, cells_of, groups_of, narrowed
+from xscl.why.near_values import near_equal
+from xscl.why.relations import Cell, Relation, beside, narrowed
 
-__all__ = ["Ground", "judge_comparison", "needed_after"]
+__all__ = ["Ground", "judge_comparison", "narrowed_by", "needed_after"]
 
 _MOST_PAIRS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What a comparison holds for by itself: the factors of all blocks before any comparison, the
-    cells over all nodes of each operand's variable, and the hints on paths that lead nowhere."""
+    """What a comparison holds for by itself: the relations of all blocks before any comparison,
+    the cells over all nodes of each side's variable, and the hints on paths that lead nowhere."""
 
-    factors: tuple[Factor, ...]
-    everything: Mapping[str, frozenset[Cell]]
-    hints: Mapping[str, tuple[str, str]]
-
-    @classmethod
-    def of(cls, blocks: Iterable[JudgedBlock]) -> Ground:
-        """That of some blocks."""
-        factors: list[Factor] = []
-        everything: dict[str, frozenset[Cell]] = {}
-        hints: dict[str, tuple[str, str]] = {}
-        for block in blocks:
-            factors += block.factors
-            everything |= block.everything
-            hints |= block.hints
-        return cls(tuple(factors), everything, hints)
+    relations: Sequence[Relation]
+    everything: Mapping[str, Collection[Cell]]
+    hints: Mapping[str, tuple[str | None, str]]
 
     def holds(self, conjunct: Conjunct) -> bool:
         """Whether a comparison holds by itself, for any nodes."""
-        left, right = conjunct.sides
-        factors = self.factors
+        relations = self.relations
         if conjunct.block is None or len(conjunct.operands) < 2:
-            factors = tuple(
-                Factor((side,), frozenset((cell,) for cell in self.everything[side]))
-                for side in dict.fromkeys(operand.text for operand in conjunct.operands)
-            )
-        return bool(narrowed(factors, left, conjunct.operator, right, set()).pairs)
+            sides = {side.text for side in conjunct.operands}
+            relations = [Relation((s,), {(cell,) for cell in self.everything[s]}) for s in sides]
+        return bool(narrowed_by(conjunct, relations, ())[1])
 
 
-def needed_after(conjuncts: Sequence[Conjunct]) -> set[str]:
+def needed_after(conjuncts: Iterable[Conjunct]) -> set[str]:
     """The sides that some comparisons still need."""
-    return {operand.text for conjunct in conjuncts for operand in conjunct.operands}
+    return {side.text for conjunct in conjuncts for side in conjunct.operands}
+
+
+def narrowed_by(
+    conjunct: Conjunct, relations: Sequence[Relation], needed: Collection[str]
+) -> tuple[Sequence[Relation], Collection[tuple[Cell, Cell]]]:
+    """What a comparison leaves of the relations, and the pairs of cells with which it holds; if
+    there are none it leaves all."""
+    some = (*relations, *conjunct.constants)
+    left, pairs = narrowed(some, conjunct.left.text, conjunct.operator, conjunct.right.text, needed)
+    return left if pairs else relations, pairs
 
 
 def judge_comparison(
-    conjunct: Conjunct, factors: tuple[Factor, ...], needed: set[str], ground: Ground
-) -> tuple[Finding, tuple[Factor, ...]]:
-    """The finding of a comparison, and what it leaves of the factors."""
+    conjunct: Conjunct, relations: Sequence[Relation], needed: Collection[str], ground: Ground
+) -> tuple[Finding, Sequence[Relation]]:
+    """The finding of a comparison, and what it leaves of the relations."""
     finding = Finding("comparison", conjunct.block, conjunct.text, None)
-    left, right = conjunct.sides
-    if cells_of(factors, left) is None or cells_of(factors, right) is None:
-        return finding, factors
-    found = narrowed(factors, left, conjunct.operator, right, needed)
-    if found.pairs:
-        finding = replace(finding, holds=True, satisfied=len(found.pairs))
-        return _satisfied(finding, conjunct, found.pairs), found.factors
-    finding = replace(finding, holds=False)
-    return _failed(finding, conjunct, groups_of(factors, left, right), ground), factors
+    columns = {column for relation in relations for column in relation.columns}
+    if not needed_after([conjunct]) <= columns:
+        return finding, relations
+    narrower, pairs = narrowed_by(conjunct, relations, needed)
+    finding = replace(finding, holds=bool(pairs), satisfied=len(pairs))
+    if pairs:
+        return _satisfied(finding, conjunct, pairs), narrower
+    return _failed(finding, conjunct, relations, ground), relations
 
 
 def _satisfied(
@@ -88,20 +81,16 @@ def _satisfied(
         for b in right
         if compared(a, conjunct.operator, b)
     ]
-    return replace(
-        finding,
-        left=values_of(_sorted(a for a, _ in holding)),
-        right=values_of(_sorted(b for _, b in holding)),
-    )
+    left, right = (values_of(_sorted(pair[side] for pair in holding)) for side in (0, 1))
+    return replace(finding, left=left, right=right)
 
 
 def _failed(
-    finding: Finding,
-    conjunct: Conjunct,
-    groups: Sequence[Group],
-    ground: Ground,
+    finding: Finding, conjunct: Conjunct, relations: Sequence[Relation], ground: Ground
 ) -> Finding:
-    """With the values for which it does not hold, and what is near or otherwise to be said."""
+    """With the values for which it does not hold, and what is near or otherwise to be noted."""
+    some = (*relations, *conjunct.constants)
+    groups = beside(some, conjunct.left.text, conjunct.right.text)
     left, right = (_sorted(value for group in groups for value in group[side]) for side in (0, 1))
     near = near_equal(groups) if conjunct.operator == "=" else None
     firsts = (None, None) if near is None else (near.left, near.right)
@@ -113,25 +102,16 @@ def _failed(
     )
     if ground.holds(conjunct):
         return replace(finding, note=NOT_TOGETHER)
-    for operand, values in _with_values(conjunct, left, right):
-        if not values:
-            words, note = ground.hints.get(operand.text, (None, "no such node"))
-            return replace(finding, near=words, note=f"{operand.text}: {note}")
+    for side, values in ((conjunct.left, left), (conjunct.right, right)):
+        if side.block is not None and not values:
+            words, note = ground.hints.get(side.text, (None, "no such node"))
+            return replace(finding, near=words, note=f"{side.text}: {note}")
     if near is None:
-        return replace(finding, note=_note(conjunct.operator, left, right))
+        return replace(finding, note=_note(conjunct.operator, [*left, *right]))
     return finding
 
 
-def _with_values(
-    conjunct: Conjunct, left: list[str | None], right: list[str | None]
-) -> Iterable[tuple[Operand, list[str | None]]]:
-    for side, values in ((conjunct.left, left), (conjunct.right, right)):
-        if isinstance(side, Operand):
-            yield side, values
-
-
-def _note(operator: str, left: Sequence[str | None], right: Sequence[str | None]) -> str | None:
-    values = [*left, *right]
+def _note(operator: str, values: Sequence[str | None]) -> str | None:
     if None in values and operator != "!=":
         return "NaN, what is no number, equals nothing and is in no order"
     if operator in ("=", "!="):

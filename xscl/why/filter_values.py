@@ -1,20 +1,22 @@
-"""What a filter that is false found: the values of its sides and paths, and what all but met it."""
+"""What a filter found: the values of its sides and paths, and what all but met it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from xpath_stage import double_of
-from xscl.dissection.xpath_text import filters_of
-from xscl.language.syntax import Binary, Condition, Function, Negative, Path, Step
+from xscl.counts import counted
+from xscl.language.conditions import counts_positions, paths_of
+from xscl.language.syntax import Binary, Condition, Function, Path
 from xscl.language.unparse import Wording
-from xscl.why.findings import Values, values_of
-from xscl.why.near_names import near_node
+from xscl.why.findings import Finding, values_of
+from xscl.why.near_names import lost
 from xscl.why.near_values import Group, Near, near_equal, near_text
-from xscl.why.trees import Node, Tree, along, strings
+from xscl.why.trees import Node, Tree, strings
 
-__all__ = ["FilterValues", "filter_values"]
+__all__ = ["explained"]
 
 _MOST_NODES = 1_000
 _TEXTUAL: dict[str, Callable[[str, str], bool]] = {
@@ -25,39 +27,33 @@ _TEXTUAL: dict[str, Callable[[str, str], bool]] = {
 _ORDERS = ("<", "<=", ">", ">=")
 
 
-@dataclass(frozen=True, slots=True)
-class FilterValues:
-    """The values on both sides of a filter, the near miss and what else is to be said."""
-
-    left: Values | None = None
-    right: Values | None = None
-    near: str | None = None
-    note: str | None = None
-
-
-def filter_values(
-    tree: Tree, step: Step, condition: Condition, nodes: Sequence[Node], wording: Wording
-) -> FilterValues:
-    """What a condition found at the nodes that its step leads to."""
-    if any(found.positional for found in filters_of(step, (condition,))):
-        return FilterValues(note=_counted(nodes))
+def explained(
+    finding: Finding, tree: Tree, condition: Condition, nodes: Sequence[Node], wording: Wording
+) -> Finding:
+    """A filter's finding with what its condition found at the nodes that its step leads to."""
+    if counts_positions(condition):
+        return replace(finding, note=_counted(nodes))
     nodes = nodes[:_MOST_NODES]
+    near = None
     sides = _sides(condition)
-    if isinstance(condition, Path):
-        words, note = _missing(tree, condition, nodes, wording) or (None, None)
-        return FilterValues(near=words, note=note)
-    if sides is None:
-        return FilterValues(note=_values_of_paths(condition, nodes, wording))
-    groups = [(strings(node, sides[0]), strings(node, sides[1])) for node in nodes]
-    left, right = ([value for group in groups for value in group[side]] for side in (0, 1))
-    near = _near(condition, groups)
+    if sides is not None:
+        groups = [(strings(node, sides[0]), strings(node, sides[1])) for node in nodes]
+        left, right = ([value for group in groups for value in group[side]] for side in (0, 1))
+        near = _near(condition, groups)
+        firsts = (None, None) if near is None else (near.left, near.right)
+        finding = replace(
+            finding, left=values_of(left, firsts[0]), right=values_of(right, firsts[1])
+        )
     if near is not None:
-        return FilterValues(values_of(left, near.left), values_of(right, near.right), near.words)
-    words, note = _missing(tree, condition, nodes, wording) or (
-        None,
-        _order_note(condition, left, right),
-    )
-    return FilterValues(values_of(left), values_of(right), words, note)
+        return replace(finding, near=near.words)
+    if sides is not None or isinstance(condition, Path):
+        for path in paths_of(condition):
+            hint = lost(tree, nodes, path.steps)
+            if hint is not None:
+                return replace(finding, near=hint[0], note=f"{wording.path(path.steps)}: {hint[1]}")
+    if sides is None:
+        return replace(finding, note=_values_of_paths(condition, nodes, wording))
+    return replace(finding, note=_order_note(condition, (*left, *right)))
 
 
 def _sides(condition: Condition) -> tuple[Condition, Condition] | None:
@@ -79,63 +75,30 @@ def _near(condition: Condition, groups: Sequence[Group]) -> Near | None:
     return None
 
 
-def _missing(
-    tree: Tree, condition: Condition, nodes: Sequence[Node], wording: Wording
-) -> tuple[str | None, str] | None:
-    """Of the first path that leads nowhere: the near miss and what is to be said of it."""
-    for path in _paths(condition):
-        contexts: Sequence[Node] = nodes
-        for step in path.steps:
-            found = [node for context in contexts for node in along(context, (step,))]
-            if not found:
-                near = near_node(tree, contexts, step)
-                written = wording.path(path.steps)
-                if near is None:
-                    return None, f"{written}: no such node"
-                return near.words, f"{written}: {near.note}"
-            contexts = found
-    return None
-
-
 def _values_of_paths(condition: Condition, nodes: Sequence[Node], wording: Wording) -> str | None:
     """The values of each path in a condition, in words."""
-    told = []
-    for path in dict.fromkeys(_paths(condition)):
+    found = []
+    for path in dict.fromkeys(paths_of(condition)):
         values = values_of(value for node in nodes for value in strings(node, path))
         shown = ", ".join(f"'{value}'" for value in values.shown) or "nothing"
         more = f" and {values.more} more" if values.more else ""
-        told.append(f"{wording.path(path.steps)}: {shown}{more}")
-    return "; ".join(told) or None
-
-
-def _paths(condition: Condition) -> Iterator[Path]:
-    match condition:
-        case Path():
-            yield condition
-        case Binary():
-            yield from _paths(condition.left)
-            yield from _paths(condition.right)
-        case Negative():
-            yield from _paths(condition.operand)
-        case Function():
-            for argument in condition.arguments:
-                yield from _paths(argument)
+        found.append(f"{wording.path(path.steps)}: {shown}{more}")
+    return "; ".join(found) or None
 
 
 def _counted(nodes: Sequence[Node]) -> str:
     """How many nodes a position was looked for among."""
-    parents: dict[object, int] = {}
-    for node in nodes:
-        parent = node.element.getparent() if node.attribute is None else node.element
-        parents[parent] = parents.get(parent, 0) + 1
+    parents = Counter(
+        node.element.getparent() if node.attribute is None else node.element for node in nodes
+    )
     most = max(parents.values(), default=0)
-    return f"at most {most} such node{'s' if most != 1 else ''} below one parent"
+    return f"at most {counted(most, 'node')} below one parent"
 
 
-def _order_note(condition: Condition, left: Sequence[str], right: Sequence[str]) -> str | None:
+def _order_note(condition: Condition, values: Sequence[str]) -> str | None:
     """An order in a filter is one of numbers: what is no number is in none."""
     if isinstance(condition, Binary) and condition.operator in _ORDERS:
-        for value in (*left, *right):
+        for value in values:
             if double_of(value) is None:
                 return f"'{value}' is no number"
     return None

@@ -12,23 +12,23 @@ all others hold; where one of several may be left out, the first false one is na
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from xscl.counts import counted
 from xscl.documents.document import Document
 from xscl.errors import XSCLError
 from xscl.language.syntax import Query
-from xscl.why.blocks import judge_block
+from xscl.why.blocks import JudgedBlock
+from xscl.why.comparisons import needed_after
+from xscl.why.conditions import Conditions, conditions_of
 from xscl.why.findings import LISTED, Miss, Tally
-from xscl.why.operator_tallies import operator_tallies
-from xscl.why.operators import Plan, plan_of
-from xscl.why.pairs import Composite
-from xscl.why.patterns import Pattern
+from xscl.why.operator_tallies import OperatorTallies, Through
 from xscl.why.report import Funnel
-from xscl.why.trees import Tree
+from xscl.why.timing import Composite
 
 __all__ = ["funnel"]
 
-_MOST_TOLD = 1_000
+_MOST_EXPLAINED = 1_000
 """Documents that fail by one condition alone, among which near misses are looked for."""
 
 
@@ -42,26 +42,26 @@ def funnel(
     `results` are the result documents of each sub-query that it reads, in the order of the text.
     Raises XSCLError where their number is wrong, DocumentError for a document that cannot be read.
     """
-    plan = plan_of(query)
+    conditions = conditions_of(query)
     published = [*documents]
     tallies: list[Tally] = []
-    through: dict[range, list[Composite]] = {}
-    for pattern, inputs in zip(plan.patterns, _inputs(plan, published, results), strict=True):
-        counted, left = _block(plan, pattern, inputs)
+    through: dict[range, Through] = {}
+    for block, inputs in enumerate(_inputs(conditions, published, results)):
+        counted, left = _block(conditions, block, inputs)
         tallies += counted
-        through[range(pattern.number - 1, pattern.number)] = left
-    tallies += operator_tallies(plan, through)
+        through[range(block, block + 1)] = Through(left)
+    tallies += _operators(conditions, through)
     return Funnel(query.name, len(published), tuple(tallies))
 
 
 def _inputs(
-    plan: Plan, published: Sequence[Document], results: Sequence[Iterable[Document]]
+    conditions: Conditions, published: Sequence[Document], results: Sequence[Iterable[Document]]
 ) -> list[list[Document]]:
     """The documents that each block reads."""
-    reading = sum(pattern.stream is None for pattern in plan.patterns)
+    reading = sum(pattern.stream is None for pattern in conditions.patterns)
     if reading != len(results):
         raise XSCLError(
-            f"query {plan.query.name!r} reads the results of "
+            f"query {conditions.query.name!r} reads the results of "
             f"{counted(reading, 'sub-query')}, found those of {len(results)}; give the result "
             "documents of each"
         )
@@ -70,47 +70,79 @@ def _inputs(
         [*next(of_sub_queries)]
         if pattern.stream is None
         else [document for document in published if document.stream == pattern.stream]
-        for pattern in plan.patterns
+        for pattern in conditions.patterns
     ]
 
 
 def _block(
-    plan: Plan, pattern: Pattern, documents: Sequence[Document]
+    conditions: Conditions, block: int, documents: Sequence[Document]
 ) -> tuple[list[Tally], list[Composite]]:
     """The tallies of a block, and the documents that came through."""
-    operands = plan.operands(pattern.number - 1)
-    wording = plan.wording
-    conditions = judge_block(pattern, None, operands, wording).findings
-    passed = [0] * len(conditions)
-    alone: dict[int, list[Document]] = {}
+    pattern, sides = conditions.patterns[block], conditions.sides(block)
+    passed = [0] * len(pattern.conditions)
+    alone: list[list[Document]] = [[] for _ in passed]
     through: list[Composite] = []
     for document in documents:
-        judged = judge_block(pattern, Tree.of(document), operands, wording, told=False)
-        holds = [finding.holds for finding in judged.findings]
+        judged = JudgedBlock.of(pattern, document)
+        holds = judged.holds
         if all(holds):
-            through.append(Composite((document,), document.time, document.time, judged.factors))
+            through.append(Composite.of([document], judged.relations(sides)))
         elif holds.count(False) == 1:
-            alone.setdefault(holds.index(False), []).append(document)
-        for index in range(next((i for i, held in enumerate(holds) if not held), len(holds))):
+            alone[holds.index(False)].append(document)
+        for index in range(holds.index(False) if False in holds else len(holds)):
             passed[index] += 1
     tallies = []
     if pattern.stream is not None:
         tallies.append(Tally("stream", pattern.number, pattern.stream, len(documents)))
-    for index, finding in enumerate(conditions):
-        failed = alone.get(index, [])
+    for index, condition in enumerate(pattern.conditions):
         missed = []
-        for document in failed[:_MOST_TOLD]:
-            told = judge_block(pattern, Tree.of(document), operands, wording)
-            missed.append(Miss((document.id,), told.findings[index]))
+        for document in alone[index][:_MOST_EXPLAINED]:
+            judged = JudgedBlock.of(pattern, document)
+            missed.append(Miss((document.id,), judged.finding(index, conditions.wording)))
         missed.sort(key=lambda miss: miss.finding.near is None)
         tallies.append(
             Tally(
-                finding.kind,
+                condition.kind,
                 pattern.number,
-                finding.text,
+                condition.text,
                 passed[index],
-                alone=len(failed),
+                alone=len(alone[index]),
                 missed=tuple(missed[:LISTED]),
             )
         )
     return tallies, through
+
+
+def _operators(conditions: Conditions, blocks: dict[range, Through]) -> list[Tally]:
+    """The tallies of all operators, given what came through each block.
+
+    Disjuncts that say the same of an operator and those inside it share its tallies.
+    """
+    tallies: dict[tuple[int, ...], list[Tally]] = {}
+    through: dict[tuple[int, ...], Through] = {}
+    users: dict[tuple[int, ...], list[int]] = {}
+    every = [conjunct for disjunct in conditions.disjuncts for conjunct in disjunct]
+    for number, disjunct in enumerate(conditions.disjuncts, start=1):
+        found = {**blocks}
+        for owner, operator in enumerate(conditions.operators):
+            own = [conjunct for conjunct in disjunct if conjunct.owner == owner]
+            blocks_of = [{*conditions.operators[c.owner].blocks} for c in disjunct]
+            inside = (
+                c.at for c, b in zip(disjunct, blocks_of, strict=True) if b <= {*operator.blocks}
+            )
+            key = (owner, *inside)
+            users.setdefault(key, []).append(number)
+            if key not in tallies:
+                above = needed_after(conjunct for conjunct in every if conjunct.owner > owner)
+                of = OperatorTallies(
+                    operator, found[operator.left], found[operator.right], own, above
+                )
+                tallies[key], through[key] = of.tallies()
+            found[operator.blocks] = through[key]
+    shown: list[Tally] = []
+    for key, some in tallies.items():
+        if len(users[key]) == len(conditions.disjuncts):
+            shown += some
+        else:
+            shown += (replace(tally, disjunct=user) for user in users[key] for tally in some)
+    return shown

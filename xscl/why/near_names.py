@@ -3,16 +3,16 @@ place of an element, deeper, or elsewhere in the document."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 
 from xscl.dissection.xpath_text import tag_test
 from xscl.language.syntax import Step
-from xscl.why.trees import Node, Tree, label, local_name, place
+from xscl.why.near_values import but_for
+from xscl.why.trees import Node, Tree, along, label, local_name, place
 
-__all__ = ["NearNode", "names_there", "near_node"]
+__all__ = ["lost", "names_there", "near_node"]
 
 _SPELLING = 0.75
 _MOST_ELEMENTS = 20_000
@@ -28,17 +28,9 @@ _WEIGHTS = {
 _SHOWN = 8
 
 
-@dataclass(frozen=True, slots=True)
-class NearNode:
-    """What keeps a node of the document from being reached, and where it is."""
-
-    words: str
-    note: str
-
-
-def near_node(tree: Tree, contexts: Collection[Node] | None, step: Step) -> NearNode | None:
-    """The node with the fewest such differences from what a step asks for, if any; `contexts` are
-    the nodes that the step is taken from, None for the document."""
+def near_node(tree: Tree, contexts: Collection[Node] | None, step: Step) -> tuple[str, str] | None:
+    """What keeps the node with the fewest differences from being reached by a step, and where it
+    is; `contexts` are the nodes that the step is taken from, None for the document."""
     if step.test in (".", "text()"):
         return None
     asked = tag_test(step.test)
@@ -54,22 +46,30 @@ def near_node(tree: Tree, contexts: Collection[Node] | None, step: Step) -> Near
     if best is None:
         return None
     _, differences, node = best
-    *first, last = differences
-    words = " and ".join(filter(None, (", ".join(first), last)))
     uri = _uri(node.element.tag if node.attribute is None else node.attribute)
     of = f" of the namespace {uri or 'none'}" if "the namespace" in differences else ""
     reach = "; `//` reaches it" if differences == ("its depth",) else ""
-    return NearNode(f"but for {words}", f"there is {place(node)}{of}{reach}")
+    return but_for(differences), f"there is {place(node)}{of}{reach}"
+
+
+def lost(
+    tree: Tree, contexts: Collection[Node], steps: Sequence[Step]
+) -> tuple[str | None, str] | None:
+    """As `near_node`, of the first step of a path that leads nowhere; None if none does."""
+    for step in steps:
+        found = [node for context in contexts for node in along(context, (step,))]
+        if not found:
+            return near_node(tree, contexts, step) or (None, "no such node")
+        contexts = found
+    return None
 
 
 def names_there(contexts: Collection[Node] | None, tree: Tree) -> str:
     """The names of the nodes below those a step is taken from, a few."""
-    elements = [tree.root] if contexts is None else [c.element for c in contexts]
     names: dict[str, None] = {}
-    for element in elements:
-        if contexts is None:
-            names[label(str(element.tag))] = None
-            continue
+    if contexts is None:
+        names[label(str(tree.root.tag))] = None
+    for element in (context.element for context in contexts or ()):
         names.update((f"@{name}", None) for name in map(str, element.attrib))
         names.update((label(str(child.tag)), None) for child in element.iterchildren("*"))
     if not names:

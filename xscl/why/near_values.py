@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from itertools import combinations, islice, product
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from xpath_stage import double_of, number_text
 
-__all__ = ["Group", "Near", "keys", "near_equal", "near_text"]
+__all__ = ["Group", "Near", "but_for", "keys", "near_equal", "near_text"]
 
 _MOST_VALUES = 10_000
 _MOST_GROUPS = 1_000
@@ -40,55 +41,52 @@ def near_equal(groups: Sequence[Group]) -> Near | None:
     Near(words='but for white space and case', left='Joe', right='joe ')
     """
     some = [(_some(lefts), _some(rights)) for lefts, rights in groups[:_MOST_GROUPS]]
-    for words, key in _keys():
+    for words, key in _differences():
         for lefts, rights in some:
-            index: dict[str, list[str]] = {}
+            index: dict[str | None, list[str]] = {}
             for value in rights:
-                if (known := key(value)) is not None:
-                    index.setdefault(known, []).append(value)
+                index.setdefault(key(value), []).append(value)
+            index.pop(None, None)
             for value in lefts:
-                known = key(value)
-                for other in index.get(known, ()) if known is not None else ():
+                for other in index.get(key(value), ()):
                     if other != value:
-                        return Near(f"but for {words}", value, other)
+                        return Near(words, value, other)
     return None
 
 
 def near_text(groups: Sequence[Group], holds: Callable[[str, str], bool]) -> Near | None:
     """As `near_equal`, for another relation of two texts, such as that one contains the other."""
     some = [(_some(lefts)[:100], _some(rights)[:100]) for lefts, rights in groups[:_MOST_GROUPS]]
-    for words, key in _keys(folds=_FOLDS[:3], number=False):
+    for words, key in _differences(texts=True):
         for lefts, rights in some:
             for value, other in product(lefts, rights):
                 if holds(key(value) or "", key(other) or ""):
-                    return Near(f"but for {words}", value, other)
+                    return Near(words, value, other)
     return None
 
 
-def keys(value: str) -> Iterator[str]:
+def keys(value: str) -> set[str]:
     """What values that are all but equal share one of."""
-    for _, fold in _FOLDS:
-        value = fold(value)
-    yield value
     number = _number(value)
-    if number is not None:
-        yield f"number {number}"
+    return {_folded(_FOLDS, value), *([] if number is None else [f"number {number}"])}
+
+
+def but_for(differences: Sequence[str]) -> str:
+    """Differences in words.
+
+    >>> but_for(["case", "white space", "spelling"])
+    'but for case, white space and spelling'
+    """
+    *first, last = differences
+    return f"but for {' and '.join(filter(None, (', '.join(first), last)))}"
 
 
 def _some(values: Iterable[str | None]) -> list[str]:
     return list(islice((value for value in values if value is not None), _MOST_VALUES))
 
 
-def _space(value: str) -> str:
-    return " ".join(value.split())
-
-
-def _composed(value: str) -> str:
-    return unicodedata.normalize("NFC", value)
-
-
 def _url(value: str) -> str:
-    """A URL without what rarely tells two pages apart; any other text as it is.
+    """A URL without what rarely sets two pages apart; any other text as it is.
 
     >>> _url("http://www.example.org:80/a/?utm_source=feed#top")
     'https://example.org/a'
@@ -114,32 +112,28 @@ def _number(value: str) -> str | None:
     return None if double is None or double != double else number_text(double)
 
 
-_Fold = Callable[[str], str]
-_FOLDS: tuple[tuple[str, _Fold], ...] = (
-    ("white space", _space),
-    ("case", str.casefold),
-    ("the Unicode form", _composed),
-    ("the form of the URL", _url),
-)
+_FOLDS: dict[str, Callable[[str], str]] = {
+    "white space": lambda value: " ".join(value.split()),
+    "case": str.casefold,
+    "the Unicode form": lambda value: unicodedata.normalize("NFC", value),
+    "the form of the URL": _url,
+}
 
 
-def _keys(
-    folds: tuple[tuple[str, _Fold], ...] = _FOLDS, *, number: bool = True
-) -> Iterator[tuple[str, Callable[[str], str | None]]]:
+def _folded(names: Iterable[str], value: str) -> str:
+    for name in names:
+        value = _FOLDS[name](value)
+    return value
+
+
+@cache
+def _differences(*, texts: bool = False) -> list[tuple[str, Callable[[str], str | None]]]:
     """The differences, alone first, then together; a number's form is one of its own."""
+    found: list[tuple[str, Callable[[str], str | None]]] = []
+    folds = [*_FOLDS][: 3 if texts else None]
     for size in range(1, len(folds) + 1):
         for some in combinations(folds, size):
-            names = [name for name, _ in some]
-            words = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-            yield words, _together([fold for _, fold in some])
-        if size == 1 and number:
-            yield "the form of the number", _number
-
-
-def _together(folds: list[_Fold]) -> Callable[[str], str]:
-    def key(value: str) -> str:
-        for fold in folds:
-            value = fold(value)
-        return value
-
-    return key
+            found.append((but_for(some), partial(_folded, some)))
+        if size == 1 and not texts:
+            found.append((but_for(["the form of the number"]), _number))
+    return found

@@ -1,38 +1,32 @@
-"""The tallies of a funnel between blocks: operator by operator, innermost first.
+"""The tallies of one operator: how many pairs come through its conditions.
 
 Pairs are judged one by one only where an equality, or without one the time, says that they could
-pass or fail by one condition alone; the others are counted.
+pass or fail by one condition alone: a pair that fails by one condition alone meets all the others,
+so that it is found by one of them.  The others are counted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
 from heapq import nsmallest
-from itertools import islice, product
+from itertools import product
 
-from xscl.documents.document import Document
-from xscl.why.comparisons import Ground, judge_comparison, needed_after
+from xscl.why.comparisons import Ground, judge_comparison, narrowed_by, needed_after
+from xscl.why.conditions import Conjunct, Operator
 from xscl.why.findings import LISTED, Finding, Kind, Miss, Tally
-from xscl.why.operators import Conjunct, Operator, Plan
-from xscl.why.pairs import (
+from xscl.why.pairs import Pair, Some, overlapping, sharing, within
+from xscl.why.relations import Relation
+from xscl.why.timing import (
+    DIFFERENT,
     Composite,
-    Pair,
-    count_in_time,
-    equal,
-    hashable,
-    near,
-    overlapping,
-    within,
+    in_time,
+    judge_documents,
+    judge_time,
+    overshoot,
 )
-from xscl.why.relations import Factor, cells_of, narrowed
-from xscl.why.timing import DIFFERENT, in_time, judge_documents, judge_time, overshoot
 
-__all__ = ["operator_tallies"]
-
-_MOST_PAIRS = 100_000
-"""Pairs that are judged one by one: of each equality, and again of those that it nearly holds for;
-without equality in time, and again at any."""
+__all__ = ["OperatorTallies", "Through"]
 
 _MOST_COMPOSITES = 10_000
 """Pairs that go on to the operator above."""
@@ -41,166 +35,113 @@ _DIFFERENT, _TIME, _COMPARISONS = 0, 1, 2
 
 
 @dataclass(frozen=True, slots=True)
-class _Through:
+class Through:
     """What came through a block or an operator, all of it unless `capped`."""
 
     composites: Sequence[Composite]
     capped: bool = False
 
 
-def operator_tallies(plan: Plan, blocks: dict[range, list[Composite]]) -> list[Tally]:
-    """The tallies of all operators; `blocks` are what came through each block.
-
-    Disjuncts that say the same of an operator and those inside it share its tallies.
-    """
-    needed = needed_after([conjunct for disjunct in plan.disjuncts for conjunct in disjunct])
-    tallies: dict[tuple[int, ...], list[Tally]] = {}
-    through: dict[tuple[int, ...], _Through] = {}
-    users: dict[tuple[int, ...], list[int]] = {}
-    for number, disjunct in enumerate(plan.disjuncts, start=1):
-        found = {blocks_of: _Through(composites) for blocks_of, composites in blocks.items()}
-        for owner, operator in enumerate(plan.operators):
-            own = [conjunct for conjunct in disjunct if conjunct.owner == owner]
-            inside = (c.at for c in disjunct if _inside(plan.operators[c.owner], operator))
-            key = (owner, *inside)
-            users.setdefault(key, []).append(number)
-            if key not in tallies:
-                of = _OperatorTallies(operator, found[operator.left], found[operator.right], own)
-                tallies[key], through[key] = of.tallies(needed)
-            found[range(operator.left[0], operator.right[-1] + 1)] = through[key]
-    told = []
-    for key, some in tallies.items():
-        if len(users[key]) == len(plan.disjuncts):
-            told += some
-        else:
-            told += (replace(tally, disjunct=user) for user in users[key] for tally in some)
-    return told
-
-
-def _inside(inner: Operator, outer: Operator) -> bool:
-    return outer.left[0] <= inner.left[0] and inner.right[-1] <= outer.right[-1]
-
-
-@dataclass(frozen=True, slots=True)
-class _Some:
-    """Some pairs, all that there are unless `capped`."""
-
-    pairs: dict[Pair, None]
-    capped: bool
-
-    @classmethod
-    def of(cls, pairs: Iterable[Pair]) -> _Some:
-        """The first of some pairs; one that comes again counts again, to bound the search."""
-        found = dict.fromkeys(islice(iterator := iter(pairs), _MOST_PAIRS))
-        return cls(found, next(iterator, None) is not None)
-
-
 @dataclass(slots=True)
 class _Alone:
-    """The pairs that failed by one condition alone."""
+    """The pairs that failed by one condition alone; `near` those whose values are near."""
 
     count: int = 0
-    listed: list[Pair] = field(default_factory=list)
+    others: list[Pair] = field(default_factory=list)
     near: list[Pair] = field(default_factory=list)
 
 
-class _OperatorTallies:
-    """One operator over what came through on its two sides."""
+class OperatorTallies:
+    """One operator, with its comparisons in a disjunct, over what came through on its two sides;
+    of the sides of comparisons those `above` it need some."""
 
     def __init__(
-        self, operator: Operator, left: _Through, right: _Through, conjuncts: Sequence[Conjunct]
+        self,
+        operator: Operator,
+        left: Through,
+        right: Through,
+        conjuncts: Sequence[Conjunct],
+        above: Collection[str],
     ) -> None:
         self._operator = operator
         self._lefts, self._rights = left.composites, right.composites
-        self._equalities = hashable(conjuncts, self._lefts, self._rights)
-        others = [conjunct for conjunct in conjuncts if conjunct not in self._equalities]
-        self._conjuncts = [*self._equalities, *others]
+        self._equalities = [
+            c
+            for c in conjuncts
+            if c.operator == "="
+            and {c.left.block in operator.left, c.right.block in operator.left} == {True, False}
+            and len(c.operands) == 2
+        ]
+        self._conjuncts = [*self._equalities, *(c for c in conjuncts if c not in self._equalities)]
+        rest = (self._conjuncts[place + 1 :] for place in range(len(conjuncts)))
+        self._needed = [{*above, *needed_after(some)} for some in rest]
         self._shared = overlapping(self._lefts, self._rights)
         self._passed = [0] * (_COMPARISONS + len(conjuncts))
         self._alone = [_Alone() for _ in self._passed]
         self._inputs_capped = left.capped or right.capped
 
-    def tallies(self, needed: set[str]) -> tuple[list[Tally], _Through]:
-        """The tallies, and what came through; `needed` are the sides that any operator needs."""
+    def tallies(self) -> tuple[list[Tally], Through]:
+        """The tallies, and what came through."""
+        reached = [*within(self._operator, self._lefts, self._rights)]
+        in_reach = sum(len(some) for some, _ in reached)
         if self._equalities:
-            holding = [_Some.of(equal(e, self._lefts, self._rights)) for e in self._equalities]
-            nearly = [_Some.of(near(e, self._lefts, self._rights)) for e in self._equalities]
+            found = [
+                Some.of(sharing(self._operator, e, self._lefts, self._rights))
+                for e in self._equalities
+            ]
         else:
             everything = product(range(len(self._lefts)), range(len(self._rights)))
-            holding = [_Some.of(within(self._operator, self._lefts, self._rights))]
-            nearly = [_Some.of(everything)]
+            found = [Some.of((i, j) for some, j in reached for i in some), Some.of(everything)]
         through: list[Composite] = []
-        for pair in {pair: None for some in (*holding, *nearly) for pair in some.pairs}:
-            factors = self._judge(pair, needed, nearly if self._equalities else [])
-            if factors is not None and len(through) <= _MOST_COMPOSITES:
-                through.append(self._composite(pair, factors))
-        capped = self._capped(holding, nearly)
-        self._count_the_rest(capped)
-        cut = len(through) > _MOST_COMPOSITES or holding[0].capped or self._inputs_capped
-        return self._told(capped, holding[0].capped), _Through(through[:_MOST_COMPOSITES], cut)
+        for pair in {pair: None for some in found for pair in some.pairs}:
+            relations = self._judge(pair, found)
+            if relations is not None and len(through) <= _MOST_COMPOSITES:
+                left, right = self._composites(pair)
+                through.append(Composite.of((*left.documents, *right.documents), relations))
+        first = found[0].capped
+        capped = [first] * len(self._passed)
+        if not self._equalities:
+            capped[_TIME] = found[1].capped
+        for index in range(len(self._equalities)):
+            # What fails by one equality alone meets the others.
+            others = [some.capped for i, some in enumerate(found) if i != index]
+            capped[_COMPARISONS + index] = min(others, default=in_reach > 0)
+        self._count_the_rest(in_reach, capped)
+        cut = len(through) > _MOST_COMPOSITES or first or self._inputs_capped
+        tallies = [*self._tallies(capped, first)]
+        return tallies, Through(through[:_MOST_COMPOSITES], cut)
 
-    # Pairs.
+    def _composites(self, pair: Pair) -> tuple[Composite, Composite]:
+        return self._lefts[pair[0]], self._rights[pair[1]]
 
-    def _in_time(self, pair: Pair) -> bool:
-        left, right = self._lefts[pair[0]], self._rights[pair[1]]
-        return in_time(self._operator, left.latest, right.earliest, right.latest)
-
-    def _judge(
-        self, pair: Pair, needed: set[str], nearly: Sequence[_Some]
-    ) -> tuple[Factor, ...] | None:
+    def _judge(self, pair: Pair, found: Sequence[Some]) -> Sequence[Relation] | None:
         """Counts a pair; returns the assignments that are left of one that comes through."""
+        left, right = self._composites(pair)
         false = [_DIFFERENT] if pair in self._shared else []
-        false += [] if self._in_time(pair) else [_TIME]
-        factors = (*self._lefts[pair[0]].factors, *self._rights[pair[1]].factors)
-        for index, conjunct in enumerate(self._conjuncts, start=_COMPARISONS):
+        false += [] if in_time(self._operator, left, right) else [_TIME]
+        relations: Sequence[Relation] = (*left.relations, *right.relations)
+        for index, conjunct in enumerate(self._conjuncts):
             if len(false) > 1:
                 break
-            left, right = conjunct.sides
-            found = narrowed(factors, left, conjunct.operator, right, needed)
-            false += [] if found.pairs else [index]
-            factors = found.factors
+            relations, pairs = narrowed_by(conjunct, relations, self._needed[index])
+            false += [] if pairs else [_COMPARISONS + index]
         for index in range(_COMPARISONS, false[0] if false else len(self._passed)):
             self._passed[index] += 1
         if len(false) == 1:
             (index,) = false
             alone = self._alone[index]
             alone.count += 1
-            close = _COMPARISONS <= index < _COMPARISONS + len(nearly)
-            if close and pair in nearly[index - _COMPARISONS].pairs:
-                alone.near.append(pair)
-            else:
-                alone.listed.append(pair)
-        return None if false else factors
+            equality = index - _COMPARISONS
+            near = 0 <= equality < len(self._equalities) and pair in found[equality].pairs
+            (alone.near if near else alone.others).append(pair)
+        return None if false else relations
 
-    def _composite(self, pair: Pair, factors: tuple[Factor, ...]) -> Composite:
-        left, right = self._lefts[pair[0]], self._rights[pair[1]]
-        return Composite(
-            (*left.documents, *right.documents),
-            min(left.earliest, right.earliest),
-            max(left.latest, right.latest),
-            factors,
-        )
-
-    # Counts.
-
-    def _capped(self, holding: Sequence[_Some], nearly: Sequence[_Some]) -> list[bool]:
-        """Of each condition, whether not all pairs that fail by it alone were judged."""
-        first = holding[0].capped
-        capped = [first] * len(self._passed)
-        if not self._equalities:
-            capped[_TIME] = nearly[0].capped
-        for index in range(len(self._equalities)):
-            # What fails by one equality alone meets the others.
-            others = [some.capped for i, some in enumerate(holding) if i != index]
-            capped[_COMPARISONS + index] = min(others, default=True)
-        return capped
-
-    def _count_the_rest(self, capped: list[bool]) -> None:
+    def _count_the_rest(self, in_reach: int, capped: list[bool]) -> None:
         """Counts what can be counted without judging it."""
-        operator, passed, alone = self._operator, self._passed, self._alone
-        shared = sum(map(self._in_time, self._shared))
+        passed, alone = self._passed, self._alone
+        shared = sum(in_time(self._operator, *self._composites(pair)) for pair in self._shared)
         passed[_DIFFERENT] = len(self._lefts) * len(self._rights) - len(self._shared)
-        passed[_TIME] = count_in_time(operator, self._lefts, self._rights) - shared
+        passed[_TIME] = in_reach - shared
         if not self._conjuncts:
             alone[_DIFFERENT].count, alone[_TIME].count = shared, passed[_DIFFERENT] - passed[_TIME]
             capped[_DIFFERENT] = capped[_TIME] = False
@@ -208,13 +149,11 @@ class _OperatorTallies:
             alone[_COMPARISONS].count = passed[_TIME] - passed[_COMPARISONS]
             capped[_COMPARISONS] = False
 
-    # What is told.
-
-    def _told(self, alone_capped: Sequence[bool], passed_capped: bool) -> list[Tally]:
+    def _tallies(self, alone_capped: Sequence[bool], passed_capped: bool) -> Iterator[Tally]:
         kinds: list[tuple[Kind, str]] = [("documents", DIFFERENT), ("time", self._operator.text)]
         kinds += (("comparison", conjunct.text) for conjunct in self._conjuncts)
-        return [
-            Tally(
+        for index, (kind, text) in enumerate(kinds):
+            yield Tally(
                 kind,
                 None,
                 text,
@@ -225,36 +164,28 @@ class _OperatorTallies:
                 tuple(self._missed(index)),
                 pairs=True,
             )
-            for index, (kind, text) in enumerate(kinds)
-        ]
 
-    def _missed(self, index: int) -> Iterable[Miss]:
+    def _missed(self, index: int) -> Iterator[Miss]:
         alone = self._alone[index]
-        some = [*alone.near[:LISTED], *alone.listed[:LISTED]][:LISTED]
+        some = [*alone.near[:LISTED], *alone.others[:LISTED]][:LISTED]
         if index == _TIME:
-            some = nsmallest(LISTED, alone.listed, key=self._overshoot)
+            some = nsmallest(
+                LISTED, alone.others, key=lambda p: overshoot(self._operator, *self._composites(p))
+            )
         for pair in some:
-            left, right = self._lefts[pair[0]], self._rights[pair[1]]
+            left, right = self._composites(pair)
             ids = tuple(document.id for document in (*left.documents, *right.documents))
             yield Miss(ids, self._finding(left, right, index))
 
     def _finding(self, left: Composite, right: Composite, index: int) -> Finding:
-        """What a condition that alone is false says of a pair."""
-        if index < _COMPARISONS:
-            # By number of block: those before the operator are of no account.
-            before: list[Document | None] = [None] * self._operator.left[0]
-            documents = [*before, *left.documents, *right.documents]
-            judge = judge_documents if index == _DIFFERENT else judge_time
-            return judge(self._operator, documents)
-        factors = (*left.factors, *right.factors)
-        sides = {side for factor in factors for side in factor.sides}
-        cells = {side: cells_of(factors, side) or frozenset() for side in sides}
-        ground = Ground(factors, cells, {})
-        for conjunct in self._conjuncts[: index - _COMPARISONS]:
-            first, second = conjunct.sides
-            factors = narrowed(factors, first, conjunct.operator, second, sides).factors
-        return judge_comparison(self._conjuncts[index - _COMPARISONS], factors, set(), ground)[0]
-
-    def _overshoot(self, pair: Pair) -> int:
-        left, right = self._lefts[pair[0]], self._rights[pair[1]]
-        return overshoot(self._operator, left.latest, right.earliest, right.latest)
+        """The finding of a condition that alone is false of a pair."""
+        if index == _DIFFERENT:
+            return judge_documents(left, right)
+        if index == _TIME:
+            return judge_time(self._operator, left, right)
+        relations: Sequence[Relation] = (*left.relations, *right.relations)
+        everything = {str(c): r.column(c) for r in relations for c in r.columns}
+        ground = Ground(relations, everything, {})
+        for place, conjunct in enumerate(self._conjuncts[: index - _COMPARISONS]):
+            relations, _ = narrowed_by(conjunct, relations, self._needed[place])
+        return judge_comparison(self._conjuncts[index - _COMPARISONS], relations, (), ground)[0]

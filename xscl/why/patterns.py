@@ -1,43 +1,34 @@
-"""A block as the conditions it consists of: its steps, parents first, each with its filters.
+"""A block as a tree of items and the conditions on them, in the order in which they are judged.
 
 The steps of the main path and those of the paths in filters that bind variables are items of one
 tree, the block's tree pattern (section 6.2 of the thesis).  A filter is taken apart at `and`, so
-that each of its conjuncts is a condition of its own.
+that each of its conjuncts is a condition of its own.  A tree pattern is one XPath expression for
+each of its items: the way to it, with a filter for each branch beside it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
-from xscl.dissection.xpath_text import filters_of
-from xscl.language.conditions import binds, conjuncts_of, is_number
-from xscl.language.syntax import Binary, Block, Condition, Function, Path, Step, SubQuery
+from lxml import etree
+
+from xscl.language.conditions import as_filter, binds, conjuncts_of, existence, lasts
+from xscl.language.syntax import Binary, Block, Condition, Path, Step, SubQuery
 from xscl.language.unparse import Wording
+from xscl.why.trees import Node, Tree, compiled, nodes
 
-__all__ = ["Item", "ItemFilter", "Pattern", "pattern_of"]
-
-
-@dataclass(frozen=True, slots=True)
-class ItemFilter:
-    """A condition that a step's node must meet, and how it was written."""
-
-    condition: Condition
-    text: str
+__all__ = ["BlockCondition", "Item", "Pattern", "pattern_of"]
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A step: its node is reached from the parent item's, or (None) from the document.
-
-    `judged` is False for what always holds: `.`, and the root element of a stream alone.
-    """
+    """A step: its node is reached from the parent item's, or (None) from the document."""
 
     number: int
     parent: int | None
     step: Step
-    filters: tuple[ItemFilter, ...]
-    text: str
-    judged: bool
 
     @property
     def variable(self) -> str | None:
@@ -46,62 +37,143 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
+class BlockCondition:
+    """That an item's step leads to a node (`condition` is None), or a filter of it."""
+
+    kind: Literal["step", "filter"]
+    item: int
+    text: str
+    condition: Condition | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Pattern:
-    """A block's number from 1, its stream (None: the results of a sub-query), its text and its
-    items, parents first."""
+    """A block's number from 1, its stream (None: the results of a sub-query) and text; its items,
+    parents first, and its conditions.
+
+    Those that hold are given by their places.  What always holds has no condition: `.`, and the
+    root element of a stream alone.
+    """
 
     number: int
     stream: str | None
     text: str
     items: tuple[Item, ...]
+    conditions: tuple[BlockCondition, ...]
+    _paths: dict[object, etree.XPath] = field(default_factory=dict, repr=False)
+    _there: dict[tuple[int, ...], dict[int, Item]] = field(default_factory=dict, repr=False)
+
+    def nodes(
+        self, tree: Tree, number: int, held: tuple[int, ...], *, alone: bool = False
+    ) -> list[Node]:
+        """An item's nodes that are part of an assignment of all items that there are; `alone`: for
+        which the conditions on the way to them hold."""
+        key = number, held, alone
+        if key not in self._paths:
+            self._paths[key] = compiled(self._path(number, held, alone=alone), "/")
+        return nodes(self._paths[key], tree.root)
+
+    def below(self, node: Node, number: int, held: tuple[int, ...]) -> list[Node]:
+        """Those of them that are reached from a node of the parent item."""
+        key = number, held, node.attribute
+        if key not in self._paths:
+            (*_, last) = self._path(number, held)
+            self._paths[key] = compiled((last,), node.attribute or "")
+        return nodes(self._paths[key], node.element)
+
+    def there(self, held: tuple[int, ...]) -> dict[int, Item]:
+        """The items that have nodes where some conditions hold, by number."""
+        if held not in self._there:
+            places = set(range(len(self.conditions))).difference(held)
+            missing = {c.item for c in map(self.conditions.__getitem__, places) if c.kind == "step"}
+            found = self._there[held] = {}
+            for item in self.items:
+                if item.number not in missing and (item.parent is None or item.parent in found):
+                    found[item.number] = item
+        return self._there[held]
+
+    def _path(self, number: int, held: tuple[int, ...], *, alone: bool = False) -> tuple[Step, ...]:
+        """The steps from the document to an item, with the filters that hold and, unless `alone`,
+        filters for the branches that leave the way to it."""
+        filters: dict[int, list[Condition]] = {item.number: [] for item in self.items}
+        for condition in (self.conditions[place] for place in held):
+            if condition.condition is not None:
+                filters[condition.item].append(condition.condition)
+        children: dict[int, list[int]] = {item.number: [] for item in self.items}
+        for item in () if alone else self.there(held).values():
+            if item.parent is not None:
+                children[item.parent].append(item.number)
+
+        def step(at: int, below: int | None) -> Step:
+            branches = (existence(tuple(down(child))) for child in children[at] if child != below)
+            return replace(self.items[at].step, variable=None, filters=(*filters[at], *branches))
+
+        def down(child: int) -> Iterator[Step]:
+            # Along the last of the children, so that a long path is no deep one.
+            at: int | None = child
+            while at is not None:
+                below = children[at][-1] if children[at] else None
+                yield step(at, below)
+                at = below
+
+        steps: list[Step] = []
+        at: int | None = number
+        below = None
+        while at is not None:
+            steps.append(step(at, below))
+            at, below = self.items[at].parent, at
+        return tuple(reversed(steps))
 
 
 def pattern_of(number: int, block: Block | SubQuery, wording: Wording) -> Pattern:
     """The tree pattern of the block of a number."""
     items: list[Item] = []
+    conditions: list[BlockCondition] = []
     if block.steps:
-        _add(items, None, block.steps, wording)
+        _add(items, conditions, None, block.steps, wording)
     else:
-        items.append(Item(0, None, Step("/", "*", None, (), block.at), (), "", False))
+        items.append(Item(0, None, Step("/", "*", None, (), block.at)))
     stream = block.stream.text if isinstance(block, Block) else None
-    return Pattern(number, stream, wording.block(block), tuple(items))
+    return Pattern(number, stream, wording.block(block), tuple(items), tuple(conditions))
 
 
-def _add(items: list[Item], parent: int | None, steps: tuple[Step, ...], wording: Wording) -> None:
+def _add(
+    items: list[Item],
+    conditions: list[BlockCondition],
+    parent: int | None,
+    steps: tuple[Step, ...],
+    wording: Wording,
+) -> None:
     """Adds a path: its steps, each followed by the paths in its filters that bind."""
     relative = parent is not None
     for index, step in enumerate(steps):
-        # A `.` at the start is seen in the text of the step after it.
-        after_dot = index == 1 and steps[0].test == "." and relative
-        axis = "" if relative and index == 0 else step.axis
-        text = f"{'.' if after_dot else ''}{axis}{wording.bare(step)}"
-        filters: list[ItemFilter] = []
+        number = len(items)
+        items.append(Item(number, parent, step))
+        if step.test != ".":
+            # A `.` at the start is seen in the text of the step after it.
+            after_dot = index == 1 and steps[0].test == "." and relative
+            axis = "" if relative and index == 0 else step.axis
+            text = f"{'.' if after_dot else ''}{axis}{wording.bare(step)}"
+            conditions.append(BlockCondition("step", number, text))
         branches: list[Path] = []
         for condition in step.filters:
-            _split(step, condition, wording, filters, branches)
-        number = len(items)
-        items.append(Item(number, parent, step, tuple(filters), text, step.test != "."))
+            for shown, value in _taken_apart(condition, branches):
+                text = f"[{wording.condition(shown)}]"
+                conditions.append(BlockCondition("filter", number, text, value))
         for branch in branches:
-            _add(items, number, branch.steps, wording)
+            _add(items, conditions, number, branch.steps, wording)
         parent = number
 
 
-def _split(
-    step: Step,
-    condition: Condition,
-    wording: Wording,
-    filters: list[ItemFilter],
-    branches: list[Path],
-) -> None:
+def _taken_apart(
+    condition: Condition, branches: list[Path]
+) -> Iterator[tuple[Condition, Condition]]:
+    """The conjuncts of a filter that bind nothing, as they are shown and as they are evaluated."""
     conjuncts = list(conjuncts_of(condition))
     binding = [c for c in conjuncts if isinstance(c, Path) and binds(c)]
     branches += binding
-    if len(conjuncts) == 1:
-        if not binding:
-            filters.append(ItemFilter(condition, wording.condition(condition)))
-        return
     rest = [c for c in conjuncts if c not in binding]
-    if any(_asks_last(step, conjunct) for conjunct in rest):
+    if any(any(lasts(conjunct)) for conjunct in rest):
         # What asks for `last()` counts the nodes before it: it must not come to see fewer.
         whole = rest[0]
         for conjunct in rest[1:]:
@@ -109,13 +181,4 @@ def _split(
         rest = [whole]
     for conjunct in rest:
         # Under `and` a number is no position.
-        value = _boolean(conjunct) if is_number(conjunct) else conjunct
-        filters.append(ItemFilter(value, wording.condition(conjunct)))
-
-
-def _asks_last(step: Step, condition: Condition) -> bool:
-    return any(found.positional for found in filters_of(step, (_boolean(condition),)))
-
-
-def _boolean(condition: Condition) -> Condition:
-    return Function("boolean", (condition,), condition.at)
+        yield conjunct, as_filter(conjunct) if conjuncts[1:] else conjunct

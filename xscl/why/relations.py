@@ -1,34 +1,26 @@
-"""The assignments that are left, as values: what a comparison narrows.
+"""The assignments that are left, as relations: what a comparison narrows.
 
 A *cell* holds the string values that a side of a comparison ranges over for one node of its
 variable (several where the side is a path); no more of an assignment matters to a comparison, so
-that assignments with equal cells are one row.  The relation of several blocks is the product of
-factors, each over sides of its own; a comparison of sides in two factors makes them one.
+that assignments with equal cells are one row.  All assignments are the natural join of some
+relations, which is made only where a comparison, or a node of several that have nodes below it,
+hangs them together; a column goes as soon as nothing needs it (bucket elimination).
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import islice, product
+from typing import Any
 
 from xpath_stage import compared
 from xscl.errors import XSCLError
 
-__all__ = [
-    "MOST_ROWS",
-    "Cell",
-    "Factor",
-    "Narrowed",
-    "bounded",
-    "cells_of",
-    "narrowed",
-    "satisfies",
-]
+__all__ = ["Cell", "Relation", "beside", "narrowed", "without"]
 
-MOST_ROWS = 100_000
-"""Assignments that are kept apart at a time."""
-
+_MOST_ROWS = 100_000
 _MOST_PAIRS = 2_000_000
 
 Cell = tuple[str | None, ...]
@@ -36,132 +28,108 @@ Cell = tuple[str | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Factor:
-    """Rows of cells; `sides` are the columns, by the text of the side."""
+class Relation:
+    """Rows over some columns: the text of a side, which has cells, or an item, which has nodes."""
 
-    sides: tuple[str, ...]
-    rows: frozenset[tuple[Cell, ...]]
+    columns: tuple[str | int, ...]
+    rows: Collection[tuple[Any, ...]]
 
+    def column(self, name: str | int) -> set[Any]:
+        """What stands in a column."""
+        place = self.columns.index(name)
+        return {row[place] for row in self.rows}
 
-@dataclass(frozen=True, slots=True)
-class Narrowed:
-    """What a comparison leaves of some factors, and the pairs of cells with which it holds."""
-
-    factors: tuple[Factor, ...]
-    pairs: frozenset[tuple[Cell, Cell]]
-
-
-def satisfies(left: Cell, operator: str, right: Cell) -> bool:
-    """Whether some value of one cell compares with some value of the other."""
-    return any(compared(a, operator, b) for a in left for b in right)
-
-
-def bounded(rows: int) -> None:
-    """Refuses more assignments than can be kept apart."""
-    if rows > MOST_ROWS:
-        raise XSCLError(
-            f"more than {MOST_ROWS:,} assignments of the compared variables are left at once; "
-            "ask about smaller documents, or narrow the paths that bind these variables"
-        )
+    def onto(self, names: Iterable[str | int]) -> Relation:
+        """Only some columns; names that it has not are left out."""
+        columns = tuple(name for name in names if name in self.columns)
+        if columns == self.columns:
+            return self
+        places = [self.columns.index(name) for name in columns]
+        return Relation(columns, {tuple([row[place] for place in places]) for row in self.rows})
 
 
-def cells_of(factors: Iterable[Factor], side: str | Cell) -> frozenset[Cell] | None:
-    """The cells of a side (of a constant its own), None where nothing is left of the side."""
-    if not isinstance(side, str):
-        return frozenset([side])
-    for factor in factors:
-        if side in factor.sides:
-            column = factor.sides.index(side)
-            return frozenset(row[column] for row in factor.rows)
-    return None
+def joined(first: Relation, second: Relation) -> Relation:
+    """The natural join; raises XSCLError for more rows than can be kept apart."""
+    shared = [name for name in second.columns if name in first.columns]
+    keys = [second.columns.index(name) for name in shared]
+    new = [place for place, name in enumerate(second.columns) if name not in shared]
+    index: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
+    for row in second.rows:
+        index.setdefault(tuple([row[p] for p in keys]), []).append(tuple([row[p] for p in new]))
+    places = [first.columns.index(name) for name in shared]
+    rows: set[tuple[Any, ...]] = set()
+    for row in first.rows:
+        rows.update(row + other for other in index.get(tuple([row[p] for p in places]), ()))
+        if len(rows) > _MOST_ROWS:
+            raise XSCLError(
+                f"more than {_MOST_ROWS:,} assignments of the compared variables are left at once; "
+                "ask about smaller documents, or narrow the paths that bind these variables"
+            )
+    return Relation(first.columns + tuple(second.columns[place] for place in new), rows)
 
 
-def groups_of(
-    factors: Iterable[Factor], left: str | Cell, right: str | Cell
-) -> list[tuple[Cell, Cell]]:
-    """The values that two sides have beside each other: those of each row where they are in one
-    factor, else all of the one side and all of the other."""
-    for factor in factors:
-        if isinstance(left, str) and left in factor.sides and right in factor.sides:
-            columns = factor.sides.index(left), factor.sides.index(str(right))
-            return sorted({(row[columns[0]], row[columns[1]]) for row in factor.rows}, key=str)
-    every = (cells_of(factors, side) or frozenset() for side in (left, right))
-    first, second = (tuple({v: None for cell in sorted(c, key=str) for v in cell}) for c in every)
-    return [(first, second)]
+def without(relations: Sequence[Relation], name: str | int) -> list[Relation]:
+    """The relations without a column, those that have it joined first: they may not be taken apart
+    unless one thing alone stands in it."""
+    having = [relation for relation in relations if name in relation.columns]
+    rest = [relation for relation in relations if name not in relation.columns]
+    if not all(len(relation.column(name)) == 1 for relation in having):
+        having = [reduce(joined, having)]
+    left = (relation.onto([c for c in relation.columns if c != name]) for relation in having)
+    return [*rest, *(relation for relation in left if relation.columns)]
 
 
 def narrowed(
-    factors: Sequence[Factor], left: str | Cell, operator: str, right: str | Cell, needed: set[str]
-) -> Narrowed:
-    """The factors after a comparison, which must be about sides in them or constants.
-
-    Without any pair the factors are as before.  The sides that are not `needed` any more are
-    dropped from those that change.
-    """
-    touched: list[Factor] = []
-    others: list[Factor] = []
-    for factor in factors:
-        (touched if left in factor.sides or right in factor.sides else others).append(factor)
-    if len(touched) == 2:
-        first, second = touched if left in touched[0].sides else reversed(touched)
-        assert isinstance(left, str)
-        assert isinstance(right, str)
-        made, pairs = _joined(first, left, operator, second, right, needed)
+    relations: Sequence[Relation], left: str, operator: str, right: str, needed: Collection[str]
+) -> tuple[list[Relation], Collection[tuple[Cell, Cell]]]:
+    """The relations after a comparison of two columns, of which those that change keep only the
+    columns needed, and the pairs of cells with which it holds; without any pair, none."""
+    touched = [r for r in relations if left in r.columns or right in r.columns]
+    pairs: Collection[tuple[Cell, Cell]]
+    if len(touched) == 1:
+        both = touched[0].onto((left, right)).rows
+        pairs = {(r[0], r[-1]) for r in both if _satisfies(r[0], operator, r[-1])}
     else:
-        made, pairs = _filtered(touched, left, operator, right, needed)
+        found = _pairs(_cells(touched, left), operator, _cells(touched, right))
+        # Where no comparison that follows needs a column, it is enough that there are some.
+        some = any(column in needed for relation in touched for column in relation.columns)
+        pairs = set(islice(found, None if some else _MOST_ROWS))
     if not pairs:
-        return Narrowed(tuple(factors), frozenset())
-    return Narrowed((*others, *(f for f in made if f.sides)), pairs)
+        return [], pairs
+    rest = [r for r in relations if left not in r.columns and right not in r.columns]
+    kept = {*needed, left, right}
+    whole = Relation((left, right), pairs)
+    if left == right:
+        whole = Relation((left,), {(cell,) for cell, _ in pairs})
+    for relation in touched:
+        columns = [column for column in relation.columns if column in kept]
+        if any(column in needed for column in (*whole.columns, *columns)):
+            whole = joined(whole, relation.onto(columns))
+    last = whole.onto([column for column in whole.columns if column in needed])
+    return [*rest, last] if last.columns else rest, pairs
 
 
-def _filtered(
-    touched: Sequence[Factor], left: str | Cell, operator: str, right: str | Cell, needed: set[str]
-) -> tuple[list[Factor], frozenset[tuple[Cell, Cell]]]:
-    """A comparison within one factor, or of constants."""
-    if not touched:
-        assert not isinstance(left, str)
-        assert not isinstance(right, str)
-        return [], frozenset([(left, right)] if satisfies(left, operator, right) else [])
-    (factor,) = touched
-    pairs, rows = set(), set()
-    kept = [column for column, side in enumerate(factor.sides) if side in needed]
-    for row in factor.rows:
-        cells = dict(zip(factor.sides, row, strict=True))
-        pair = (
-            cells[left] if isinstance(left, str) else left,
-            cells[right] if isinstance(right, str) else right,
-        )
-        if pair in pairs or satisfies(pair[0], operator, pair[1]):
-            pairs.add(pair)
-            rows.add(tuple(row[column] for column in kept))
-    sides = tuple(factor.sides[column] for column in kept)
-    return [Factor(sides, frozenset(rows))], frozenset(pairs)
+def beside(relations: Sequence[Relation], left: str, right: str) -> list[tuple[Cell, Cell]]:
+    """The values that two columns have beside each other: those of each row where they are in one
+    relation, else all of the one and all of the other."""
+    touched = [r for r in relations if left in r.columns or right in r.columns]
+    if len(touched) == 1:
+        rows = touched[0].onto((left, right)).rows
+        return sorted({(row[0], row[-1]) for row in rows}, key=str)
+    first, second = (
+        tuple({value: None for cell in sorted(_cells(touched, side), key=str) for value in cell})
+        for side in (left, right)
+    )
+    return [(first, second)]
 
 
-def _joined(
-    first: Factor, left: str, operator: str, second: Factor, right: str, needed: set[str]
-) -> tuple[list[Factor], frozenset[tuple[Cell, Cell]]]:
-    """A comparison of two factors: those of their rows that go together."""
-    lefts, rights = _by_cell(first, left, needed), _by_cell(second, right, needed)
-    sides = tuple(side for f in (first, second) for side in f.sides if side in needed)
-    # Where no comparison follows that needs their sides, it is enough that there are some.
-    pairs = frozenset(islice(_pairs(lefts, operator, rights), None if sides else MOST_ROWS))
-    rows: set[tuple[Cell, ...]] = set()
-    for one, other in pairs:
-        for row in lefts[one]:
-            rows.update((*row, *beside) for beside in rights[other])
-            bounded(len(rows))
-    return [Factor(sides, frozenset(rows))], pairs
+def _cells(relations: Iterable[Relation], name: str) -> set[Cell]:
+    return next((r.column(name) for r in relations if name in r.columns), set())
 
 
-def _by_cell(factor: Factor, side: str, needed: set[str]) -> dict[Cell, set[tuple[Cell, ...]]]:
-    """For each cell of a side what is needed of its rows."""
-    column = factor.sides.index(side)
-    kept = [index for index, name in enumerate(factor.sides) if name in needed]
-    groups: dict[Cell, set[tuple[Cell, ...]]] = {}
-    for row in factor.rows:
-        groups.setdefault(row[column], set()).add(tuple(row[index] for index in kept))
-    return groups
+def _satisfies(left: Cell, operator: str, right: Cell) -> bool:
+    """Whether some value of one cell compares with some value of the other."""
+    return any(compared(a, operator, b) for a in left for b in right)
 
 
 def _pairs(
@@ -184,5 +152,5 @@ def _pairs(
                 f"more than {_MOST_PAIRS:,} pairs of values would have to be compared by "
                 f"`{operator}`; ask about smaller documents"
             )
-        if satisfies(cell, operator, other):
+        if _satisfies(cell, operator, other):
             yield cell, other

@@ -6,17 +6,44 @@ A composite runs from its earliest to its latest document's time (section 3 of t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import product
 
 from xscl.documents.document import Document
+from xscl.why.conditions import Operator
 from xscl.why.durations import moment, span
 from xscl.why.findings import Finding, Values, values_of
-from xscl.why.operators import Operator
+from xscl.why.relations import Relation
 
-__all__ = ["DIFFERENT", "identity", "in_time", "judge_documents", "judge_time", "overshoot"]
+__all__ = [
+    "DIFFERENT",
+    "Composite",
+    "identity",
+    "in_time",
+    "judge_documents",
+    "judge_time",
+    "overshoot",
+]
 
 DIFFERENT = "different documents"
 """The text of the condition that the documents of a match differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class Composite:
+    """Documents of consecutive blocks, their times in microseconds, and the assignments that are
+    left of them."""
+
+    documents: tuple[Document, ...]
+    earliest: int
+    latest: int
+    relations: Sequence[Relation] = ()
+
+    @classmethod
+    def of(cls, documents: Sequence[Document], relations: Sequence[Relation] = ()) -> Composite:
+        """That of some documents."""
+        times = [document.time for document in documents]
+        return cls(tuple(documents), min(times), max(times), relations)
 
 
 def identity(document: Document) -> tuple[int, str, str]:
@@ -24,58 +51,52 @@ def identity(document: Document) -> tuple[int, str, str]:
     return document.number, document.stream, document.id
 
 
-def in_time(operator: Operator, latest_left: int, earliest: int, latest: int) -> bool:
-    """Whether a composite that runs from `earliest` to `latest` is in an operator's time of one
-    whose latest document is of `latest_left`."""
+def in_time(operator: Operator, left: Composite, right: Composite) -> bool:
+    """Whether two composites are in an operator's time of each other."""
+    return overshoot(operator, left, right) <= 0
+
+
+def overshoot(operator: Operator, left: Composite, right: Composite) -> float:
+    """By how much two composites miss an operator's time, 0 or less where they are in it."""
     window = float("inf") if operator.window is None else operator.window
     if operator.kind == "FOLLOWED BY":
-        return earliest > latest_left and latest - latest_left <= window
-    return abs(latest - latest_left) <= window
+        return max(left.latest - right.earliest + 1, right.latest - left.latest - window)
+    return abs(right.latest - left.latest) - window
 
 
-def overshoot(operator: Operator, latest_left: int, earliest: int, latest: int) -> int:
-    """By how much a composite that is not in an operator's time of another misses it."""
-    window = operator.window or 0
-    if operator.kind == "FOLLOWED BY":
-        return max(latest_left - earliest, latest - latest_left - window)
-    return abs(latest - latest_left) - window
-
-
-def judge_documents(operator: Operator, documents: Sequence[Document | None]) -> Finding:
-    """Whether no document stands on both sides of an operator."""
-    left, right = _sides(operator, documents)
-    if not left or not right:
+def judge_documents(left: Composite | None, right: Composite | None) -> Finding:
+    """Whether no document stands on both sides of an operator; None where one was not given."""
+    if left is None or right is None:
         return Finding("documents", None, DIFFERENT, None)
-    both = [one for one, other in product(left, right) if identity(one) == identity(other)]
+    pairs = product(left.documents, right.documents)
+    both = next((one for one, other in pairs if identity(one) == identity(other)), None)
     return Finding(
         "documents",
         None,
         DIFFERENT,
-        not both,
-        values_of(document.id for document in left),
-        values_of(document.id for document in right),
-        note=f"'{both[0].id}' is on both sides" if both else None,
-        satisfied=int(not both),
+        both is None,
+        values_of(document.id for document in left.documents),
+        values_of(document.id for document in right.documents),
+        note=None if both is None else f"'{both.id}' is on both sides",
+        satisfied=int(both is None),
     )
 
 
-def judge_time(operator: Operator, documents: Sequence[Document | None]) -> Finding:
+def judge_time(operator: Operator, left: Composite | None, right: Composite | None) -> Finding:
     """Whether the documents on the two sides of an operator are in its time."""
-    left, right = _sides(operator, documents)
-    if not left or not right:
+    if left is None or right is None:
         return Finding("time", None, operator.text, None)
-    before = max(document.time for document in left)
-    earliest, latest = min(d.time for d in right), max(d.time for d in right)
-    holds = in_time(operator, before, earliest, latest)
-    decisive = earliest if operator.kind == "FOLLOWED BY" and earliest <= before else latest
+    holds = in_time(operator, left, right)
+    too_early = operator.kind == "FOLLOWED BY" and right.earliest <= left.latest
+    decisive = right.earliest if too_early else right.latest
     return Finding(
         "time",
         None,
         operator.text,
         holds,
-        Values((moment(before),)),
+        Values((moment(left.latest),)),
         Values((moment(decisive),)),
-        note=_note(operator, before, earliest, latest),
+        note=_note(operator, left.latest, right.earliest, right.latest),
         satisfied=int(holds),
     )
 
@@ -98,12 +119,3 @@ def _document(blocks: range, which: str) -> str:
     if len(blocks) == 1:
         return f"document {blocks[0] + 1}"
     return f"the {which} of documents {blocks[0] + 1} to {blocks[-1] + 1}"
-
-
-def _sides(
-    operator: Operator, documents: Sequence[Document | None]
-) -> tuple[list[Document], list[Document]]:
-    """The documents on both sides; none of a side where one of them was not given."""
-    sides = ([documents[block] for block in side] for side in (operator.left, operator.right))
-    left, right = ([d for d in side if d is not None] if None not in side else [] for side in sides)
-    return left, right

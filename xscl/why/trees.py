@@ -1,36 +1,36 @@
-"""The tree of a document and its nodes: what a step, a path or a side of a condition leads to.
+"""The tree of a document and its nodes: where a path or a side of a condition leads to.
 
-Everything is XPath 1.0, evaluated by libxml2 from the node asked; nothing of stage 1 takes part.
+Everything is XPath 1.0, evaluated by libxml2 on the whole tree; nothing of stage 1 takes part.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from lxml import etree
 
-from xpath_stage import decode_name, string_value
-from xpath_stage.functions import EXTENSIONS
+from xpath_stage import EXTENSIONS, decode_name, string_value
 from xscl.dissection.xpath_text import filters_of, path_expression
 from xscl.documents.document import Document
 from xscl.documents.trees import parsed
 from xscl.errors import XSCLError
 from xscl.language.syntax import Condition, Function, Path, Step
 
-__all__ = ["Node", "Tree", "along", "label", "local_name", "place", "select", "strings"]
+__all__ = ["Node", "Tree", "along", "compiled", "label", "local_name", "nodes", "place", "strings"]
 
 _SELF = Step("/", ".", None, (), 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """An element, or its attribute of a Clark name, or (`text()`) one of its texts."""
+    """An element, or its attribute of a Clark name or (`text()`) one of its texts, with a value."""
 
     element: etree._Element
     attribute: str | None = None
+    value: str = ""
 
     @property
     def leaf(self) -> bool:
@@ -39,22 +39,19 @@ class Node:
 
     def string(self) -> str:
         """The string value."""
-        if self.attribute is None:
-            return string_value(self.element)
-        return str(self.element.get(self.attribute, ""))
+        return string_value(self.element) if self.attribute is None else self.value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tree:
-    """A document and its elements in document order, which stay the same objects with it."""
+    """The elements of a document in document order, which stay the same objects with it."""
 
-    document: Document
     elements: tuple[etree._Element, ...]
 
     @classmethod
     def of(cls, document: Document) -> Tree:
         """Parses a document; raises DocumentError if it cannot be read."""
-        return cls(document, tuple(parsed(document).iter("*")))
+        return cls(tuple(parsed(document).iter("*")))
 
     @property
     def root(self) -> etree._Element:
@@ -62,33 +59,36 @@ class Tree:
         return self.elements[0]
 
 
-def select(
-    tree: Tree, context: Node | None, step: Step, conditions: Sequence[Condition]
-) -> list[Node]:
-    """The nodes that a step with these filters leads to from a node, or (None) from the
-    document, in document order."""
-    written = replace(step, variable=None, filters=tuple(conditions))
-    expression, namespaces = path_expression((written,))
-    if context is None:
-        # Absolute: `/a`, and `//a` for the `.//a` of a relative path.
-        prefix = "/" if step.axis == "/" else ""
-        return _nodes(_evaluate(prefix + expression.removeprefix("."), namespaces, tree.root))
-    if context.attribute is None:
-        return _nodes(_evaluate(expression, namespaces, context.element))
-    if step.test != ".":
-        return []
-    filters = expression.removeprefix("self::node()").removeprefix(".")
-    expression = _attribute(context.attribute, namespaces) + filters
-    return _nodes(_evaluate(expression, namespaces, context.element))
+@lru_cache(maxsize=1_000)
+def compiled(steps: tuple[Step, ...], start: str = "") -> etree.XPath:
+    """A path from the document (`/`), from an element, or from its attribute of a Clark name."""
+    expression, namespaces = path_expression(steps)
+    if start == "/":
+        # `/a`, and `//a` for the `.//a` of a relative path.
+        expression = ("/" if steps[0].axis == "/" else "") + expression.removeprefix(".")
+    elif start:
+        uri, _, local = start.rpartition("}")
+        namespaces["the-attribute"] = uri[1:] or "none"
+        expression = f"@{'the-attribute:' if uri else ''}{local}/{expression}"
+    return etree.XPath(expression, namespaces=namespaces, extensions=EXTENSIONS)
+
+
+def nodes(path: etree.XPath, element: etree._Element) -> list[Node]:
+    """The nodes that a path leads to, in document order."""
+    return [
+        Node(one)
+        if isinstance(one, etree._Element)
+        # A string that knows where it comes from.
+        else Node(one.getparent(), one.attrname if one.is_attribute else "text()", str(one))
+        for one in _evaluated(path, element)
+    ]
 
 
 def along(node: Node, steps: Sequence[Step]) -> list[Node]:
-    """The nodes that a relative path leads to from a node; an attribute has none but itself."""
-    if node.attribute is not None:
-        while steps and steps[0].test == "." and not steps[0].filters:
-            steps = steps[1:]
+    """The nodes that a relative path leads to from a node."""
+    if not steps or node.attribute == "text()":
         return [] if steps else [node]
-    return _nodes(_evaluate(*path_expression(steps), node.element)) if steps else [node]
+    return nodes(compiled(tuple(steps), node.attribute or ""), node.element)
 
 
 def strings(node: Node, condition: Condition) -> list[str]:
@@ -99,7 +99,7 @@ def strings(node: Node, condition: Condition) -> list[str]:
     if node.attribute is not None:
         return [node.string()]
     (side,) = filters_of(_SELF, (Function("string", (condition,), condition.at),))
-    return [str(_evaluate(side.expression, dict(side.namespaces), node.element))]
+    return [str(_evaluated(_side(side.expression, side.namespaces), node.element))]
 
 
 def label(tag: str) -> str:
@@ -122,32 +122,13 @@ def place(node: Node) -> str:
     return way + attribute
 
 
-def _attribute(name: str, namespaces: dict[str, str]) -> str:
-    uri, _, local = name.rpartition("}")
-    if not uri:
-        return f"@{local}"
-    namespaces["the-attribute"] = uri[1:]
-    return f"@the-attribute:{local}"
-
-
-def _evaluate(expression: str, namespaces: dict[str, str], element: etree._Element) -> Any:
-    try:
-        return _compiled(expression, tuple(namespaces.items()))(element)
-    except etree.XPathError as error:
-        raise XSCLError(f"`{expression}` cannot be evaluated: {error}") from error
-
-
-@lru_cache(maxsize=10_000)
-def _compiled(expression: str, namespaces: tuple[tuple[str, str], ...]) -> etree.XPath:
+@lru_cache(maxsize=1_000)
+def _side(expression: str, namespaces: tuple[tuple[str, str], ...]) -> etree.XPath:
     return etree.XPath(expression, namespaces=dict(namespaces), extensions=EXTENSIONS)
 
 
-def _nodes(found: list[Any]) -> list[Node]:
-    nodes = []
-    for one in found:
-        if isinstance(one, etree._Element):
-            nodes.append(Node(one))
-        else:
-            # A string that knows where it comes from.
-            nodes.append(Node(one.getparent(), one.attrname if one.is_attribute else "text()"))
-    return nodes
+def _evaluated(path: etree.XPath, element: etree._Element) -> Any:
+    try:
+        return path(element)
+    except etree.XPathError as error:
+        raise XSCLError(f"`{path.path}` cannot be evaluated: {error}") from error
