@@ -1,17 +1,87 @@
-"""Times and durations as integer microseconds, so that a window's edge is exact."""
+"""Times and spans of time: read, as integer microseconds so that a window's edge is exact, printed.
+
+A time counts from 1970 in UTC.  The units of a span are those of the language's windows
+(language.md, section 3).
+"""
 
 from __future__ import annotations
 
 import re
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 
-from xscl.language.windows import is_unit, microseconds
+__all__ = [
+    "NEGATIVE",
+    "TOO_LONG",
+    "duration",
+    "from_timestamp",
+    "is_unit",
+    "microseconds",
+    "moment",
+    "no_unit",
+    "now",
+    "rfc3339",
+    "span",
+    "to_seconds",
+]
 
-__all__ = ["duration", "from_timestamp", "now", "to_seconds"]
+NEGATIVE = "a window cannot be negative; write its length without `-`"
+TOO_LONG = "found a window of more than 292,000 years; write `INF` for one without end"
 
+_UNITS = {
+    unit: length
+    for units, length in (
+        ("ms msec msecs", 1_000),
+        ("s sec secs second seconds", 1_000_000),
+        ("min mins minute minutes", 60_000_000),
+        ("h hour hours", 3_600_000_000),
+        ("d day days", 86_400_000_000),
+        ("week weeks", 604_800_000_000),
+    )
+    for unit in units.split()
+}
+_PRINTED = (
+    (86_400_000_000, "day"),
+    (3_600_000_000, "hour"),
+    (60_000_000, "minute"),
+    (1_000_000, "second"),
+    (1_000, "millisecond"),
+    (1, "microsecond"),
+)
+_LONGEST = 2**63 - 1
+_NO_LENGTH = re.compile(r"(?:month|mon|year|yr|y)s?", re.IGNORECASE)
 _DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*([A-Za-z]*)")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_EARLIEST = datetime.min.replace(tzinfo=UTC).timestamp()
 _FARTHEST = 10**17
+
+
+def is_unit(word: str) -> bool:
+    """Whether a word is a unit of a window."""
+    return word.lower() in _UNITS
+
+
+def no_unit(word: str) -> str:
+    """The sentence about a word that is no unit."""
+    why = " (it has no fixed length)" if _NO_LENGTH.fullmatch(word) else ""
+    units = "ms, s, min, h, days and weeks"
+    return f"`{word}` is no unit of a window{why}; the units are {units}"
+
+
+def microseconds(number: str, unit: str) -> int | None:
+    """The length of a window, or None for one that is too long to be counted.
+
+    Rounded down: times are whole microseconds, so nothing else is meant.
+
+    >>> microseconds("1.5", "H")
+    5400000000
+    """
+    whole, _, decimals = number.partition(".")
+    whole = whole.lstrip("0")
+    # Digits after the twentieth are far below a microsecond, whatever the unit.
+    exact = Fraction(f"0{whole[:20]}.{decimals[:20]}0") * _UNITS[unit.lower()]
+    return None if len(whole) > 20 or exact > _LONGEST else int(exact)
 
 
 def duration(text: str) -> int | None:
@@ -69,8 +139,47 @@ def now() -> int:
     return time.time_ns() // 1_000
 
 
-def _since_1970(moment: datetime) -> int:
-    if moment.utcoffset() is None:
-        moment = moment.replace(tzinfo=UTC)
-    since = moment - datetime(1970, 1, 1, tzinfo=UTC)
+def span(microseconds: int, most: int | None = None) -> str:
+    """A length of time: exactly, or by its `most` greatest units that are not 0.
+
+    >>> span(5_400_000_000), span(86_400_000_000), span(0)
+    ('1 hour 30 minutes', '1 day', '0 seconds')
+    >>> span(604_800_000_001), span(698_401_000_000, most=2)
+    ('7 days 1 microsecond', '8 days 2 hours')
+    """
+    parts = []
+    for length, unit in _PRINTED:
+        number, microseconds = divmod(microseconds, length)
+        if number:
+            parts.append(f"{number:,} {unit}{'' if number == 1 else 's'}")
+    return " ".join(parts[:most]) or "0 seconds"
+
+
+def moment(microseconds: int) -> str:
+    """A time for people; one that no calendar has, in seconds.
+
+    >>> moment(1_163_462_400_000_000), moment(1_500_000), moment(10**18)
+    ('2006-11-14 00:00:00Z', '1970-01-01 00:00:01.500000Z', '1,000,000,000,000.0 s')
+    """
+    try:
+        when = _EPOCH + timedelta(microseconds=microseconds)
+    except OverflowError:
+        return f"{to_seconds(microseconds):,} s"
+    return when.replace(tzinfo=None).isoformat(" ") + "Z"
+
+
+def rfc3339(seconds: float) -> str:
+    """A time in seconds as feeds write it, to the microsecond.
+
+    >>> rfc3339(1163548800.0), rfc3339(0.5)
+    ('2006-11-15T00:00:00Z', '1970-01-01T00:00:00.500000Z')
+    """
+    when = _EPOCH + timedelta(seconds=max(seconds, _EARLIEST))
+    return when.replace(tzinfo=None).isoformat() + "Z"
+
+
+def _since_1970(when: datetime) -> int:
+    if when.utcoffset() is None:
+        when = when.replace(tzinfo=UTC)
+    since = when - _EPOCH
     return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds

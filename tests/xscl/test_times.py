@@ -21,6 +21,7 @@ DAY = 86_400 * SECOND
         ("0", 0),
         ("5ms", 5_000),
         ("0.5 ms", 500),
+        ("2 msec", 2_000),
         ("90 s", 90 * SECOND),
         ("1 sec", SECOND),
         ("1 second", SECOND),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from datetime import UTC, datetime
 
 import click
 from rich.console import Console
@@ -14,6 +13,7 @@ from rich.text import Text
 from xscl.counts import counted
 from xscl.polling.state import FeedState
 from xscl.polling.store import Store
+from xscl.times import moment
 
 __all__ = ["feeds"]
 
@@ -82,4 +82,4 @@ def _trouble(state: FeedState) -> str:
 def _time(seconds: float | None) -> str:
     if seconds is None:
         return ""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+    return moment(int(seconds) * 1_000_000)

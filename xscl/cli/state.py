@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -13,7 +12,7 @@ from xscl.cli.state_view import shown
 from xscl.counts import counted
 from xscl.durable.compaction import compact
 from xscl.durable.state_file import looking_at
-from xscl.times import to_seconds
+from xscl.times import moment, to_seconds
 
 __all__ = ["state"]
 
@@ -116,5 +115,4 @@ def _told(file: Path) -> dict[str, object]:
 def _time(microseconds: object) -> str | None:
     if microseconds is None:
         return None
-    moment = datetime.fromtimestamp(to_seconds(int(float(str(microseconds)))), UTC)
-    return moment.strftime("%Y-%m-%d %H:%M:%SZ")
+    return moment(int(float(str(microseconds))) // 1_000_000 * 1_000_000)

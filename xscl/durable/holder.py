@@ -13,10 +13,10 @@ import shlex
 import socket
 import sys
 import threading
-from datetime import UTC, datetime
 from pathlib import Path
 
 from xscl.errors import StateError
+from xscl.times import moment, now
 
 __all__ = ["claim", "held_by_another", "held_here", "note", "release"]
 
@@ -40,7 +40,7 @@ def note(path: Path) -> None:
         "pid": os.getpid(),
         "host": socket.gethostname(),
         "command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
-        "since": datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%SZ"),
+        "since": moment(now() // 1_000_000 * 1_000_000),
     }
     _beside(path).write_text(json.dumps(told) + "\n", encoding="utf-8")
 

@@ -8,7 +8,7 @@ from itertools import chain
 from xscl.dissection.parts import Disjunct, Dissection, JoinOperator
 from xscl.explain.stages import waiting
 from xscl.explain.symmetry import finds_both_orders
-from xscl.explain.words import Words, listed, span
+from xscl.explain.words import Words, listed
 from xscl.language.syntax import (
     Comparison,
     Conjunction,
@@ -20,6 +20,7 @@ from xscl.language.syntax import (
     Wrapped,
 )
 from xscl.language.walk import operators, selected_variables
+from xscl.times import span
 
 __all__ = ["notes"]
 

@@ -17,7 +17,8 @@ from xscl.counts import counted
 from xscl.dissection.parts import Disjunct, Dissection, JoinOperator
 from xscl.explain.notes import notes
 from xscl.explain.stages import RULE_NAMES, comparisons, joins, reduced, roles, waiting
-from xscl.explain.words import Words, listed, plain, shortened, span
+from xscl.explain.words import Words, listed, plain, shortened
+from xscl.times import span
 
 __all__ = ["WIDTH", "as_text"]
 

@@ -12,17 +12,9 @@ from xscl.dissection.parts import Disjunct, Dissection, JoinOperator, Side
 from xscl.dissection.tree_patterns import PatternNode
 from xscl.language.syntax import Condition, Function, Literal
 from xscl.language.unparse import Wording
+from xscl.times import span
 
-__all__ = ["Words", "listed", "numbered", "operator", "plain", "shortened", "span", "within"]
-
-_UNITS = (
-    (86_400_000_000, "day"),
-    (3_600_000_000, "hour"),
-    (60_000_000, "minute"),
-    (1_000_000, "second"),
-    (1_000, "millisecond"),
-    (1, "microsecond"),
-)
+__all__ = ["Words", "listed", "numbered", "operator", "plain", "shortened", "within"]
 
 
 class Words:
@@ -107,20 +99,6 @@ def within(window: int | None) -> str:
     ('within 7 days', 'at any time')
     """
     return "at any time" if window is None else f"within {span(window)}"
-
-
-def span(microseconds: int) -> str:
-    """A length of time, exactly.
-
-    >>> span(86_400_000_000), span(5_400_000_000), span(0)
-    ('1 day', '1 hour 30 minutes', '0 seconds')
-    """
-    parts = []
-    for length, unit in _UNITS:
-        number, microseconds = divmod(microseconds, length)
-        if number:
-            parts.append(f"{number:,} {unit}{'' if number == 1 else 's'}")
-    return " ".join(parts) or "0 seconds"
 
 
 def numbered(noun: str, indices: Sequence[int]) -> str:

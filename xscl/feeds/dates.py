@@ -14,6 +14,8 @@ from datetime import UTC, date, datetime
 from functools import lru_cache
 from unicodedata import combining, normalize
 
+from xscl.times import rfc3339
+
 __all__ = ["DAY", "iso", "seconds_of", "timestamp"]
 
 DAY = 86_400.0
@@ -134,9 +136,7 @@ def _offset(zone: str) -> int:
 
 def iso(seconds: float | None) -> str:
     """A moment in ISO 8601, to the second; nothing for none."""
-    if seconds is None:
-        return ""
-    return f"{datetime.fromtimestamp(int(seconds), UTC).isoformat()[:19]}Z"
+    return "" if seconds is None else rfc3339(int(seconds))
 
 
 def timestamp(published: float | None, updated: float | None, arrival: float) -> float:

@@ -38,7 +38,7 @@ from xscl.language.syntax import (
     Step,
     Window,
 )
-from xscl.language.windows import NEGATIVE, TOO_LONG, microseconds
+from xscl.times import NEGATIVE, TOO_LONG, microseconds
 
 __all__ = ["Prepared", "bind", "parameters"]
 

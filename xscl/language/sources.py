@@ -32,7 +32,7 @@ from xscl.language.syntax import (
     Window,
     Wrapped,
 )
-from xscl.language.windows import NEGATIVE, TOO_LONG, is_unit, microseconds, no_unit
+from xscl.times import NEGATIVE, TOO_LONG, is_unit, microseconds, no_unit
 
 __all__ = ["build_source"]
 

@@ -22,22 +22,20 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 
 from lxml import etree
 
 from xpath_stage import string_value
 from xscl.language.checks.names import NO_XML
 from xscl.matches.match import Match
+from xscl.times import from_timestamp, to_seconds
 
-__all__ = ["Entry", "entries", "rfc3339", "seconds"]
+__all__ = ["Entry", "entries", "seconds"]
 
 _TITLES = ("title", "name", "headline", "subject", "label")
 _LINKS = ("link", "url", "uri", "href", "rawlink", "linked", "enclosure")
 _ADDRESS = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
 _LONGEST_TITLE = 200
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_EARLIEST = (datetime(1, 1, 1, tzinfo=UTC) - _EPOCH).total_seconds()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,23 +68,12 @@ def entries(matches: Iterable[Match], newest: int) -> tuple[list[Entry], int]:
     return [_entry(match) for _, _, _, match in sorted(heap, reverse=True)], count
 
 
-def rfc3339(time: float) -> str:
-    """A time in seconds as RFC 3339 writes it, to the microsecond.
-
-    >>> rfc3339(1163548800.0), rfc3339(0.5)
-    ('2006-11-15T00:00:00Z', '1970-01-01T00:00:00.500000Z')
-    """
-    when = _EPOCH + timedelta(seconds=max(time, _EARLIEST))
-    return when.replace(tzinfo=None).isoformat() + "Z"
-
-
 def seconds(text: str | None) -> float:
     """A time as RFC 3339 writes it, in seconds; before all others where it is none."""
     try:
-        when = datetime.fromisoformat((text or "").strip())
+        return to_seconds(from_timestamp(text or ""))
     except ValueError:
         return -math.inf
-    return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
 
 
 def _entry(match: Match) -> Entry:

@@ -11,8 +11,9 @@ from typing import TextIO
 
 from xscl.errors import XSCLError
 from xscl.matches.match import Match
-from xscl.sinks.entries import Entry, entries, rfc3339, seconds
+from xscl.sinks.entries import Entry, entries, seconds
 from xscl.sinks.feed_file import NEWEST, merged, read_if_there, replace_file
+from xscl.times import rfc3339
 
 __all__ = ["update_json_feed", "write_json_feed"]
 

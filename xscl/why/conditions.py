@@ -18,7 +18,7 @@ from xscl.language.syntax import Comparison, Parameter, Query, Step
 from xscl.language.syntax import Side as WrittenSide
 from xscl.language.unparse import Wording
 from xscl.language.walk import operands, operators
-from xscl.why.durations import span
+from xscl.times import span
 from xscl.why.patterns import Pattern, pattern_of
 from xscl.why.relations import Cell, Relation
 from xscl.why.trees import Node, along

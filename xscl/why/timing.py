@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from itertools import product
 
 from xscl.documents.document import Document
+from xscl.times import moment, span
 from xscl.why.conditions import Operator
-from xscl.why.durations import moment, span
 from xscl.why.findings import Finding, Values, values_of
 from xscl.why.relations import Relation
 
@@ -105,14 +105,16 @@ def _note(operator: Operator, before: int, earliest: int, latest: int) -> str:
     """How far apart in time, and what that must be."""
     window = "" if operator.window is None else f"; the window is {span(operator.window)}"
     if operator.kind == "JOIN":
-        return f"{span(abs(latest - before))} apart{window}"
+        return f"{span(abs(latest - before), 2)} apart{window}"
     of = _document(operator.left, "latest")
     if earliest <= before:
         who = _document(operator.right, "earliest")
         if earliest == before:
             return f"{who} comes at the same time as {of}; it must come later"
-        return f"{who} comes {span(before - earliest)} before {of}; it must come later"
-    return f"{_document(operator.right, 'latest')} comes {span(latest - before)} after {of}{window}"
+        return f"{who} comes {span(before - earliest, 2)} before {of}; it must come later"
+    return (
+        f"{_document(operator.right, 'latest')} comes {span(latest - before, 2)} after {of}{window}"
+    )
 
 
 def _document(blocks: range, which: str) -> str:

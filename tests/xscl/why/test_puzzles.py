@@ -74,7 +74,7 @@ def test_conditions_stand_in_the_order_in_which_they_are_judged() -> None:
     found = why(query, [None, None, None, None])
     assert [finding.text for finding in found.findings] == [
         *("//a->x", "//b->y", "[. != '']", "//c->z", "//d->w"),
-        *("different documents", "JOIN {1 h}", "y = z"),
+        *("different documents", "JOIN {1 hour}", "y = z"),
         *("different documents", "JOIN {INF}", "x = y", "x = z"),
         *("different documents", "JOIN {INF}", "x = y", "w = z"),
     ]
