@@ -43,14 +43,12 @@ def main() -> int:
         folder = Path(name)
         for part in ("plain", "points", "moments"):
             (folder / part).mkdir()
-        began = time.perf_counter()
         plain = Undisturbed.of(folder / "plain", arguments.documents, arguments.batch)
-        seconds = time.perf_counter() - began
-        print(f"undisturbed: {len(plain.lines):,} matches, {seconds:.1f} s")
+        print(f"undisturbed: {len(plain.lines):,} matches, {plain.seconds:.1f} s")
         print(ROW.format(*COLUMNS))
         points = named_points(arguments.seed)
         faults, kills = _told("points", plain, courses(plain, folder / "points", points))
-        at = moments(arguments.kills, seconds, arguments.seed)
+        at = moments(arguments.kills, plain.seconds, arguments.seed)
         more, met = _told("moments", plain, courses(plain, folder / "moments", at))
     faults += more
     print(f"{kills + met} kills, {time.perf_counter() - started:,.0f} s")

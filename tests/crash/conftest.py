@@ -6,11 +6,13 @@ import pytest
 
 from tests.crash.harness import Undisturbed
 
+DOCUMENTS = 40_000
+
 
 @pytest.fixture(scope="session")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
     """40,000 documents in twenty batches."""
-    return Undisturbed.of(tmp_path_factory.mktemp("undisturbed"), 40_000, 2_000)
+    return Undisturbed.of(tmp_path_factory.mktemp("undisturbed"), DOCUMENTS, 2_000)
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ import json
 import os
 import random
 import signal
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,13 +40,14 @@ _SIZES = ("taken", "skipped", "latest", "documents")
 @dataclass(frozen=True, slots=True)
 class Undisturbed:
     """What a run has found that was not disturbed: the folder with what it read, how it was
-    started (but for state and output), the bytes of its file of matches, and what `xscl state`
-    tells of it."""
+    started (but for state and output), the bytes of its file of matches, what `xscl state`
+    tells of it, and how many seconds it took."""
 
     folder: Path
     run: tuple[str, ...]
     output: bytes
     numbers: dict[str, object]
+    seconds: float
 
     @classmethod
     def of(cls, folder: Path, documents: int, batch: int) -> Undisturbed:
@@ -53,9 +55,12 @@ class Undisturbed:
         workload.write(folder, documents)
         source = ("run", "q.xscl", "--events", "e.jsonl")
         arguments = (*source, "--batch", str(batch), "--lateness", workload.LATENESS)
+        began = time.perf_counter()
         done = xscl(*arguments, *STATE, "-o", "out.jsonl", at=folder)
+        seconds = time.perf_counter() - began
         assert done.returncode == 0, done.stderr
-        return cls(folder, arguments, (folder / "out.jsonl").read_bytes(), told(folder))
+        output = (folder / "out.jsonl").read_bytes()
+        return cls(folder, arguments, output, told(folder), seconds)
 
     @property
     def lines(self) -> list[bytes]:

@@ -244,18 +244,17 @@ UNUSUAL: dict[str, tuple[Any, ...]] = {
 
 @pytest.mark.parametrize("case", UNUSUAL)
 def test_terms_that_no_plan_makes(case: str) -> None:
-    """They have their answers all the same, or are refused where they are made."""
+    """They have their answers all the same."""
     database: Database = {
         "p": (("a",), [(1,), (2,)]),
         "q": (("a",), [(3,)]),
         "rows_t": (("r", "j0", "j1"), [(0, 1, 1), (1, 1, 2), (2, 2, 2)]),
     }
     head, body, rows, *comparisons = UNUSUAL[case]
-    try:
-        query = ConjunctiveQuery("out", head, body, rows, *comparisons)
-    except ValueError:
-        return
-    assert Counter(select(query, database)) == Counter(answers(query, database))
+    query = ConjunctiveQuery("out", head, body, rows, *comparisons)
+    expected = Counter(answers(query, database))
+    assert expected
+    assert Counter(select(query, database)) == expected
 
 
 def test_unbound_variables_are_refused() -> None:

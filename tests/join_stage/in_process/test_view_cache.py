@@ -89,6 +89,16 @@ def test_nothing_is_left_of_what_is_dropped(feeder: Feeder) -> None:
     assert (counters(feeder)["slices"], counters(feeder)["bytes"]) == (0, 0)
 
 
+def test_what_stood_once_and_is_dropped_stands_nowhere(feeder: Feeder) -> None:
+    feeder.subscribe(0, same_root(after=False))
+    pairs(feeder, at(0, 0))
+    feeder.processor.forget(None, [0])
+    assert pairs(feeder, at(1, 1)) == set()
+    feeder.processor.forget(None, [1])
+    assert pairs(feeder, at(2, 2)) == set()
+    assert pairs(feeder, at(3, 3)) == {(2, 3), (3, 2)}
+
+
 def test_what_has_no_room_is_found_all_the_same() -> None:
     feeder = Feeder(Strategies(memory=4000))
     feeder.subscribe(0, same_root(after=False))

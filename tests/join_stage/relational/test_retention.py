@@ -72,6 +72,20 @@ def test_each_leaf_path_is_held_as_long_as_its_own_queries_wait(feeder: Feeder) 
     assert held(feeder, "path", "node") == [1]
 
 
+def test_a_leaf_path_of_several_spines_is_held_as_long_as_any_is_waited_for(
+    feeder: Feeder,
+) -> None:
+    feeder.subscribe(0, equal("a", "a", 20))
+    alone = graph([(0, None), (1, None)], [(0, "=", 1)], [0, 1])
+    feeder.subscribe(1, Query(alone, ("a", "a"), (False, False), TimeConstraint(True, 5)))
+    feeder.publish([document(0, 0, 1, [("a", 1)])])
+    feeder.processor.forget(10, [], exact=True)
+    assert held(feeder, "path", "node") == [1, 2]
+    assert feeder.publish([document(1, 20, 1, [("a", 1)])]) == {(0, (0, 1, 0, 0)): 1}
+    feeder.processor.forget(21, [], exact=True)
+    assert held(feeder, "doc, path", "node") == [(0, 1), (1, 1), (1, 2)]
+
+
 def test_the_right_side_of_followed_by_is_not_waited_for(feeder: Feeder) -> None:
     feeder.subscribe(0, equal("a", "b", 10))
     feeder.publish([document(0, 0, 1, [("a", 1), ("b", 1)])])

@@ -319,3 +319,18 @@ def test_what_someone_wrote_into_a_json_feed_stays(tmp_path: Path) -> None:
     assert after["title"] == "Mine"
     assert after["items"][0] == item
     assert after["items"][1]["title"] == "Page 0"
+
+
+@pytest.mark.parametrize("update", [update_atom, update_json_feed])
+def test_what_someone_wrote_into_an_entry_stays_when_its_match_comes_again(
+    update: Callable[..., int], tmp_path: Path
+) -> None:
+    file = tmp_path / "feed"
+    matches = pages(3)
+    update(matches[:2], file, title="T")
+    file.write_text(file.read_text().replace("Page 1", "Page one"))
+    update(matches, file, title="T")
+    text = file.read_text()
+    assert [title in text for title in ("Page 0", "Page one", "Page 1", "Page 2")] == [
+        True, True, False, True,
+    ]  # fmt: skip
