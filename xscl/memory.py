@@ -1,10 +1,10 @@
 """One bound on the memory of an engine, and the shares that its rooms have of it.
 
 Beyond its share the join state's relations lie in a temporary database, bodies of documents in a
-temporary file, and the view cache and the memo of signatures let go of what was not used for
-longest.  What is left are the records of the documents held and the strings that they join by,
-in Python's dictionaries: these grow with what is held, and have an eighth of the bound for a
-reserve.
+temporary file, and the view cache, the memo of signatures and the trees of documents let go of what
+was not used for longest.  The rest are the records of the documents held and the strings that they
+join by, in Python's dictionaries: these grow with what is held, and have an eighth of the bound for
+a reserve.
 """
 
 from __future__ import annotations
@@ -38,10 +38,11 @@ _ALL = "80%"
 @dataclass(frozen=True, slots=True)
 class Budget:
     """The shares of a bound: bytes of the relations, of what is kept at hand for joins in process,
-    of documents' bodies, and of what a state file has in memory; None without bound."""
+    of documents' trees and bodies, and of what a state file has in memory; None without bound."""
 
     relations: int | None = None
     at_hand: int | None = None
+    trees: int | None = None
     bodies: int | None = None
     state: int = 256 * 1024 * 1024
 
@@ -55,7 +56,13 @@ class Budget:
                 f"memory: {memory:,} bytes are not enough for the relations of a join state; "
                 "give 64 MiB or more"
             )
-        return cls(memory // 2, memory // 4, memory // 8, max(memory // 8, _LEAST_OF_STATE))
+        return cls(
+            relations=memory // 2,
+            at_hand=memory // 16 * 3,
+            trees=memory // 16,
+            bodies=memory // 8,
+            state=max(memory // 8, _LEAST_OF_STATE),
+        )
 
 
 def _more_than(share: int) -> Iterator[str]:

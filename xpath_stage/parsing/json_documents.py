@@ -139,7 +139,10 @@ def _scalar(value: object) -> str:
         if not isfinite(value):
             raise MalformedDocument(f"{value} is no number of JSON, or one beyond all doubles")
         return number_text(value)
-    raise MalformedDocument(f"{type(value).__name__} is no type of JSON")
+    raise MalformedDocument(
+        f"{type(value).__name__} is no type of JSON; give dicts, lists, strings, numbers, True, "
+        "False and None"
+    )
 
 
 def _values(value: object) -> Iterator[object]:

@@ -1,24 +1,41 @@
-"""A published document: what a match holds of it."""
+"""An envelope becomes a document: what is decided of it by its envelope alone, and how it is held.
+
+An envelope is a mapping as in a line of an events file: `stream`, `id`, `timestamp`, and the body
+under `xml` or `json`.  Reading one decides, and changes nothing; a file that it names is copied
+when the document is wanted.
+"""
 
 from __future__ import annotations
 
 import json
+import re
+import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from xpath_stage import MalformedDocument
 from xscl.documents.bodies import Bodies, Body, is_large
 from xscl.errors import DocumentError
-from xscl.stream_names import public_name
+from xscl.stream_names import is_internal, public_name
+from xscl.times import from_timestamp
 
-__all__ = ["Document", "kept", "large"]
+if TYPE_CHECKING:
+    from xscl.documents.trees import Trees
+
+__all__ = ["Document", "as_held", "document_of", "from_file", "is_streamed"]
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Document:
     """A document of a stream; `time` in microseconds.
 
-    `body` is as it was published: text or bytes of XML or, where `json`, a JSON value; `kept`
-    has that as bytes.  Either may lie among an engine's bodies.
+    `body` is as it was published: text or bytes of XML, the Path of its file or, where `json`, a
+    JSON value; a document that is held has text, bytes or an engine's Body, a JSON value as bytes.
+    `trees` are those of the engine that holds it.
     """
 
     number: int
@@ -27,31 +44,84 @@ class Document:
     time: int
     body: object
     json: bool
+    trees: Trees | None = None
 
     @property
     def source(self) -> str:
-        """The stream as people are told it: of a sub-query's result, the sub-query."""
+        """The stream by its public name: of a sub-query's result, the sub-query."""
         return public_name(self.stream)
 
 
-def kept(document: Document, bodies: Bodies) -> Document:
+def document_of(
+    envelope: Mapping[str, object], number: int, arrival: int, trees: Trees | None = None
+) -> Document:
+    """The document of an envelope that arrives at a time (microseconds), which is its time if it
+    has no timestamp; raises DocumentError for an envelope that has no document."""
+    stream = envelope.get("stream", "S")
+    name = envelope.get("id")
+    if not isinstance(stream, str) or not stream or is_internal(stream):
+        problem = f"`stream` is {stream!r}; expected the name of a stream"
+        raise DocumentError(problem, stream=str(stream), document=str(name))
+    if name is None:
+        name = uuid.uuid4().hex
+    if not isinstance(name, str):
+        raise DocumentError("`id` must be a string", stream=stream, document=str(name))
+    for member, text in (("stream", stream), ("id", name)):
+        if not text.isascii() and _LONE_SURROGATE.search(text):
+            problem = f"`{member}` holds half a surrogate pair, which is no character"
+            raise DocumentError(problem, stream=ascii(stream), document=ascii(name))
+    body, is_json = envelope.get("xml"), False
+    if body is None and "json" in envelope:
+        body, is_json = envelope["json"], True
+    elif not isinstance(body, str | bytes | Path):
+        problem = "it has neither `xml`, the text of an XML document, nor `json`, a JSON value"
+        raise DocumentError(problem, stream=stream, document=name)
+    time = arrival
+    if (given := envelope.get("timestamp")) is not None:
+        try:
+            time = from_timestamp(given)
+        except ValueError as error:
+            raise DocumentError(str(error), stream=stream, document=name) from None
+    return Document(number, stream, name, time, body, is_json, trees)
+
+
+def from_file(document: Document, bodies: Bodies) -> Document:
+    """A document with a copy of the file in place of the Path that its body is; raises
+    DocumentError if it cannot be read."""
+    if document.json or not isinstance(document.body, Path):
+        return document
+    try:
+        return replace(document, body=bodies.copy(document.body))
+    except OSError as error:
+        problem = error.strerror or str(error)
+        raise DocumentError(problem, stream=document.stream, document=document.id) from error
+
+
+def as_held(document: Document, bodies: Bodies, trees: Trees) -> Document:
     """A document as it is held: whatever becomes of a published JSON value later.
 
-    Raises DocumentError for a large text that is none.
+    Raises DocumentError for a JSON value that cannot be written and for a large text with half a
+    surrogate pair.
     """
     body = document.body
-    if document.json and not isinstance(body, bytes | Body):
-        body = json.dumps(body).encode()
-    assert isinstance(body, str | bytes | Body)
     try:
+        if document.json and not isinstance(body, bytes | Body):
+            # Other mappings than dicts have been read as objects, too.
+            body = json.dumps(body, default=dict).encode()
+        assert isinstance(body, str | bytes | Body)
         held = bodies.hold(body)
-    except MalformedDocument as error:
-        raise DocumentError(str(error), stream=document.stream, document=document.id) from error
-    return document if held is document.body else replace(document, body=held)
+    except (MalformedDocument, TypeError, ValueError, RecursionError) as error:
+        problem = str(error) if isinstance(error, MalformedDocument) else f"it is no JSON: {error}"
+        raise DocumentError(problem, stream=document.stream, document=document.id) from error
+    if held is document.body and document.trees is trees:
+        return document
+    return replace(document, body=held, trees=trees)
 
 
-def large(document: Document) -> bool:
-    """Whether a document is never in memory whole, but parsed in pieces; JSON always is."""
-    return isinstance(document.body, str | bytes | Body) and (
-        not document.json and is_large(document.body)
+def is_streamed(document: Document) -> bool:
+    """Whether a document is parsed in pieces and never in memory whole; a JSON value always is."""
+    return (
+        not document.json
+        and isinstance(document.body, str | bytes | Body)
+        and is_large(document.body)
     )

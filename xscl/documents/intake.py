@@ -1,5 +1,5 @@
-"""Documents on their way in and out: times read, duplicates and late ones refused, what nobody
-can reach let go.
+"""Documents on their way in and out: late ones and duplicates are refused, the others held while a
+query can reach them.
 
 Section 4 of the language: documents may arrive out of time order; the watermark is the latest
 timestamp seen minus the lateness, later documents are skipped, and a document is held exactly
@@ -8,25 +8,20 @@ while a query can reach it from the watermark, alone or as a member of a composi
 
 from __future__ import annotations
 
-import re
-import uuid
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from xscl.documents.bodies import Bodies
 from xscl.documents.composites import Composite, Derived, Found
-from xscl.documents.document import Document
+from xscl.documents.document import Document, document_of, from_file
 from xscl.documents.retention import DocumentShape, Retention
+from xscl.documents.trees import Trees
 from xscl.errors import DocumentError
-from xscl.stream_names import is_internal
-from xscl.times import from_timestamp, now
+from xscl.times import now
 
-__all__ = ["Intake", "Skipped"]
+__all__ = ["Arrivals", "Intake", "Skipped"]
 
 _DAY = 86_400_000_000
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(slots=True)
@@ -60,6 +55,7 @@ class Intake:
     documents: int = 0
     latest: int | None = None
     bodies: Bodies = field(default_factory=Bodies)
+    trees: Trees = field(default_factory=Trees)
     last_arrival: int = 0
     settled: bool = True
     """Whether nothing has come or gone since what is out of reach was let go."""
@@ -67,82 +63,54 @@ class Intake:
     """The documents let go, for one who notes that."""
     _ids: dict[tuple[str, str], int] = field(default_factory=dict)
     _derived: dict[int, Derived] = field(default_factory=dict)
-    _members: Counter[int] = field(default_factory=Counter)
+    _composites_of: dict[int, set[int]] = field(default_factory=dict)
     _lingering: set[int] = field(default_factory=set)
     _gone: list[int] = field(default_factory=list)
     _since_forgetting: int = 0
 
-    def read(self, envelope: Mapping[str, object]) -> Document:
-        """The document of an envelope; raises DocumentError for what is none."""
-        stream = envelope.get("stream", "S")
-        name = envelope.get("id")
-        arrival = self.last_arrival = max(now(), self.last_arrival + 1)
-        if not isinstance(stream, str) or not stream or is_internal(stream):
-            problem = f"`stream` is {stream!r}; expected the name of a stream"
-            raise DocumentError(problem, stream=str(stream), document=str(name))
-        if name is None:
-            name = uuid.uuid4().hex
-        if not isinstance(name, str):
-            problem = "`id` must be a string"
-            raise DocumentError(problem, stream=stream, document=str(name))
-        for member, text in (("stream", stream), ("id", name)):
-            if not text.isascii() and _LONE_SURROGATE.search(text):
-                problem = f"`{member}` holds half a surrogate pair, which is no character"
-                raise DocumentError(problem, stream=ascii(stream), document=ascii(name))
-        body, json = envelope.get("xml"), False
-        if body is None and "json" in envelope:
-            body, json = envelope["json"], True
-        elif isinstance(body, Path):
-            try:
-                body = self.bodies.copy(body)
-            except OSError as error:
-                problem = error.strerror or str(error)
-                raise DocumentError(problem, stream=stream, document=name) from error
-        elif not isinstance(body, str | bytes):
-            problem = "it has neither `xml`, the text of an XML document, nor `json`, a JSON value"
-            raise DocumentError(problem, stream=stream, document=name)
-        time = arrival
-        if (given := envelope.get("timestamp")) is not None:
-            try:
-                time = from_timestamp(given)
-            except ValueError as error:
-                raise DocumentError(str(error), stream=stream, document=name) from None
-        return Document(self.next_number, stream, name, time, body, json)
+    def document(self, envelope: Mapping[str, object]) -> Document:
+        """The document of an envelope that is only looked at; raises DocumentError."""
+        document = document_of(envelope, self.next_number, _after(self.last_arrival))
+        return from_file(document, self.bodies)
+
+    def arrivals(self) -> Arrivals:
+        """A batch on its way in, still without documents."""
+        return Arrivals(self, self.latest, self.last_arrival)
 
     @property
     def watermark(self) -> int | None:
         """The time before which documents are late; None while nothing is ever late."""
-        if self.lateness is None or self.latest is None:
-            return None
-        return self.latest - self.lateness
+        return self.watermark_at(self.latest)
 
-    def refuses(self, document: Document) -> bool:
-        """Whether a document is late or a duplicate; these are counted."""
-        watermark = self.watermark
-        if watermark is not None and document.time < watermark:
-            self.skipped.late += 1
-            return True
-        return self.knows(document)
+    def watermark_at(self, latest: int | None) -> int | None:
+        """The watermark when the latest timestamp is this one."""
+        return None if self.lateness is None or latest is None else latest - self.lateness
 
-    def knows(self, document: Document) -> bool:
-        """Whether a document is a duplicate of one that is held; these are counted."""
-        number = self._ids.get((document.stream, document.id))
-        if number is None or not self._is_held(number):
+    def count_if_duplicate(self, document: Document) -> bool:
+        """Whether a result is a duplicate of one that is held; these are counted."""
+        if not self.has(document, self.watermark):
             return False
         self.skipped.duplicate += 1
         return True
 
-    def admit(self, document: Document, shape: DocumentShape | None) -> None:
-        """Takes a published document in, whose witnesses are known; it is held if its stream is
-        read (a `shape` is given)."""
-        # A clock that is wrong by more than a day must not make all others late.
-        if document.time <= self.last_arrival + _DAY:
-            self.latest = document.time if self.latest is None else max(self.latest, document.time)
-        self.documents += 1
-        self.next_number += 1
-        self.settled = False
-        if shape is not None:
-            self.hold(document, shape)
+    def has(self, document: Document, watermark: int | None) -> bool:
+        """Whether a document of the same stream and id is held and in reach of a watermark."""
+        number = self._ids.get((document.stream, document.id))
+        return number is not None and self._is_reachable(number, watermark)
+
+    def admit(self, arrivals: Arrivals) -> None:
+        """Takes in a batch that was read whole: its clock, its counts, and its documents, which
+        are held where their stream is read."""
+        self.latest, self.last_arrival = arrivals.latest, arrivals.last_arrival
+        self.skipped.malformed += len(arrivals.errors)
+        self.skipped.duplicate += arrivals.duplicate
+        self.skipped.late += arrivals.late
+        self.documents += len(arrivals.documents)
+        self.next_number += len(arrivals.documents)
+        self.settled = self.settled and not arrivals.documents
+        for document, shape in arrivals.documents:
+            if shape is not None:
+                self.hold(document, shape)
 
     def admit_result(self, document: Document, shape: DocumentShape) -> None:
         """Takes in the result document of a match: it is never late, and moves no time."""
@@ -165,7 +133,8 @@ class Intake:
         self.composites[composite.number] = composite
         self._derived[composite.number] = derived
         derived.composites.add(composite.number)
-        self._members.update(composite.documents)
+        for document in composite.documents:
+            self._composites_of.setdefault(document, set()).add(composite.number)
         self.retention.hold(composite.number, composite.time, derived)
         return composite
 
@@ -183,28 +152,25 @@ class Intake:
         """
         if exact or self._since_forgetting > len(self.held) // 16:
             self._since_forgetting = 0
-            self.lapse()
+            self.let_go_unreachable()
         gone, self._gone = self._gone, []
         return gone
 
-    def _is_held(self, number: int) -> bool:
-        if self.retention.reaches(number, self.watermark):
+    def _is_reachable(self, number: int, watermark: int | None) -> bool:
+        if self.retention.reaches(number, watermark):
             return True
         # A member of composites is held as long as one of them is.
-        return self._members[number] > 0 and any(
-            number in composite.documents
-            and self.retention.reaches(composite.number, self.watermark)
-            for composite in self.composites.values()
-        )
+        composites = self._composites_of.get(number, ())
+        return any(self.retention.reaches(composite, watermark) for composite in composites)
 
-    def lapse(self) -> None:
+    def let_go_unreachable(self) -> None:
         """Lets go of what no query can reach any more; `forget` tells the numbers."""
         self.settled = True
         for number in self.retention.expired(self.watermark):
             composite = self.composites.pop(number, None)
             if composite is not None:
                 self._dissolve(composite)
-            elif self._members[number]:
+            elif number in self._composites_of:
                 self._lingering.add(number)
             else:
                 self._drop(number)
@@ -213,9 +179,10 @@ class Intake:
         self._derived.pop(composite.number).composites.discard(composite.number)
         self._gone.append(composite.number)
         for number in composite.documents:
-            self._members[number] -= 1
-            if not self._members[number]:
-                del self._members[number]
+            others = self._composites_of[number]
+            others.discard(composite.number)
+            if not others:
+                del self._composites_of[number]
                 if number in self._lingering:
                     self._lingering.discard(number)
                     self._drop(number)
@@ -228,3 +195,59 @@ class Intake:
         # A document may have come again that was out of reach but not yet forgotten.
         if self._ids.get((document.stream, document.id)) == number:
             del self._ids[document.stream, document.id]
+
+
+@dataclass(slots=True)
+class Arrivals:
+    """A batch on its way in: documents with their shapes (None where nobody reads their stream),
+    errors and counts, judged one by one as if those before were in.
+
+    Nothing of it counts before `Intake.admit`, so that it may be given up until then.
+    """
+
+    _intake: Intake
+    latest: int | None
+    last_arrival: int
+    documents: list[tuple[Document, DocumentShape | None]] = field(default_factory=list)
+    errors: list[DocumentError] = field(default_factory=list)
+    duplicate: int = 0
+    late: int = 0
+    _held: dict[tuple[str, str], tuple[int, DocumentShape]] = field(default_factory=dict)
+
+    def document(self, envelope: Mapping[str, object]) -> Document:
+        """The document of the next envelope; raises DocumentError if it has none."""
+        intake = self._intake
+        self.last_arrival = _after(self.last_arrival)
+        number = intake.next_number + len(self.documents)
+        return document_of(envelope, number, self.last_arrival, intake.trees)
+
+    def count_if_refused(self, document: Document) -> bool:
+        """Whether a document is late or a duplicate; these are counted."""
+        watermark = self._intake.watermark_at(self.latest)
+        if watermark is not None and document.time < watermark:
+            self.late += 1
+        elif self._has(document, watermark):
+            self.duplicate += 1
+        else:
+            return False
+        return True
+
+    def add(self, document: Document, shape: DocumentShape | None) -> None:
+        """Adds a document that is to be taken in."""
+        # A clock that is wrong by more than a day must not make all others late.
+        if document.time <= self.last_arrival + _DAY:
+            self.latest = document.time if self.latest is None else max(self.latest, document.time)
+        self.documents.append((document, shape))
+        if shape is not None:
+            self._held[document.stream, document.id] = document.time, shape
+
+    def _has(self, document: Document, watermark: int | None) -> bool:
+        held = self._held.get((document.stream, document.id))
+        if held is None:
+            return self._intake.has(document, watermark)
+        return self._intake.retention.would_reach(*held, watermark)
+
+
+def _after(arrival: int) -> int:
+    """The time of an arrival that comes after another."""
+    return max(now(), arrival + 1)

@@ -61,7 +61,10 @@ class Retention:
         """Whether a document is held and can be reached from the watermark."""
         if number not in self._held:
             return False
-        time, shape = self._held[number]
+        return self.would_reach(*self._held[number], watermark)
+
+    def would_reach(self, time: int, shape: Shape, watermark: int | None) -> bool:
+        """Whether a document of a time and shape could be reached from the watermark."""
         reach = self._reach(shape)
         return reach is not None and (watermark is None or time >= watermark - reach)
 

@@ -1,30 +1,39 @@
-"""The tree of a document and its nodes, as results ask for them.
+"""The trees of documents and their nodes, as results ask for them.
 
-Those of a large document are read from its events, a part at a time.
-
-The results of one document tend to be read in order, so that where the reading of it has come to
-is remembered: what is asked for further on costs the way there, what lies before a reading from
-the beginning.  The last parts are remembered, too.
+The state holds texts: a tree is parsed anew when the result of a match is read, and remembered as
+long as there is room, since matches of one document tend to be read together.  Of an XML document
+whose tree is too large for that, and of one that is never in memory whole, nodes are read from the
+events, a part at a time.  Results tend to ask for them in order, so that where the reading has come
+to is remembered: a node further on costs the way there, one before it a reading from the beginning.
 """
 
 from __future__ import annotations
 
 import json
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import lru_cache
 
 from lxml import etree
 
 from xpath_stage import MalformedDocument, PrunedDocument, json_tree, json_values, parse
 from xscl.documents.bodies import LARGE, Body, pieces_of, size_of
-from xscl.documents.document import Document
+from xscl.documents.document import Document, is_streamed
 from xscl.errors import DocumentError
 
-__all__ = ["Nodes", "in_pieces", "let_go", "nodes", "parsed", "part_of"]
+__all__ = ["Nodes", "Trees", "in_pieces", "nodes_of", "parsed"]
+
+_SHARE = 256 * 1024 * 1024
+"""Bytes of trees where memory has no bound."""
+
+_ELEMENT = 420
+"""Bytes that an element takes, about, with its text, its number and its Python object."""
+
+_READINGS = 4
+_PARTS = 64
+"""So many documents are being read in parts, and in each so many parts are looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +43,153 @@ class Nodes:
 
     elements: tuple[etree._Element, ...]
     numbers: dict[etree._Element, int]
-    values: tuple[object, ...] | None
+    values: tuple[object, ...] | None = None
     first: int = 0
 
     @classmethod
-    def of(cls, elements: tuple[etree._Element, ...], first: int) -> Nodes:
-        """A part of an XML document."""
+    def of(
+        cls, root: etree._Element, values: tuple[object, ...] | None = None, first: int = 0
+    ) -> Nodes:
+        """The nodes of a tree whose root has a number."""
+        elements = tuple(root.iter("*"))
         numbers = {element: number for number, element in enumerate(elements, first)}
-        return cls(elements, numbers, None, first)
+        return cls(elements, numbers, values, first)
 
     def element(self, number: int) -> etree._Element:
         """The element of a number."""
         return self.elements[number - self.first]
+
+    @property
+    def size(self) -> int:
+        """The bytes that they take, about."""
+        return _ELEMENT * len(self.elements)
+
+
+class Trees:
+    """The trees of one engine's documents that were read last, `share` bytes of them, about.
+
+    Of a JSON document, which has no parts, the tree that was read last stays whatever its size.
+    """
+
+    def __init__(self, share: int | None = None) -> None:
+        self.share = _SHARE if share is None else share
+        self.size = 0
+        self._nodes: OrderedDict[tuple[int, int], Nodes] = OrderedDict()
+        self._readings: OrderedDict[int, _Reading] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def nodes(self, document: Document, number: int) -> Nodes:
+        """The nodes of a document, or of a part of it that has the element of a number."""
+        with self._lock:
+            whole = self._recall(document.number, 0)
+            if whole is not None and number < len(whole.elements):
+                return whole
+            if self._in_parts(document):
+                return self._part(document, number)
+        # Threads parse at the same time: parsing needs no lock.
+        nodes = _whole(document)
+        with self._lock:
+            self._remember((document.number, 0), nodes)
+        return nodes
+
+    def clear(self) -> None:
+        """Lets go of all that is remembered."""
+        with self._lock:
+            self._nodes.clear()
+            self._readings.clear()
+            self.size = 0
+
+    def _in_parts(self, document: Document) -> bool:
+        """Whether a document is read in parts: its tree may be larger than the share."""
+        if document.json or document.number in self._readings or is_streamed(document):
+            return not document.json
+        body = document.body
+        assert isinstance(body, str | bytes | Body)
+        # A tag has three characters.
+        if size_of(body) // 3 * _ELEMENT <= self.share:
+            return False
+        content = body.read() if isinstance(body, Body) else body
+        if isinstance(content, str):
+            elements = content.count("<") - content.count("</")
+        else:
+            elements = content.count(b"<") - content.count(b"</")
+        return elements * _ELEMENT > self.share
+
+    def _part(self, document: Document, number: int) -> Nodes:
+        reading = self._readings.pop(document.number, None) or _Reading(document)
+        self._readings[document.number] = reading
+        if len(self._readings) > _READINGS:
+            self._readings.popitem(last=False)
+        for first in reversed(reading.parts):
+            if first <= number:
+                part = self._recall(document.number, first)
+                if part is not None and number < first + len(part.elements):
+                    return part
+        part = reading.part(number)
+        self._remember((document.number, number), part)
+        return part
+
+    def _recall(self, document: int, first: int) -> Nodes | None:
+        found = self._nodes.get((document, first))
+        if found is not None:
+            self._nodes.move_to_end((document, first))
+        return found
+
+    def _remember(self, key: tuple[int, int], nodes: Nodes) -> None:
+        before = self._nodes.pop(key, None)
+        self.size += nodes.size - (0 if before is None else before.size)
+        self._nodes[key] = nodes
+        lasting = nodes.values is not None
+        while self.size > self.share and len(self._nodes) > lasting:
+            _, gone = self._nodes.popitem(last=False)
+            self.size -= gone.size
+
+
+class _Reading:
+    """Where the reading of a document has come to, and at which nodes the last parts began."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self.parts: deque[int] = deque(maxlen=_PARTS)
+        self._begin()
+
+    def part(self, number: int) -> Nodes:
+        """The element of a number with all below it."""
+        if number < self._next:
+            self._begin()
+        part = self._read(number)
+        self.parts.append(number)
+        return part
+
+    def _begin(self) -> None:
+        self._source: PrunedDocument
+        self._source, _ = in_pieces(self._document)
+        self._events: Iterator[tuple[str, etree._Element]] = iter(self._source)
+        self._next = 0
+
+    def _read(self, number: int) -> Nodes:
+        for event, element in self._events:
+            if event == "start":
+                if self._next == number:
+                    self._source.keep(element)
+                else:
+                    self._next += 1
+            elif element is self._source.kept:
+                # What stays behind is cut off and may go.
+                copied = deepcopy(element)
+                copied.tail = None
+                part = Nodes.of(copied, first=number)
+                self._next += len(part.elements)
+                return part
+        raise IndexError(number)
+
+
+def nodes_of(document: Document, number: int) -> Nodes:
+    """The nodes of a document, or of a part of it that has the element of a number.
+
+    The nearest nodes should be asked for in their order.
+    """
+    return _whole(document) if document.trees is None else document.trees.nodes(document, number)
 
 
 def in_pieces(document: Document) -> tuple[PrunedDocument, float]:
@@ -64,27 +208,9 @@ def parsed(document: Document) -> etree._Element:
         raise DocumentError(str(error), stream=document.stream, document=document.id) from error
 
 
-def nodes(document: Document) -> Nodes:
-    """The nodes of a document.
-
-    Parsed anew: the state holds texts, not trees.  Matches of one document tend to be read
-    together, so the last trees are kept: many small ones or a few others.
-    """
-    body = document.body
-    small = not isinstance(body, str | bytes | Body) or size_of(body) <= _SMALL
-    return (_nodes_of_small if small else _nodes_of_others)(document)
-
-
-def _nodes(document: Document) -> Nodes:
-    elements = tuple(_root(document).iter("*"))
-    numbers = {element: number for number, element in enumerate(elements)}
+def _whole(document: Document) -> Nodes:
     values = tuple(json_values(_value(document.body))) if document.json else None
-    return Nodes(elements, numbers, values)
-
-
-_SMALL = 16 * 1024
-_nodes_of_small = lru_cache(maxsize=256)(_nodes)
-_nodes_of_others = lru_cache(maxsize=4)(_nodes)
+    return Nodes.of(_root(document), values)
 
 
 def _value(body: object) -> object:
@@ -104,78 +230,3 @@ def _root(document: Document) -> etree._Element:
     body = document.body
     assert isinstance(body, str | bytes | Body)
     return parse(body.read() if isinstance(body, Body) else body)
-
-
-_DOCUMENTS = 4
-_PARTS = 64
-"""Of so many documents and, in each, so many parts are remembered."""
-
-
-class _Reading:
-    """The parts of one document that were read last, and where the reading has come to."""
-
-    def __init__(self, document: Document) -> None:
-        self._document = document
-        self._parts: OrderedDict[int, Nodes] = OrderedDict()
-        self._begin()
-
-    def part(self, number: int) -> Nodes:
-        """A part that has the element of a number."""
-        for first, part in reversed(self._parts.items()):
-            if first <= number < first + len(part.elements):
-                self._parts.move_to_end(first)
-                return part
-        if number < self._next:
-            self._begin()
-        part = self._parts[number] = self._read(number)
-        if len(self._parts) > _PARTS:
-            self._parts.popitem(last=False)
-        return part
-
-    def _begin(self) -> None:
-        self._source: PrunedDocument
-        self._source, _ = in_pieces(self._document)
-        self._events: Iterator[tuple[str, etree._Element]] = iter(self._source)
-        self._next = 0
-
-    def _read(self, number: int) -> Nodes:
-        """The element of a number with all below it; it has not come yet."""
-        for event, element in self._events:
-            if event == "start":
-                if self._next == number:
-                    self._source.keep(element)
-                else:
-                    self._next += 1
-            elif element is self._source.kept:
-                # What stays behind is cut off and may go.
-                copied = deepcopy(element)
-                copied.tail = None
-                elements = tuple(copied.iter("*"))
-                self._next += len(elements)
-                return Nodes.of(elements, number)
-        raise IndexError(number)
-
-
-_readings: OrderedDict[Document, _Reading] = OrderedDict()
-_lock = threading.Lock()
-
-
-def let_go() -> None:
-    """Lets go of the trees and parts remembered, and of the documents with them."""
-    _nodes_of_small.cache_clear()
-    _nodes_of_others.cache_clear()
-    with _lock:
-        _readings.clear()
-
-
-def part_of(document: Document, number: int) -> Nodes:
-    """A part of a large document that has the element of a number.
-
-    The nearest nodes should be asked for in their order.
-    """
-    with _lock:
-        reading = _readings.pop(document, None) or _Reading(document)
-        _readings[document] = reading
-        if len(_readings) > _DOCUMENTS:
-            _readings.popitem(last=False)
-        return reading.part(number)

@@ -27,15 +27,16 @@ POINTS = (
     "before close",
 )
 
+# Read once: a run is at a point several times a document.
+_NAME, _, _TIME = os.environ.get("XSCL_CRASH_AT", "").partition(":")
 _times: Counter[str] = Counter()
 
 
 def at(point: str) -> None:
     """Says that the run is at a point."""
-    name, _, time = os.environ.get("XSCL_CRASH_AT", "").partition(":")
-    if point == name:
+    if point == _NAME:
         _times[point] += 1
-        if _times[point] == int(time or 1):
+        if _times[point] == int(_TIME or 1):
             _end()
 
 

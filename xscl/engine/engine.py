@@ -7,9 +7,7 @@ Queries go in by `subscribe`, `subscribe_many` and `load`; documents by `publish
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -17,21 +15,20 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, overload
 
-import xscl
 from join_stage import JoinProcessor, Strategies
-from xpath_stage import Strings, XPathEvaluator
-from xscl.documents import trees
+from xpath_stage import Strings, Witnesses, XPathEvaluator
 from xscl.documents.bodies import Bodies
 from xscl.documents.document import Document
-from xscl.documents.intake import Intake, Skipped
+from xscl.documents.intake import Arrivals, Intake, Skipped
 from xscl.documents.retention import Retention
-from xscl.durable.changes import Undelivered
+from xscl.documents.trees import Trees
 from xscl.durable.keeper import Keeper
 from xscl.durable.plan import Plan, Texts, plan
 from xscl.durable.points import at
 from xscl.durable.recovery import recover
 from xscl.durable.state_file import StateFile
-from xscl.durable.undelivered import CALLBACK, remembered
+from xscl.durable.undelivered import CALLBACK
+from xscl.engine.transactions import Outgoing, Transactions
 from xscl.errors import DocumentError, QueryError, StateError, XSCLError
 from xscl.evaluation.join_batch import in_batches
 from xscl.evaluation.match_groups import MatchGroup, MatchGroups
@@ -40,7 +37,7 @@ from xscl.evaluation.stats import stats
 from xscl.evaluation.waves import Delivery, Evaluation
 from xscl.explain import as_text
 from xscl.matches.match import Match
-from xscl.matches.published import MatchStream, Streams
+from xscl.matches.published import MatchStream
 from xscl.memory import Budget, Relations
 from xscl.queries.catalogue import Catalogue
 from xscl.queries.registration import Added, Registration, together
@@ -48,21 +45,13 @@ from xscl.queries.subscription import Subscription
 from xscl.sources.tables import envelopes as envelopes_of
 from xscl.stream_names import is_internal
 from xscl.times import duration
+from xscl.version import __version__
 from xscl.why import Funnel, Why, funnel, why
 
 __all__ = ["Engine"]
 
-log = logging.getLogger("xscl")
-
 Envelope = Mapping[str, object]
 OnMatch = Callable[[Match], object]
-
-_Due = tuple[Sequence[Delivery], Sequence[int]]
-"""What is to be told, and the numbers under which the state file has it."""
-
-_Found = tuple[list[DocumentError], _Due, list[tuple[Subscription, list[Undelivered]]]]
-"""What new subscriptions cause: documents that could not be read, matches, and those of earlier
-runs that are told again."""
 
 
 class Engine:
@@ -98,7 +87,6 @@ class Engine:
         strategies: Strategies | None = None,
         memory: int | None = None,
     ) -> None:
-        self._lock = threading.RLock()
         budget = Budget.of(memory)
         self._relations = Relations(budget.relations)
         strategies = strategies or Strategies()
@@ -108,11 +96,15 @@ class Engine:
         self._join = JoinProcessor(self._relations.connect, strategies)
         self._strings = Strings()
         self._xpath = XPathEvaluator(self._strings)
-        self._on_skip = on_skip or (lambda error: log.warning("skipped: %s", error))
         stages: tuple[SecondStage, ...] = (self._join,)
         self._queries = Catalogue(self._xpath, self._join.registry, longest_reach(stages))
         retention = Retention(self._queries.reach)
-        self._intake = Intake(_lateness(lateness), retention, bodies=Bodies(budget.bodies))
+        self._intake = Intake(
+            _lateness(lateness),
+            retention,
+            bodies=Bodies(budget.bodies),
+            trees=Trees(budget.trees),
+        )
         self._skips: list[DocumentError] = []
         self._evaluation = Evaluation(
             self._xpath, stages, self._strings, self._queries, self._intake, self._skips.append
@@ -120,12 +112,8 @@ class Engine:
         self._registration = Registration(
             self._queries, self._evaluation, self._intake, self._cancel, sharing=query_sharing
         )
-        self._streams = Streams()
+        self._transactions = Transactions(on_skip, self._release)
         self._next_query = 1
-        self._closed = False
-        self._transactions = 0
-        self._postponed: list[_Due] = []
-        self._keeper: Keeper | None = None
         if state is not None:
             self._open(state, lateness, budget.state)
 
@@ -147,7 +135,7 @@ class Engine:
         the values of the text's parameters (section 9).  Raises QueryError, or an ExceptionGroup
         of several.
         """
-        with self._changing():
+        with self._transactions.changing():
             read, following = self._registration.read_one(text, self._next_query, name)
             added, errors = self._registration.one(
                 read, name or read.name, params or {}, on_match, history
@@ -155,8 +143,8 @@ class Engine:
             if errors:
                 raise together(errors)
             self._next_query = following
-            found = self._keep_found(added)
-        (subscription,) = self._found(added, found)
+            outgoing = self._keep_found(added)
+        (subscription,) = self._found(added, outgoing)
         return subscription
 
     def subscribe_many(
@@ -173,11 +161,11 @@ class Engine:
         as a column `name` says.  Rows that cannot be subscribed are left out, then an
         ExceptionGroup of all errors is raised.
         """
-        with self._changing():
+        with self._transactions.changing():
             read, self._next_query = self._registration.read_one(text, self._next_query)
             added, errors = self._registration.rows(read, table, on_match, history)
-            found = self._keep_found(added)
-        subscriptions = self._found(added, found)
+            outgoing = self._keep_found(added)
+        subscriptions = self._found(added, outgoing)
         if errors:
             raise together(errors)
         return subscriptions
@@ -213,7 +201,7 @@ class Engine:
     ) -> tuple[list[Subscription], list[QueryError]]:
         """As `load`, but returns the errors beside the subscriptions."""
         tables = tables or {}
-        with self._changing():
+        with self._transactions.changing():
             queries, errors, following = self._registration.read(text, self._next_query)
             known = {query.name for query in queries} | {error.query for error in errors}
             if unknown := tables.keys() - known:
@@ -231,14 +219,14 @@ class Engine:
                     some, wrong = self._registration.one(read, read.name, {}, on_match, history)
                 added += some
                 errors += wrong
-            found = self._keep_found(added)
-        subscriptions = self._found(added, found)
+            outgoing = self._keep_found(added)
+        subscriptions = self._found(added, outgoing)
         return subscriptions, sorted(errors, key=lambda error: (error.line, error.column))
 
     @property
     def subscriptions(self) -> list[Subscription]:
         """The queries, in order of subscription."""
-        with self._lock:
+        with self._transactions.asking():
             return list(self._queries)
 
     def cancel(self, name: str) -> None:
@@ -246,7 +234,7 @@ class Engine:
 
         What it used, and documents that only it could reach, are let go with the next document.
         """
-        with self._lock:
+        with self._transactions.asking():
             self._cancel(self._queries.named(name))
 
     # Documents
@@ -330,13 +318,21 @@ class Engine:
 
     def count(self, envelopes: object, *, batch: int = 1000) -> Counter[str]:
         """Publishes documents in batches and counts the matches of each query, without building
-        any that nobody reads; callbacks are not called."""
+        any that nobody reads: iterators of `stream` get theirs, callbacks are not called."""
         counts = Counter({subscription.name: 0 for subscription in self.subscriptions})
+
+        def evaluate(arrivals: Arrivals, witnesses: Witnesses) -> Outgoing:
+            deliveries: Sequence[Delivery] = ()
+            if self._transactions.streams.are_open:
+                # Their readers get the matches themselves.
+                deliveries = self._evaluation.publish(arrivals, witnesses)
+                counts.update(subscription.name for subscription, _ in deliveries)
+            else:
+                counts.update(self._evaluation.count(arrivals, witnesses))
+            return Outgoing(self._take_skips(), deliveries, to_callbacks=False)
+
         for some in in_batches(envelopes_of(envelopes), batch):
-            with self._changing(), self._relations.shortage_told():
-                counts.update(self._evaluation.count(some))
-                skips = self._take_skips()
-            self._report(skips)
+            self._take_in(some, evaluate)
         return counts
 
     def stream(self, name: str) -> MatchStream:
@@ -345,42 +341,46 @@ class Engine:
 
         Raises StateError if no query publishes to it.
         """
-        with self._lock:
-            self._check_open()
+        with self._transactions.asking():
             if name not in self.published:
                 known = ", ".join(self.published) or "none"
                 raise StateError(f"no query publishes to {name!r}; published are: {known}")
-            return self._streams.open(name)
+            return self._transactions.streams.open(name)
 
     @property
     def skipped(self) -> Skipped:
         """How many documents were skipped, by reason."""
-        return self._intake.skipped
+        with self._transactions.asking():
+            return self._intake.skipped
 
     @property
     def documents(self) -> int:
         """How many documents were taken in."""
-        return self._intake.documents
+        with self._transactions.asking():
+            return self._intake.documents
 
     @property
     def streams(self) -> list[str]:
         """The streams that queries read, sorted."""
-        return sorted(stream for stream in self._queries.graph.read if not is_internal(stream))
+        with self._transactions.asking():
+            return sorted(stream for stream in self._queries.graph.read if not is_internal(stream))
 
     @property
     def published(self) -> list[str]:
         """The streams that queries publish, in order of subscription."""
-        return self._queries.graph.published
+        with self._transactions.asking():
+            return self._queries.graph.published
 
     def reads(self, stream: str) -> bool:
         """Whether any query reads a stream."""
-        return self._queries.graph.read[stream] > 0
+        with self._transactions.asking():
+            return self._queries.graph.read[stream] > 0
 
     # What it knows of itself
 
     def explain(self, name: str) -> str:
         """What became of the query of a name: the text of `xscl explain`."""
-        with self._lock:
+        with self._transactions.asking():
             all_of_them = [subscription.outline for subscription in self._queries]
             return as_text(self._queries.named(name).dissection, all_of_them)
 
@@ -392,8 +392,7 @@ class Engine:
         Without documents, a funnel: how many of those held, and of their pairs, came through each
         condition.  Raises StateError for an id that is not held.
         """
-        with self._lock:
-            self._check_open()
+        with self._transactions.asking():
             dissection = self._queries.named(name).dissection
             if not documents:
                 read = {stream for one in dissection.everything() for stream in one.streams}
@@ -405,20 +404,19 @@ class Engine:
                 return funnel(dissection.query, held, results)
             streams = [*dissection.streams, *[""] * len(documents)]
             given = [
-                self._intake.read(one) if isinstance(one, Mapping) else self._held(one, stream)
+                self._intake.document(one) if isinstance(one, Mapping) else self._held(one, stream)
                 for one, stream in zip(documents, streams, strict=False)
             ]
         return why(dissection.query, given)
 
     def holds(self, id: str) -> bool:
         """Whether a document of an id is held, of whatever stream."""
-        with self._lock:
+        with self._transactions.asking():
             return any(document.id == id for document in self._intake.held.values())
 
     def stats(self) -> dict[str, object]:
         """The sizes of all that the engine holds, once what is out of reach has been let go."""
-        with self._lock:
-            self._check_open()
+        with self._transactions.asking():
             self._evaluation.forget(exact=True)
             return stats(
                 self._intake,
@@ -436,19 +434,11 @@ class Engine:
 
         A state file is complete already, but for which callbacks have returned.
         """
-        with self._lock:
-            if self._closed:
-                return
-            at("before close")
-            try:
-                if self._keeper is not None:
-                    self._keeper.commit()
-                    self._keeper.file.tidy()
-            finally:
-                self._abandon()
+        self._transactions.close()
 
     def __enter__(self) -> Engine:
-        return self
+        with self._transactions.asking():
+            return self
 
     def __exit__(
         self,
@@ -463,38 +453,23 @@ class Engine:
         """Makes one transaction of all that is done in it: a state file has the whole or nothing,
         and callbacks are called when it has.
 
-        An exception in it closes the engine, for the file is then behind it: open it again.
+        An exception in it closes an engine that has a state file, for the file is then behind it:
+        open it again.
         """
-        postponed: list[_Due] = []
-        try:
-            with self._changing():
-                try:
-                    yield
-                except BaseException:
-                    if self._keeper is not None:
-                        self._abandon()
-                    raise
-                finally:
-                    if self._transactions == 1:
-                        postponed, self._postponed = self._postponed, []
-        except BaseException:
-            if self._keeper is not None:
-                postponed = []
-            raise
-        finally:
-            for due in postponed:
-                self._deliver(due)
+        with self._transactions.transaction():
+            yield
 
     @property
     def keeper(self) -> Keeper | None:
-        """What keeps the state file, for what is to be in the same transactions; None without."""
-        return self._keeper
+        """The keeper of the state file, for what is to be in the same transactions; None without
+        a state file."""
+        with self._transactions.asking():
+            return self._transactions.keeper
 
     def plan(self, texts: Texts) -> Plan:
         """What would become of the queries of the state file if those of some texts were asked
         for instead."""
-        with self._lock:
-            self._check_open()
+        with self._transactions.asking():
             return plan(self._registration, texts)
 
     # Inside
@@ -502,18 +477,41 @@ class Engine:
     def _publish(
         self, envelopes: Sequence[Envelope], *, raising: bool, grouped: bool
     ) -> list[Match] | MatchGroups:
-        groups: MatchGroups | None = None
-        with self._changing(), self._relations.shortage_told():
+        found: list[Match] | MatchGroups = []
+
+        def evaluate(arrivals: Arrivals, witnesses: Witnesses) -> Outgoing:
+            nonlocal found
             if grouped:
-                groups, deliveries = self._evaluation.publish_grouped(envelopes, raising=raising)
+                found, deliveries = self._evaluation.publish_grouped(arrivals, witnesses)
             else:
-                deliveries = self._evaluation.publish(envelopes, raising=raising)
-            at("evaluated")
-            due = self._keep(deliveries)
-            skips = self._take_skips()
-        self._report(skips)
-        self._deliver(due)
-        return [match for _, match in deliveries] if groups is None else groups
+                deliveries = self._evaluation.publish(arrivals, witnesses)
+                found = [match for _, match in deliveries]
+            return Outgoing(self._take_skips(), deliveries)
+
+        self._take_in(envelopes, evaluate, raising=raising)
+        return found
+
+    def _take_in(
+        self,
+        envelopes: Sequence[Envelope],
+        evaluate: Callable[[Arrivals, Witnesses], Outgoing],
+        *,
+        raising: bool = False,
+    ) -> None:
+        """Reads a batch, and evaluates it when it is read whole: what breaks off the reading has
+        published nothing, what breaks off anything after it closes the engine."""
+        with self._transactions.whole() as change:
+            with self._transactions.asking(), self._relations.shortage_told():
+                change.begun = True
+                self._evaluation.follow_queries()
+                change.begun = False
+                arrivals, witnesses = self._evaluation.read(envelopes, raising=raising)
+                change.begun = True
+                with self._transactions.changing():
+                    outgoing = evaluate(arrivals, witnesses)
+                    at("evaluated")
+                    outgoing = self._transactions.keep(outgoing)
+            self._transactions.report(outgoing)
 
     def _held(self, id: str, stream: str) -> Document:
         """The document of an id that is held, that of a stream if there are several."""
@@ -525,20 +523,9 @@ class Engine:
             )
         return next((one for one in found if one.stream == stream), found[0])
 
-    def _check_open(self) -> None:
-        if self._closed:
-            raise StateError("the engine is closed; make a new one")
-
-    def _found(self, added: Iterable[Added], found: _Found) -> list[Subscription]:
-        """The subscriptions, each with what it found in the documents held; those of an earlier
-        run are told what that may not have told them."""
-        skips, due, again = found
-        self._report(skips)
-        self._deliver(due)
-        for subscription, kept in again:
-            for waiting in kept:
-                subscription.deliver(remembered(waiting))
-            self._delivered(waiting.number for waiting in kept)
+    def _found(self, added: Iterable[Added], outgoing: Outgoing) -> list[Subscription]:
+        """The subscriptions, each with the matches that it found in the documents held."""
+        self._transactions.report(outgoing)
         subscriptions = []
         for subscription, deliveries in added:
             if deliveries:
@@ -546,26 +533,30 @@ class Engine:
             subscriptions.append(subscription)
         return subscriptions
 
-    def _keep_found(self, added: Iterable[Added]) -> _Found:
-        """What is to be told once queries are subscribed."""
-        due = self._keep([delivery for _, deliveries in added for delivery in deliveries])
-        again = []
-        for subscription in self._registration.attached:
-            if self._keeper is not None and subscription.on_match is not None:
-                kept = self._keeper.take_undelivered(CALLBACK, subscription.name)
-                again.append((subscription, kept))
+    def _keep_found(self, added: Iterable[Added]) -> Outgoing:
+        """What is to be reported once queries are subscribed."""
+        keeper = self._transactions.keeper
+        again = [
+            (subscription, waiting)
+            for subscription in self._registration.attached
+            if keeper is not None and subscription.on_match is not None
+            for waiting in keeper.take_undelivered(CALLBACK, subscription.name)
+        ]
         self._registration.attached.clear()
-        return self._take_skips(), due, again
+        deliveries = [delivery for _, deliveries in added for delivery in deliveries]
+        return self._transactions.keep(Outgoing(self._take_skips(), deliveries, again=again))
 
     def _cancel(self, subscription: Subscription) -> None:
-        with self._lock, contextlib.ExitStack() as stack:
-            if not self._closed:
-                stack.enter_context(self._changing())
-            removed = not self._closed and self._queries.remove(subscription)
-            if removed and self._keeper is not None:
-                self._keeper.cancelled(subscription)
+        if self._transactions.closed:
+            # Its subscriptions went with the engine.
+            return
+        with self._transactions.changing():
+            if not self._queries.remove(subscription):
+                return
+            if (keeper := self._transactions.keeper) is not None:
+                keeper.cancelled(subscription)
             self._intake.settled = False
-            if removed and not len(self._queries):
+            if not len(self._queries):
                 # Nothing may come any more: what the queries have held goes now.
                 self._evaluation.forget(exact=True)
 
@@ -574,36 +565,10 @@ class Engine:
         self._skips.clear()
         return skips
 
-    def _report(self, skips: Iterable[DocumentError]) -> None:
-        for error in skips:
-            try:
-                self._on_skip(error)
-            except Exception:
-                # A user's code may raise anything; the other documents are unaffected.
-                log.exception("on_skip raised on: %s", error)
-
-    def _keep(self, deliveries: Sequence[Delivery]) -> _Due:
-        """What is to be told once the transaction is written, at its end at the earliest; until
-        then the state file has what callbacks wait for."""
-        numbers = () if self._keeper is None else self._keeper.wait(deliveries)
-        if self._transactions > 1:
-            self._postponed.append((deliveries, numbers))
-            return (), ()
-        return deliveries, numbers
-
-    def _deliver(self, due: _Due) -> None:
-        deliveries, numbers = due
-        at("before delivery")
-        for subscription, match in deliveries:
-            if match.stream is not None:
-                self._streams.publish(match.stream, match)
-            subscription.deliver(match)
-        at("after delivery")
-        self._delivered(numbers)
-
-    def _delivered(self, numbers: Iterable[int]) -> None:
-        if self._keeper is not None:
-            self._keeper.delivered(numbers)
+    def _release(self) -> None:
+        self._relations.close()
+        # They hold documents, and with these the file of the bodies.
+        self._intake.trees.clear()
 
     # The state file
 
@@ -611,7 +576,7 @@ class Engine:
         self, state: str | os.PathLike[str], lateness: float | str | None, share: int
     ) -> None:
         """Opens a state file, and becomes the engine that it keeps."""
-        file = StateFile(state, f"xscl {xscl.__version__}", share)
+        file = StateFile(state, f"xscl {__version__}", share)
         try:
             keeper = Keeper(file, self._intake)
             recover(file, keeper, self._registration, self._evaluation, self._intake)
@@ -621,42 +586,8 @@ class Engine:
             file.close(unwritten=True)
             raise
         self._skips.clear()
-        self._keeper = self._registration.notes = keeper
+        self._transactions.keeper = self._registration.notes = keeper
         at("opened")
-
-    @contextlib.contextmanager
-    def _changing(self) -> Iterator[None]:
-        """Around all that changes the engine: at its end the state file has it.  If that cannot be,
-        the engine is closed, and the file is as it was before."""
-        with self._lock:
-            self._check_open()
-            self._transactions += 1
-            try:
-                yield
-                if self._transactions == 1 and self._keeper is not None:
-                    self._keeper.commit()
-            except (XSCLError, ExceptionGroup) as error:
-                ended = isinstance(error, StateError) and self._transactions == 1
-                if ended and self._keeper is not None:
-                    self._abandon()
-                raise
-            except BaseException:
-                if self._keeper is not None:
-                    self._abandon()
-                raise
-            finally:
-                self._transactions -= 1
-
-    def _abandon(self) -> None:
-        """Closes the engine; what is not in the state file is lost."""
-        if not self._closed:
-            self._closed = True
-            if self._keeper is not None:
-                self._keeper.file.close()
-            self._relations.close()
-            # They would hold the file of the bodies.
-            trees.let_go()
-            self._streams.close()
 
 
 def _lateness(lateness: float | str | None) -> int | None:

@@ -29,8 +29,8 @@ from xpath_stage import (
     evaluate_events,
 )
 from xscl.documents.composites import Composite, Derived, Found
-from xscl.documents.document import Document, kept, large
-from xscl.documents.intake import Intake
+from xscl.documents.document import Document, as_held, from_file, is_streamed
+from xscl.documents.intake import Arrivals, Intake
 from xscl.documents.retention import DocumentShape
 from xscl.documents.trees import in_pieces, parsed
 from xscl.errors import DocumentError
@@ -112,23 +112,37 @@ class Evaluation:
         # The layouts of composites, by derived stream and codes.
         self._composed: dict[tuple[int, tuple[int, ...]], Layout] = {}
 
-    def publish(
+    def read(
         self, envelopes: Iterable[Mapping[str, object]], *, raising: bool = False
-    ) -> list[Delivery]:
-        """The matches that a batch completes, in order of the completing documents, then of the
-        queries; those that need its results come after.
+    ) -> tuple[Arrivals, Witnesses]:
+        """Reads a batch and its witnesses whole; nothing of it counts until it is published.
 
-        A document that cannot be read is raised as it is met, where that is asked for.
+        `follow_queries` comes before: duplicates are those of documents that can be reached as
+        queries are now.  A document that cannot be read is raised, if `raising`.
         """
-        return self._cascade(self._read(envelopes, raising=raising))
+        arrivals, witnesses = self._intake.arrivals(), Witnesses()
+        for envelope in envelopes:
+            try:
+                self._arrive(envelope, arrivals, witnesses)
+            except DocumentError as error:
+                if raising:
+                    self._intake.skipped.malformed += 1
+                    raise
+                arrivals.errors.append(error)
+        return arrivals, witnesses
+
+    def publish(self, arrivals: Arrivals, witnesses: Witnesses) -> list[Delivery]:
+        """The matches that a batch completes, in order of the completing documents, then of the
+        queries; those that need its results come after."""
+        return self._cascade(self._admit(arrivals, witnesses))
 
     def publish_grouped(
-        self, envelopes: Iterable[Mapping[str, object]], *, raising: bool = False
+        self, arrivals: Arrivals, witnesses: Witnesses
     ) -> tuple[MatchGroups, list[Delivery]]:
         """As `publish`, but in groups; beside them the matches that somebody waits for."""
         groups = MatchGroups(self._xpath.attribute_name)
         deliveries: list[Delivery] = []
-        wave = self._read(envelopes, raising=raising)
+        wave = self._admit(arrivals, witnesses)
         while step := self._step(wave):
             rows = self._rows(step.outputs(Wanted.BUT_CHANNELS))
             self._grouping.group(step.tuples, rows, self._intake.held, groups)
@@ -136,13 +150,13 @@ class Evaluation:
         self.forget()
         return groups, [*groups.called(), *deliveries]
 
-    def count(self, envelopes: Iterable[Mapping[str, object]]) -> Counter[str]:
+    def count(self, arrivals: Arrivals, witnesses: Witnesses) -> Counter[str]:
         """The number of matches of each query that a batch completes.
 
         Matches are built only of queries whose results are read.
         """
         counts: Counter[str] = Counter()
-        wave = self._read(envelopes)
+        wave = self._admit(arrivals, witnesses)
         while step := self._step(wave):
             for number, matches in step.counts():
                 owner = self._queries.reader(number).owner
@@ -157,14 +171,14 @@ class Evaluation:
 
     def review(self, numbers: set[int], streams: Iterable[str]) -> list[Delivery]:
         """The matches of new stages among the documents held, which are read anew for them."""
-        self._follow_queries()
+        self.follow_queries()
         wave = self._read_anew(streams)
         if not wave:
             return []
         derived = self._queries.derived_below(numbers)
         if derived:
             self._compose_anew(wave, derived)
-        self._follow_queries()
+        self.follow_queries()
         found = self._review(wave, numbers - {owner.number for owner in derived})
         deliveries: list[Delivery] = []
         following = self._next_wave(self._rows(found), deliveries)
@@ -175,17 +189,19 @@ class Evaluation:
 
         Composites are not made of them: `recompose` does that when all are there.
         """
-        self._follow_queries()
-        wave = self._hold(kept(document, self._intake.bodies) for document in documents)
+        self.follow_queries()
+        wave = self._hold(
+            as_held(document, self._intake.bodies, self._intake.trees) for document in documents
+        )
         self._intake.bodies.shrink()
-        self._follow_queries()
+        self.follow_queries()
         self._restore(wave, ())
 
     def reread(self, streams: Iterable[str]) -> None:
         """Reads the documents held of some streams anew, as `review` has done for a query."""
-        self._follow_queries()
+        self.follow_queries()
         wave = self._read_anew(streams)
-        self._follow_queries()
+        self.follow_queries()
         self._review(wave, ())
 
     def recompose(self) -> None:
@@ -193,7 +209,7 @@ class Evaluation:
         numbers = self._queries.derived
         if not numbers:
             return
-        self._follow_queries()
+        self.follow_queries()
         for stage in self._stages:
             stage.rejoin(numbers)
         found = _Step(self._stages, ()).outputs(Wanted.ALL)
@@ -202,7 +218,7 @@ class Evaluation:
 
     def forget(self, *, exact: bool = False) -> None:
         """Lets go of what no query can reach any more."""
-        self._follow_queries()
+        self.follow_queries()
         gone = self._intake.forget(exact=exact)
         for number in gone:
             self._constants_at.pop(number, None)
@@ -216,41 +232,37 @@ class Evaluation:
     def settle(self) -> None:
         """Before a query comes: what is out of reach stays so, whatever the query could reach."""
         if not self._intake.settled:
-            self._follow_queries()
-            self._intake.lapse()
+            self.follow_queries()
+            self._intake.let_go_unreachable()
 
     # Waves.
 
-    def _read(self, envelopes: Iterable[Mapping[str, object]], *, raising: bool = False) -> Wave:
-        """The first wave.
-
-        The batch is read whole before anything of it counts: a source that fails halfway has
-        published nothing.
-        """
+    def _arrive(
+        self, envelope: Mapping[str, object], arrivals: Arrivals, witnesses: Witnesses
+    ) -> None:
+        """Reads one document of a batch; whether it is late or a duplicate comes first, and what
+        is refused is not parsed."""
         intake = self._intake
-        wave = Wave()
-        # Duplicates are those of what can be reached as queries are now.
-        self._follow_queries()
-        for envelope in list(envelopes):
-            try:
-                document = intake.read(envelope)
-                root = _tree(document)
-                if intake.refuses(document):
-                    continue
-                shape = None
-                if self._queries.graph.read[document.stream]:
-                    document = kept(document, intake.bodies)
-                    shape = self._evaluate(document, root, wave.witnesses)
-                    wave.documents.append(document)
-                elif root is None:
-                    self._evaluate(document, root, wave.witnesses)
-                intake.admit(document, shape)
-            except DocumentError as error:
-                if raising:
-                    intake.skipped.malformed += 1
-                    raise
-                self._refuse(error)
-        return wave
+        document = arrivals.document(envelope)
+        if arrivals.count_if_refused(document):
+            return
+        document = from_file(document, intake.bodies)
+        root = _tree(document)
+        shape = None
+        if self._queries.graph.read[document.stream]:
+            document = as_held(document, intake.bodies, intake.trees)
+            shape = self._evaluate(document, root, witnesses)
+        elif root is None:
+            self._evaluate(document, root, witnesses)
+        arrivals.add(document, shape)
+
+    def _admit(self, arrivals: Arrivals, witnesses: Witnesses) -> Wave:
+        """The first wave: takes in a batch that was read."""
+        self._intake.admit(arrivals)
+        for error in arrivals.errors:
+            self._on_error(error)
+        documents = [document for document, shape in arrivals.documents if shape is not None]
+        return Wave(documents, [], witnesses)
 
     def _read_anew(self, streams: Iterable[str]) -> Wave:
         """The documents held of some streams, with the witnesses that queries as they are now ask
@@ -275,7 +287,7 @@ class Evaluation:
             owner, found = row
             return (owner, found.documents, found.codes) not in standing
 
-        self._follow_queries()
+        self.follow_queries()
         found = self._review(wave, numbers)
         while more := self._next_wave(filter(missing, self._rows(found)), None):
             wave.composites += more.composites
@@ -313,12 +325,6 @@ class Evaluation:
                 layout = self._xpath.evaluate(document.stream, root, document.number, witnesses)
         except (ExcessiveDocument, MalformedDocument) as error:
             raise DocumentError(str(error), stream=document.source, document=document.id) from error
-        if self._constants_at:
-            self._constants_at.pop(document.number, None)
-        if witnesses.held:
-            for number, code, family, constants in witnesses.held:
-                self._constants_at.setdefault(number, {})[code, family] = constants
-            witnesses.held.clear()
         return document.stream, layout.kinds
 
     def _cascade(self, wave: Wave) -> list[Delivery]:
@@ -332,7 +338,7 @@ class Evaluation:
         """Takes a wave into the second stages; after the last one lets them see the time, and
         returns None when that completes nothing."""
         if wave:
-            self._follow_queries()
+            self.follow_queries()
             batch = self._batch(wave)
             for stage in self._stages:
                 stage.begin(batch)
@@ -358,7 +364,7 @@ class Evaluation:
         knows."""
         return self._queries.graph.version, *[stage.version for stage in self._stages]
 
-    def _follow_queries(self) -> None:
+    def follow_queries(self) -> None:
         """Lets the second stages and the retention follow the queries and the leaf paths."""
         version = self._versions()
         if version == self._version:
@@ -389,9 +395,18 @@ class Evaluation:
         self._composed.clear()
 
     def _batch(self, wave: Wave) -> Batch:
+        self._note_constants(wave)
         accepts, self._accepts = self._accepts, []
         strings = self._strings.take()
         return joining_batch(wave.documents, wave.composites, wave.witnesses, accepts, strings)
+
+    def _note_constants(self, wave: Wave) -> None:
+        """Notes what constants hold at the nodes of a wave's documents."""
+        if self._constants_at:
+            for document in wave.documents:
+                self._constants_at.pop(document.number, None)
+        for number, code, family, constants in wave.witnesses.held:
+            self._constants_at.setdefault(number, {})[code, family] = constants
 
     def _rows(self, outputs: Iterable[StageRows]) -> list[_Row]:
         """The rows of stages, each once: composites, then matches in order of the completing
@@ -471,10 +486,10 @@ class Evaluation:
         """A match's result as a document of a stream."""
         number = self._intake.next_number
         result = Document(number, stream, match.id, time, match.result, match.json)
-        document = kept(result, self._intake.bodies)
+        document = as_held(result, self._intake.bodies, self._intake.trees)
         try:
             root = _tree(document)
-            if self._intake.knows(document):
+            if self._intake.count_if_duplicate(document):
                 return
             shape = self._evaluate(document, root, wave.witnesses)
         except DocumentError as error:
@@ -486,4 +501,4 @@ class Evaluation:
 
 def _tree(document: Document) -> etree._Element | None:
     """A document's root element; None of a large one, which is read as it is evaluated."""
-    return None if large(document) else parsed(document)
+    return None if is_streamed(document) else parsed(document)

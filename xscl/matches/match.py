@@ -52,6 +52,9 @@ class Match:
     bindings: dict[str, int]
     _made_of: Recipe | Told = field(repr=False, compare=False)
 
+    def __hash__(self) -> int:
+        return hash(self.id)
+
     def xml(self) -> etree._Element:
         """The result document as XML, a new element at each call.
 

@@ -13,8 +13,8 @@ from lxml import etree
 
 from xpath_stage import EXTENSIONS, decode_name, string_value
 from xscl.dissection.xpath_text import path_expression
-from xscl.documents.document import Document, large
-from xscl.documents.trees import Nodes, nodes, part_of
+from xscl.documents.document import Document, is_streamed
+from xscl.documents.trees import Nodes, nodes_of
 from xscl.language.syntax import Step
 
 __all__ = ["BoundNode", "grouped", "read_in_order"]
@@ -38,9 +38,7 @@ class BoundNode:
     @property
     def _nodes(self) -> Nodes:
         """The nodes of the document, or of a part that has this one and all below it."""
-        if large(self.document):
-            return part_of(self.document, self.number)
-        return nodes(self.document)
+        return nodes_of(self.document, self.number)
 
     @property
     def name(self) -> str:
@@ -102,8 +100,9 @@ class BoundNode:
 
 def read_in_order(bound: Iterable[BoundNode]) -> None:
     """Reads what large documents have of some nodes, in the order in which it comes there."""
-    for node in sorted((one for one in bound if large(one.document)), key=lambda one: one.number):
-        part_of(node.document, node.number)
+    streamed = (one for one in bound if is_streamed(one.document))
+    for node in sorted(streamed, key=lambda one: one.number):
+        nodes_of(node.document, node.number)
 
 
 def grouped(members: Iterable[tuple[str, object]]) -> dict[str, object]:

@@ -169,6 +169,12 @@ class Streams:
         self._awaited: set[MatchStream] = set()
         self._lock = threading.RLock()
 
+    @property
+    def are_open(self) -> bool:
+        """Whether any iterator is open."""
+        with self._lock:
+            return any(self._living(name) for name in list(self._open))
+
     def open(self, name: str) -> MatchStream:
         """A new iterator over the stream of a name."""
         stream = MatchStream(name, self._awaited)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from join_stage.constraints import FOREVER
+from xscl.documents.document import document_of
 from xscl.documents.intake import Intake
 from xscl.documents.retention import Retention, Shape
 from xscl.errors import DocumentError
@@ -42,12 +43,26 @@ READS: dict[int, Reads] = {}
 
 def admit(intake: Intake, id_: str, seconds: float, stream: str = "S") -> bool:
     envelope = {"stream": stream, "id": id_, "timestamp": seconds, "xml": "<a/>"}
-    document = intake.read(envelope)
-    if intake.refuses(document):
-        return False
-    read = stream in READS[id(intake)].streams
-    intake.admit(document, (stream, frozenset()) if read else None)
-    return True
+    arrivals = intake.arrivals()
+    document = arrivals.document(envelope)
+    refused = arrivals.count_if_refused(document)
+    if not refused:
+        read = stream in READS[id(intake)].streams
+        arrivals.add(document, (stream, frozenset()) if read else None)
+    intake.admit(arrivals)
+    return not refused
+
+
+def arriving(intake: Intake, *documents: tuple[str, float]) -> tuple[int, int, int]:
+    """Sends documents (id, time) as one batch: how many were taken in, duplicates and late."""
+    arrivals = intake.arrivals()
+    for id_, seconds in documents:
+        document = arrivals.document({"id": id_, "timestamp": seconds, "xml": "<a/>"})
+        if not arrivals.count_if_refused(document):
+            arrivals.add(document, ("S", frozenset()))
+    counts = len(arrivals.documents), arrivals.duplicate, arrivals.late
+    intake.admit(arrivals)
+    return counts
 
 
 def forget(intake: Intake) -> int:
@@ -59,16 +74,18 @@ def held(intake: Intake) -> list[str]:
 
 
 def test_the_members_of_an_envelope() -> None:
-    document = reading(None).read({"stream": "R", "id": "d", "timestamp": 2, "xml": "<a/>", "x": 1})
+    document = document_of(
+        {"stream": "R", "id": "d", "timestamp": 2, "xml": "<a/>", "x": 1}, number=0, arrival=0
+    )
     assert (document.stream, document.id, document.time) == ("R", "d", 2 * SECOND)
     assert document.body == "<a/>"
 
 
 def test_what_is_left_out() -> None:
     """Stream S, an id of its own, and the time of arrival, which always grows."""
-    intake = reading(None)
+    arrivals = reading(None).arrivals()
     before = now()
-    documents = [intake.read({"xml": "<a/>"}) for _ in range(100)]
+    documents = [arrivals.document({"xml": "<a/>"}) for _ in range(100)]
     assert {document.stream for document in documents} == {"S"}
     assert len({document.id for document in documents}) == 100
     times = [document.time for document in documents]
@@ -93,7 +110,7 @@ def test_what_is_left_out() -> None:
 )
 def test_what_is_no_envelope(envelope: dict[str, Any], problem: str) -> None:
     with pytest.raises(DocumentError, match=problem) as raised:
-        reading(None).read(envelope)
+        document_of(envelope, number=0, arrival=0)
     assert raised.value.document == str(envelope["id"])
     assert raised.value.stream == str(envelope.get("stream", "S"))
 
@@ -183,5 +200,48 @@ def test_a_document_far_ahead_is_held_until_its_time() -> None:
 def test_half_a_surrogate_pair_is_no_character() -> None:
     for envelope in ({"id": "\ud800", "xml": "<a/>"}, {"stream": "\udfff", "xml": "<a/>"}):
         with pytest.raises(DocumentError, match="half a surrogate pair") as raised:
-            reading(None).read(envelope)
+            document_of(envelope, number=0, arrival=0)
         str(raised.value).encode()
+
+
+def test_the_documents_of_a_batch_are_judged_as_if_they_came_singly() -> None:
+    fed = [("d", 0.0), ("d", 1.0), ("e", 100.0), ("d", 100.0), ("f", 89.0), ("e", 100.0)]
+    together = reading(10, S=5)
+    assert arriving(together, *fed) == (3, 2, 1)
+    singly = reading(10, S=5)
+    assert [arriving(singly, one) for one in fed] == [
+        (1, 0, 0),
+        (0, 1, 0),
+        (1, 0, 0),
+        (1, 0, 0),
+        (0, 0, 1),
+        (0, 1, 0),
+    ]
+    for intake in (together, singly):
+        forget(intake)
+    assert held(together) == held(singly)
+    assert together.skipped == singly.skipped
+    assert together.watermark == singly.watermark
+
+
+def test_a_batch_that_is_given_up_leaves_nothing() -> None:
+    intake = reading(10, S=INF)
+    admit(intake, "d", 0)
+    before = (intake.latest, intake.last_arrival, intake.next_number, intake.documents)
+    given_up = intake.arrivals()
+    for id_ in ("d", "e"):
+        document = given_up.document({"id": id_, "timestamp": 50, "xml": "<a/>"})
+        if not given_up.count_if_refused(document):
+            given_up.add(document, ("S", frozenset()))
+    now_ = (intake.latest, intake.last_arrival, intake.next_number, intake.documents)
+    assert now_ == before
+    assert held(intake) == ["d"]
+    assert intake.skipped.total == 0
+    assert admit(intake, "e", 50)
+
+
+def test_a_document_that_is_only_looked_at_moves_no_clock() -> None:
+    intake = reading(None, S=INF)
+    before = intake.last_arrival
+    intake.document({"xml": "<a/>"})
+    assert intake.last_arrival == before

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,8 +19,7 @@ class Ended(BaseException):
 @contextmanager
 def ended_at(point: str) -> Iterator[None]:
     """The first time that a named point is come to, Ended is raised."""
-    named = mock.patch.dict(os.environ, {"XSCL_CRASH_AT": point})
-    with named, mock.patch.object(points, "_end", _raise):
+    with mock.patch.multiple(points, _NAME=point, _TIME="", _end=_raise):
         points._times.clear()
         yield
 

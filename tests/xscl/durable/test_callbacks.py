@@ -102,7 +102,7 @@ def test_results_are_told_again_as_they_were(tmp_path: Path) -> None:
             engine.publish("S", {"b": "é"}, id="b", timestamp=1)
             assert first == []
             # As by a kill after the transaction.
-            engine._postponed.clear()
+            engine._transactions._postponed.clear()
     assert len(first) == 0
     again: list[xscl.Match] = []
     with xscl.Engine(path) as engine:

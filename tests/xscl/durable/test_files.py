@@ -287,7 +287,7 @@ def test_xscl_state_tells_what_waits_and_how_far_sources_were_read(state: Path) 
         with engine.transaction():
             engine.publish("S", "<b>1</b>", id="b", timestamp=3)
             # As by a kill after the transaction.
-            engine._postponed.clear()
+            engine._transactions._postponed.clear()
     told = json.loads(run("state", str(state), "--format", "json")[1])
     assert told["waiting"] == [{"sink": "callback", "query": "pair", "matches": 2}]
     assert told["undelivered"] == 2

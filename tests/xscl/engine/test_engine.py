@@ -549,24 +549,6 @@ def test_several_threads_find_each_match_once() -> None:
         assert sorted(documents(found)) == sorted((f"a{n}", f"b{n}") for n in range(number))
 
 
-def test_a_closed_engine_says_so() -> None:
-    engine = xscl.Engine()
-    sub = engine.subscribe("S/a")
-    engine.close()
-    engine.close()
-    sub.cancel()
-    for use in (
-        lambda: engine.subscribe("S/a"),
-        lambda: engine.load("S/a"),
-        lambda: engine.publish("S", "<a/>"),
-        lambda: engine.publish_many([]),
-        lambda: list(engine.run([{"xml": "<a/>"}])),
-        lambda: engine.count([{"xml": "<a/>"}]),
-    ):
-        with pytest.raises(xscl.StateError, match="the engine is closed"):
-            use()
-
-
 def test_two_engines_are_two() -> None:
     with xscl.Engine() as one, xscl.Engine() as other:
         one.subscribe("S/a")

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections import OrderedDict, UserDict, UserList
 from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
 from lxml import etree
 
 import xscl
+
+DEEP: Any = []
+for _ in range(300):
+    DEEP = [DEEP]
+CIRCULAR: Any = {}
+CIRCULAR["a"] = CIRCULAR
 
 
 @pytest.fixture
@@ -91,6 +101,13 @@ def test_an_array_as_the_document(engine: xscl.Engine) -> None:
         ({"a": {None: "b"}}, "key"),
         ({"a": b"text"}, "bytes is no type of JSON"),
         ({"a": 10**5000}, "4300 digits"),
+        ({"a": datetime(2026, 1, 1)}, "datetime is no type of JSON; give dicts, lists"),
+        ({"a": UserList([1])}, "UserList is no type of JSON; give dicts, lists"),
+        ({"a": float("nan")}, "no number of JSON"),
+        ({b"a": 1}, "key"),
+        (CIRCULAR, "deeper than 256"),
+        (DEEP, "deeper than 256"),
+        (MappingProxyType({"a": {1}}), "set is no type of JSON"),
     ],
 )
 def test_what_is_no_document(document: Any, reason: str) -> None:
@@ -103,6 +120,21 @@ def test_what_is_no_document(document: Any, reason: str) -> None:
         found = engine.publish_many([{"json": 1}, {"json": document, "id": "e"}, {"json": 2}])
         assert [match.result for match in found] == [1, 2]
         assert [error.document for error in told] == ["e"]
+
+
+@pytest.mark.parametrize("state", [False, True])
+def test_any_mapping_is_an_object(state: bool, tmp_path: Path) -> None:
+    with xscl.Engine(tmp_path / "state" if state else None) as engine:
+        engine.subscribe("S/json/a[b]")
+        values: list[Any] = [
+            MappingProxyType({"a": {"b": 1}}),
+            {"a": OrderedDict(b=1)},
+            {"a": UserDict(b=1)},
+            {"a": MappingProxyType({"b": 1})},
+        ]
+        found = engine.publish_many([{"json": value} for value in values])
+        assert [match.result for match in found] == [{"b": 1}] * 4
+        assert engine.skipped.total == 0
 
 
 def test_an_envelope_with_both_bodies_is_xml(engine: xscl.Engine) -> None:

@@ -197,3 +197,26 @@ def test_a_stream_that_nobody_publishes() -> None:
         engine.load(PAIRS)
         with pytest.raises(xscl.StateError, match="published are: pairs"):
             engine.stream("pears")
+
+
+def test_counting_gives_matches_to_the_readers_of_streams() -> None:
+    told: list[xscl.Match] = []
+    fed = [
+        {"stream": name, "id": f"{name}{n}", "timestamp": n, "xml": f"<{name}><k>1</k></{name}>"}
+        for n, name in enumerate("abab")
+    ]
+    counts = []
+    for reading in (False, True):
+        with xscl.Engine() as engine:
+            engine.load(PAIRS + "-- name: keys\npairs//@k->k PUBLISH keys", on_match=told.append)
+            pairs = engine.stream("pairs") if reading else None
+            counts.append(engine.count(fed, batch=3))
+            if pairs is not None:
+                pairs.close()
+                assert [match.documents for match in pairs] == [
+                    ("a0", "b1"),
+                    ("a0", "b3"),
+                    ("a2", "b3"),
+                ]
+    assert counts == [{"pairs": 3, "keys": 3}] * 2
+    assert told == []

@@ -80,3 +80,29 @@ def test_what_is_skipped_is_told_outside_the_lock() -> None:
     engine.publish_many([{"id": "bad", "xml": "<a>"}, {"id": "good", "xml": "<a/>"}])
     engine.close()
     assert sorted(told) == ["bad mended", "good"]
+
+
+def test_threads_ask_while_others_subscribe() -> None:
+    with xscl.Engine() as engine, ThreadPoolExecutor(4) as pool:
+        done = threading.Event()
+
+        def subscribe(thread: int) -> None:
+            for number in range(60):
+                name = f"t{thread}n{number}"
+                sub = engine.subscribe(f"{name}//a->x PUBLISH p{name}", name=name)
+                if number % 2:
+                    sub.cancel()
+
+        def ask() -> int:
+            asked = 0
+            while not done.is_set():
+                asked += len(engine.published) + len(engine.streams) + engine.reads("t0n0")
+                assert engine.skipped.total == engine.documents == 0
+            return asked
+
+        asking = [pool.submit(ask) for _ in range(2)]
+        for one in [pool.submit(subscribe, thread) for thread in range(2)]:
+            one.result(timeout=120)
+        done.set()
+        assert all(one.result(timeout=60) for one in asking)
+        assert len(engine.streams) == len(engine.published) == 60

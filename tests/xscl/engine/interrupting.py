@@ -1,0 +1,62 @@
+"""An interrupt at a chosen point of a call, as Ctrl-C may come."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import xscl
+
+__all__ = ["interrupted_at", "points_of"]
+
+_OURS = str(Path(xscl.__file__).resolve().parent.parent)
+
+
+def interrupted_at(point: int, call: Callable[[], object], event: str = "call") -> bool:
+    """Makes a call in which KeyboardInterrupt is raised the n-th time that a function of ours
+    begins (or, by `line`, that a line does); whether that has ended the call: some code, as that of
+    a `__del__`, lets nothing out."""
+    count, done, ended = 0, False, False
+
+    def trace(frame: FrameType, what: str, _: Any) -> Any:
+        nonlocal count, done
+        if not frame.f_code.co_filename.startswith(_OURS):
+            return None
+        if what == event and not done:
+            count += 1
+            if count > point:
+                done = True
+                sys.settrace(None)
+                raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        call()
+    except KeyboardInterrupt:
+        assert done
+        ended = True
+    finally:
+        sys.settrace(before)
+    return ended
+
+
+def points_of(call: Callable[[], object]) -> int:
+    """In how many points a call may be interrupted, as `interrupted_at` counts them."""
+    count = 0
+
+    def trace(frame: FrameType, what: str, _: Any) -> Any:
+        nonlocal count
+        count += what == "call" and frame.f_code.co_filename.startswith(_OURS)
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        call()
+    finally:
+        sys.settrace(before)
+    return count
