@@ -15,7 +15,7 @@ with atheris.instrument_imports(
 ):
     from xscl.documents.intake import Intake
     from xscl.documents.retention import Retention
-    from xscl.documents.trees import nodes, parsed
+    from xscl.documents.trees import nodes_of, parsed
     from xscl.errors import DocumentError
     from xscl.sinks.dead_letters import write_dead_letter
     from xscl.sources.envelopes import read_events
@@ -33,12 +33,12 @@ def one_input(data: bytes) -> None:
     for envelope in read_events(str(file), errors.append, max_document=LIMIT):
         assert len(json.dumps(envelope, ensure_ascii=False)) <= 10 * LIMIT
         try:
-            document = INTAKE.read(envelope)
+            document = INTAKE.document(envelope)
             root = parsed(document)
         except DocumentError as error:
             errors.append(error)
             continue
-        assert len(nodes(document).elements) == sum(1 for _ in root.iter("*"))
+        assert len(nodes_of(document, 0).elements) == sum(1 for _ in root.iter("*"))
     letters = StringIO()
     for error in errors:
         assert error.problem in str(error)
