@@ -1,11 +1,11 @@
 """Stage 1: documents in, witnesses of all registered tree patterns out (section 6.3).
 
-`patterns` says what can be asked for, `automaton` shares it, `paths` runs the automaton once
+`patterns` are the things to ask for, `automaton` shares it, `paths` runs the automaton once
 per path (`transitions` lead there, `leaf_paths` are what rows are left for), `filters` tests
 nodes (`functions` has what XPath 1.0 has not, `constants` finds those that hold), `evaluator`
-walks a document within the bounds of `work`; of a large one `events` are walked, of a tree that is
-`pruned` as it grows.  What it leaves is a trace (`traces`), which stands
-for the rows of a layout (`layouts`, `equal_leaves`); documents of one structure share it
+walks a document within the bounds of `work`; of a large one it walks `parser_events`, of a tree
+that is `pruned` as it grows.  The walk leaves a trace (`traces`), which stands for the rows of a
+layout (`layouts`, `equal_leaves`); documents of one structure share it
 (`structures`).  Spines come and go while documents flow: `registered` counts them, `upkeep` lets
 the paths follow.  `values` are functions on strings, `documents` and `json_documents` parse.
 """
@@ -15,7 +15,7 @@ from xpath_stage.evaluator import XPathEvaluator
 from xpath_stage.functions import EXTENSIONS, compared
 from xpath_stage.layouts import Layout, Row, Witnesses
 from xpath_stage.leaf_paths import Accept, Changes
-from xpath_stage.parser_events import evaluate_events
+from xpath_stage.parser_events import evaluate_parser_events
 from xpath_stage.parsing.documents import ATTRIBUTE, MalformedDocument, parse, string_value
 from xpath_stage.parsing.json_documents import (
     decode_name,
@@ -58,7 +58,7 @@ __all__ = [
     "decode_name",
     "double_of",
     "encode_name",
-    "evaluate_events",
+    "evaluate_parser_events",
     "json_tree",
     "json_values",
     "number_text",

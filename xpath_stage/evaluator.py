@@ -89,7 +89,7 @@ class XPathEvaluator:
         return self._spines.changed
 
     def take_changes(self) -> Changes:
-        """What became of spines and leaf paths since the last call."""
+        """The changes of spines and leaf paths since the last call."""
         return self._spines.take_changes()
 
     def spines_of(self, leaf: int) -> tuple[int, ...]:
@@ -211,7 +211,7 @@ class XPathEvaluator:
         trace: list[int],
         strings: list[int],
     ) -> None:
-        """Reads what is asked of an element beside its name: values, and attributes."""
+        """Reads the values and attributes that are asked of an element."""
         table = self._table
         asked = [leaf.functions for leaf in table.leaves[path] if leaf.functions is not None]
         if asked:

@@ -1,8 +1,8 @@
-"""Stage 1 over a large document's events: the same witnesses as of the walk over its tree.
+"""Stage 1 over a large document's parser events: the witnesses that the walk over its tree finds.
 
-What a node's path says is known where the node starts; not so which of its filters hold, nor its
-string value.  So a node that one of these is asked of is kept whole until it has ended, with all
-below it, and one whose children are counted (`a[2]`); everything else goes as it comes.  The
+A node's path is known where the node starts; its filters and its string value are not.  So a node
+with filters, with a value or with children that are counted (`a[2]`) is kept whole until it has
+ended, with all below it; everything else goes as it comes.  The
 memory that a document takes is that of its largest such subtree and of its witnesses.
 """
 
@@ -15,10 +15,10 @@ from xpath_stage.layouts import Layout, Witnesses
 from xpath_stage.parsing.pruned import PrunedDocument
 from xpath_stage.work import Work
 
-__all__ = ["evaluate_events"]
+__all__ = ["evaluate_parser_events"]
 
 
-def evaluate_events(
+def evaluate_parser_events(
     evaluator: XPathEvaluator,
     stream: str,
     source: PrunedDocument,

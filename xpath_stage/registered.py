@@ -101,7 +101,7 @@ class RegisteredSpines:
         return self.stale or bool(self._gone) or self._table.leaf_paths.changed
 
     def take_changes(self) -> Changes:
-        """What became of spines and leaf paths since the last call."""
+        """The changes of spines and leaf paths since the last call."""
         self.show()
         gone, self._gone = tuple(self._gone), []
         self._untold.clear()

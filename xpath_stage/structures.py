@@ -32,7 +32,7 @@ numbers of their children, none where all are children of the first."""
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """What documents of a structure leave: a layout, and the elements whose texts are its
+    """The trace of all documents of a structure: a layout, and the elements whose texts are its
     strings, as places in document order."""
 
     layout: Layout
@@ -70,7 +70,7 @@ class Structures:
         return False
 
     def find(self, structure: Structure) -> Alike | None:
-        """What documents of a structure leave, if that is known."""
+        """The trace of the documents of a structure, if it is known."""
         alike = self._known.get(structure)
         if alike is None:
             self._credit -= 1

@@ -14,7 +14,7 @@ from xpath_stage.parsing.json_documents import number_text
 __all__ = ["FUNCTIONS", "NOT_A_NUMBER", "apply", "double_of"]
 
 NOT_A_NUMBER = "NaN"
-"""What `number` makes of a string that is no number; it equals nothing, not even itself."""
+"""The value of `number` for a string that is no number; it equals nothing, not even itself."""
 
 _SPACE = re.compile("[ \\t\\r\\n]+")
 _DOUBLE = re.compile(

@@ -24,7 +24,7 @@ from xpath_stage import (
     Strings,
     Witnesses,
     XPathEvaluator,
-    evaluate_events,
+    evaluate_parser_events,
     parse,
 )
 from xpath_stage.parsing.pruned import PIECE
@@ -38,7 +38,7 @@ def pieces(body: bytes, size: int) -> Iterator[bytes]:
 def by_events(evaluator: XPathEvaluator, body: bytes, *, size: int = PIECE) -> Witnesses:
     found = Witnesses()
     source = PrunedDocument(pieces(body, size), text=True)
-    evaluate_events(evaluator, "S", source, 1, found)
+    evaluate_parser_events(evaluator, "S", source, 1, found)
     return found
 
 
@@ -158,7 +158,7 @@ def test_a_document_that_shows_late_that_it_is_malformed_leaves_nothing() -> Non
         yield b"</b>"
 
     with pytest.raises(MalformedDocument, match="line 1, column"):
-        evaluate_events(evaluator, "S", PrunedDocument(come(), text=False), 1, found)
+        evaluate_parser_events(evaluator, "S", PrunedDocument(come(), text=False), 1, found)
     assert found == Witnesses()
 
 

@@ -47,8 +47,7 @@ class PrunedDocument:
         self._outside = 0
 
     def keep(self, element: etree._Element) -> None:
-        """Keeps an element that has just started whole, until its end has been told; in between
-        nothing is told."""
+        """Keeps an element that has just started whole; its end is the next event."""
         self.kept = element
 
     def __iter__(self) -> _Events:

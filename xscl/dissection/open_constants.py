@@ -1,5 +1,5 @@
-"""Conditions with open parameters, as families of filters: what queries alike but for constants
-ask of a node in common.
+"""Conditions with open parameters, as families of filters that queries which differ in constants
+ask in common.
 
 `[feed = :feed]` with any number of values for `:feed` is one filter to stage 1.  It finds those
 that hold at a node, whatever their number, where a path is equal to a constant or in an order
@@ -36,8 +36,8 @@ __all__ = ["OpenConstant", "asked_of_node"]
 
 @dataclass(frozen=True, slots=True)
 class OpenConstant:
-    """Parameters that are left open together: the family that they give a constant of, and of
-    which of them it takes a string, whatever the value."""
+    """Parameters that are left open together, and the family that they give a constant of; `texts`
+    says which of them it takes as strings, whatever their values."""
 
     family: Family
     parameters: tuple[Parameter, ...]
@@ -60,8 +60,8 @@ def _constant(value: object, text: bool) -> str | float:
 def asked_of_node(
     step: Step, conditions: Sequence[Condition]
 ) -> tuple[tuple[Test, ...], list[OpenConstant]]:
-    """What a step's node must pass, given its conditions in order, and the parameters that are
-    left open in it.  Raises Unbound for one on which a position depends.
+    """The tests of a step's node, given its conditions in order, and the constants left open in
+    them.  Raises Unbound for one on which a position depends.
 
     >>> from xscl.language import parse
     >>> [query], _ = parse("S//item[author = :who]")
@@ -88,7 +88,8 @@ def asked_of_node(
 
 
 def _left_open(condition: Condition, *, attribute: bool) -> OpenConstant:
-    """What a condition with parameters leaves open: the values of a path, or all of it."""
+    """The constants that a condition leaves open: compared with the values of a path, or else with
+    all of it."""
     with suppress(Unbound):
         found = _open(condition)
         # An attribute's conditions are evaluated at its element.

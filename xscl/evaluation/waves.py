@@ -26,7 +26,7 @@ from xpath_stage import (
     Strings,
     Witnesses,
     XPathEvaluator,
-    evaluate_events,
+    evaluate_parser_events,
 )
 from xscl.documents.composites import Composite, Derived, Found
 from xscl.documents.document import Document, as_held, from_file, is_streamed
@@ -318,7 +318,7 @@ class Evaluation:
         try:
             if root is None:
                 source, times = in_pieces(document)
-                layout = evaluate_events(
+                layout = evaluate_parser_events(
                     self._xpath, document.stream, source, document.number, witnesses, times=times
                 )
             else:

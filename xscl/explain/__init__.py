@@ -1,4 +1,4 @@
-"""What becomes of queries, told: the dissection of section 6.1, for people and for programs.
+"""The dissection of queries (section 6.1), for people and for programs.
 
 text.py       a query     -> its text: tree patterns, stages, templates, what it keeps
   words.py      its nodes   -> what they are called

@@ -22,8 +22,8 @@ _WIDEST_MINOR = 40
 
 
 def explain_file(dissections: Sequence[Dissection]) -> str:
-    """What becomes of the queries of a file: of up to 20 each one's text, then, of several, their
-    catalogue; of more the catalogue alone."""
+    """The texts of up to 20 queries of a file, then, of several, their catalogue; of more queries
+    the catalogue alone."""
     if len(dissections) > _MOST:
         how = f"{len(dissections):,} queries; `xscl explain … --query NAME` tells of one of them"
         return f"{catalogue_text(dissections)}\n\n{how}"

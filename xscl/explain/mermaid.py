@@ -3,7 +3,7 @@
 In a quoted label Mermaid ends the text at the next quote and reads `#name;` as a character; some
 of its versions read Markdown, icons and comments in it, too.  So all but letters, digits and a
 few signs are written as `#code;`, which every version reads alike.  (Mermaid draws up to 50,000
-characters and 500 edges unless it is told otherwise.)
+characters and 500 edges unless it is configured otherwise.)
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a query costs, or says, that its writer may not have meant."""
+"""Notes on a query: costs and meanings that its writer may not have meant."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ __all__ = ["as_json"]
 
 
 def as_json(dissection: Dissection) -> dict[str, object]:
-    """What becomes of a query, its sub-queries nested in it.
+    """The members of a query, its sub-queries nested in it.
 
     `template` is the id of its template (null without a join, a list for several joins or
     disjuncts), `value_joins` their number and `variables` those that it binds.  In `disjuncts`

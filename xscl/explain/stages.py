@@ -1,5 +1,5 @@
-"""What is true of a stage: its comparisons by kind, what the reduction rules leave of its join
-graph (section 6.4.2), and which of its sides wait for later documents (law 9)."""
+"""A stage, as explain calls an operator: its comparisons by kind, its join graph after each
+reduction rule (section 6.4.2), and which of its sides wait for later documents (law 9)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xscl.dissection.parts import Disjunct, Dissection, JoinOperator
 __all__ = ["RULE_NAMES", "Compared", "comparisons", "joins", "reduced", "roles", "waiting"]
 
 RULE_NAMES = ("leaves that join nothing", "above common ancestors", "inner nodes with one child")
-"""What each of the reduction rules removes, in their order."""
+"""The nodes that each of the reduction rules removes, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Compared:
 
 
 def joins(dissection: Dissection) -> list[JoinOperator]:
-    """The stages of a query's parts that join, without those of its sub-queries."""
+    """The stages of a query that join, without the stages of its sub-queries."""
     return [
         stage for part in dissection.disjuncts for stage in part.operators if len(stage.sides) == 2
     ]
@@ -69,7 +69,7 @@ def reduced(part: Disjunct, stage: JoinOperator) -> tuple[JoinGraph, ...]:
 
 
 def roles(part: Disjunct, number: int) -> tuple[str, ...]:
-    """What a pattern node is for: `output`, `selected`, `compared`; a `filter` if it is no more
+    """The roles of a pattern node: `output`, `selected`, `compared`; a `filter` if it is no more
     than a condition of the node above it."""
     compared = any(
         number in (edge.left, edge.right) for stage in part.operators for edge in stage.graph.edges
@@ -84,8 +84,8 @@ def roles(part: Disjunct, number: int) -> tuple[str, ...]:
 
 
 def waiting(stage: JoinOperator) -> tuple[bool, ...]:
-    """Of each side, whether what is on it waits for what comes later on the other; if not, it is
-    asked for by nothing that comes after it in time."""
+    """For each side, whether its documents wait for later ones of the other side; if not, no later
+    document asks for them."""
     return tuple(
         len(stage.sides) == 2 and (index == 0 or not stage.constraint.after)
         for index in range(len(stage.sides))

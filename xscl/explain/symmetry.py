@@ -1,6 +1,6 @@
 """Whether a join says the same with its sides exchanged, so that it finds each pair twice.
 
-Subtrees of the tree patterns are numbered such that equal ones have one number.  A node's *place*
+Subtrees of the tree patterns are numbered, equal ones alike.  A node's *place*
 is what distinguishes it then: the numbers from its root down to it.  Where no two compared nodes
 of a block have one place, the comparisons alone decide.
 """

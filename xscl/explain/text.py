@@ -30,7 +30,7 @@ _Section = tuple[str, list[str]]
 
 
 def as_text(dissection: Dissection, others: Sequence[Dissection] = ()) -> str:
-    """What becomes of a query and its sub-queries; `others` are the queries beside which it
+    """The dissection of a query and its sub-queries; `others` are the queries beside which it
     stands: those with which it may share templates and which may read what it publishes."""
     lines = _query(dissection, _Beside.of(others), plain(dissection.query.name))
     return "\n".join(wrapped for line in lines for wrapped in _wrapped(line))
@@ -172,7 +172,7 @@ def _forest(graph: JoinGraph, words: Words) -> str:
 
 
 def _keeps(words: Words, stage: JoinOperator) -> Iterator[str]:
-    """How long a stage keeps what is on its sides, by groups of those that it keeps alike."""
+    """How long a stage keeps the documents of its sides, sides that are kept alike together."""
     kept: dict[str, list[str]] = {}
     for side, waits in zip(stage.sides, waiting(stage), strict=True):
         window = stage.constraint.window

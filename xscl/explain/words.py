@@ -1,4 +1,4 @@
-"""What the parts of a query are called: its nodes, conditions, blocks and windows, in words.
+"""Words for the parts of a query: its nodes, conditions, blocks and windows.
 
 A node is called by its variable; one without, by the way to it from the next node that has one.
 Conditions stand as their writer wrote them.
@@ -18,7 +18,7 @@ __all__ = ["Words", "listed", "numbered", "operator", "plain", "shortened", "wit
 
 
 class Words:
-    """What is said of one part of a query."""
+    """Words for one disjunct of a query."""
 
     def __init__(self, dissection: Dissection, part: Disjunct) -> None:
         self._part = part
@@ -26,18 +26,18 @@ class Words:
         self._results_of = {stream: inner.query.name for stream, inner in dissection.subqueries}
 
     def stream(self, block: int) -> str:
-        """What a block reads."""
+        """The stream of a block."""
         stream = self._part.streams[block]
         inner = self._results_of.get(stream)
         return f"stream {stream}" if inner is None else f"the results of {plain(inner)}"
 
     def node(self, number: int) -> str:
-        """What a node is called, the functions on its value included."""
+        """The name of a node, under the functions on its value."""
         node = self._part.patterns[number]
         return _under(node.functions, self._place(node))
 
     def nodes(self, numbers: Sequence[int]) -> str:
-        """What some nodes are called."""
+        """The names of some nodes."""
         return ", ".join(self.node(number) for number in numbers) or "none"
 
     def step(self, node: PatternNode) -> str:
@@ -60,7 +60,7 @@ class Words:
         return f"what stage {side.operator + 1} found (blocks {found})"
 
     def stage(self, stage: JoinOperator) -> str:
-        """What a stage joins, and within what time."""
+        """The sides of a stage, its operator and its window."""
         left, right = (self.side(side) for side in stage.sides)
         return f"{left} {operator(stage)} {right}, {within(stage.constraint.window)}"
 

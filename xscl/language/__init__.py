@@ -1,16 +1,23 @@
-"""XSCL, the query language: from a text to syntax trees.
+"""XSCL, the query language: from a text to syntax trees, and what follows from syntax alone.
 
-    scan.py         a text       -> its statements; comments and constructors blanked
-    parse.py        a statement  -> a query, by grammar.lark
-      sources.py      lark's tree  -> blocks, joins, sub-queries (their windows: windows.py)
-      build.py        lark's tree  -> paths, filters and lists
+A text's way, in order:
+
+    scan.py         a text -> its statements; comments and constructors are blanked
+    alike.py        statements that differ in literals alone -> one query with parameters
+    parse.py        a statement -> a query, by grammar.lark
+      sources.py      lark's tree -> blocks, joins, sub-queries
+      build.py        lark's tree -> paths, filters and lists
       constructor.py  an XML constructor -> an element (its extent: markup.py)
       json_constructor.py  a JSON constructor -> an object
-    check.py        a query      -> what it says wrongly (functions.py, variables.py, limits.py)
+    checks/         a query -> the problems of its names, variables, functions and size
     parameters.py   a query with parameters, and values -> a query
-    alike.py        statements alike but for literals -> one query with parameters
+    normal_form.py  a predicate -> value-join normal form (section 6.2 of the thesis)
 
-The language is that of chapter 6 of the thesis (section 6.2).
+Beside it: the nodes of a tree (syntax.py), walks over queries (walk.py) and over the conditions of
+filters (conditions.py), a tree as text again (unparse.py), whether two queries say the same
+(same_query.py), the sentences of errors (problems.py; of syntax errors: problem_words.py).
+
+The language is that of chapter 6 of the thesis.
 """
 
 from __future__ import annotations
@@ -20,7 +27,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from xscl.errors import QueryError, QuerySyntaxError
-from xscl.language.alike import AlikeStatements, Instance, Place
+from xscl.language.alike import AlikeStatements, Instance, TextPlace
 from xscl.language.checks.check import check
 from xscl.language.checks.names import PREDECLARED
 from xscl.language.parse import is_declaration, parse_declaration, parse_query
@@ -34,7 +41,7 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def parse(text: str, *, first: int = 1) -> tuple[list[Query], list[QueryError]]:
-    """All good queries of a text, and all errors of the others, both in the text's order.
+    """All good queries of a text, and the errors of the others, both in the text's order.
 
     >>> queries, errors = parse("S//a->x; S//b->y[")
     >>> [query.name for query in queries], [error.query for error in errors]
@@ -45,9 +52,9 @@ def parse(text: str, *, first: int = 1) -> tuple[list[Query], list[QueryError]]:
 
 
 def parse_from(text: str, first: int) -> tuple[list[Query], list[QueryError], int]:
-    """As `parse`, with the number that the next query has.
+    """All good queries and all errors of a text, and the number of the query after its last one.
 
-    A query without a name is `qN`, where the text's first query (good or bad) has N = first.
+    The text's first query, good or bad, has the number `first`; query N without a name is `qN`.
     """
     queries, errors, following = read_from(text, first, None)
     return [query for query in queries if isinstance(query, Query)], errors, following
@@ -56,7 +63,8 @@ def parse_from(text: str, first: int) -> tuple[list[Query], list[QueryError], in
 def read_from(
     text: str, first: int, alike: AlikeStatements | None
 ) -> tuple[list[Query | Instance], list[QueryError], int]:
-    """As `parse_from`; statements like those noted in `alike` are not parsed again."""
+    """As `parse_from`.  A statement that differs from one in `alike` by its literals alone is not
+    parsed: it comes as an instance of that one."""
     scanned = scan(text)
     text = _LONE_SURROGATE.sub("\ufffd", text)  # refused below, but the errors must be printable
     namespaces: Mapping[str, str] = PREDECLARED
@@ -89,7 +97,7 @@ def read_from(
             there, here = place(text, named[name]), place(text, named_at)
             problem = f"two queries are named `{name}`: at {there}, and at {here}; rename one"
             errors.append(QueryError(problem, query=name, text=text, at=named_at))
-        standing = Place(text, scanned.text, statement, name, namespaces)
+        standing = TextPlace(text, scanned.text, statement, name, namespaces)
         if alike is not None and len(errors) == before:
             instance = alike.find(standing)
             if instance is not None:

@@ -1,9 +1,9 @@
-"""Statements alike but for literals: parsed once, however many there are.
+"""Statements that differ in literals alone: parsed once, however many there are.
 
-A statement's *skeleton* is its text with the literals that are constants of filters and
-predicates taken out.  The grammar tells strings and numbers from all else by their first
-character, so statements of one skeleton have one tree but for these: what was parsed for the
-first is, with parameters in their stead, what all others are instances of.
+A statement's *skeleton* is its text without the literals that are constants of filters and
+predicates.  The grammar tells strings and numbers from all else by their first character, so
+statements of one skeleton have one tree but for these.  The first is parsed; with parameters for
+its literals, all others are its instances.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from xscl.language.parse import parse_query
 from xscl.language.scan import Statement
 from xscl.language.syntax import Query
 
-__all__ = ["AlikeStatements", "Instance", "Place"]
+__all__ = ["AlikeStatements", "Instance", "TextPlace"]
 
 _MOST = 1_000
-"""So many skeletons are remembered, those that were met last."""
+"""How many skeletons are remembered, the latest."""
 
 # Names take their digits and primes with them, as in `scan.py`.
 _TOKEN = re.compile(rf"{NAME}'*+|(?P<string>{STRING})|(?P<number>[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A statement that is a good query, where it stands: in a text and in that text scanned."""
+class TextPlace:
+    """The place of a statement that is a good query: in a text, and in that text scanned."""
 
     text: str
     scanned: str
@@ -49,12 +49,12 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """A statement like one that was parsed before: what that is with parameters for its literals,
-    and the values of these."""
+    """A statement like one that was parsed before: the query with parameters for its literals, and
+    the values of these."""
 
     prepared: Prepared
     values: dict[str, object]
-    place: Place
+    place: TextPlace
 
     @property
     def name(self) -> str:
@@ -77,9 +77,11 @@ Literals = list[tuple[int, str]]
 
 @dataclass(slots=True)
 class _Skeleton:
-    """The statements of one skeleton: one query that was parsed, with its literals and their
-    places; when a second one comes, which of these are no constants (`others`), and, by those,
-    the queries prepared."""
+    """The statements of one skeleton.
+
+    `query` was parsed from the first, `literals` are that one's with their places.  When a second
+    one comes, `others` are the literals that are no constants; `prepared` has the queries by them.
+    """
 
     query: Query
     literals: Literals
@@ -107,7 +109,7 @@ class AlikeStatements:
     def __init__(self) -> None:
         self._skeletons: OrderedDict[tuple[object, ...], _Skeleton] = OrderedDict()
 
-    def find(self, place: Place) -> Instance | None:
+    def find(self, place: TextPlace) -> Instance | None:
         """The statement at a place as an instance of one that was noted; None where there is none
         or something may be wrong with it."""
         statement = place.statement
@@ -137,8 +139,8 @@ class AlikeStatements:
             return None
         return Instance(prepared, values, place)
 
-    def note(self, place: Place, query: Query) -> None:
-        """Notes what the statement at a place is: a good query."""
+    def note(self, place: TextPlace, query: Query) -> None:
+        """Notes the good query that the statement at a place is."""
         key, literals = _taken_apart(place)
         skeleton = self._skeletons.get(key)
         if skeleton is not None:
@@ -149,7 +151,7 @@ class AlikeStatements:
             self._skeletons.popitem(last=False)
 
 
-def _taken_apart(place: Place) -> tuple[tuple[object, ...], Literals]:
+def _taken_apart(place: TextPlace) -> tuple[tuple[object, ...], Literals]:
     """A statement's skeleton with all else that it depends on, and its literals with their
     places."""
     statement, text = place.statement, place.scanned

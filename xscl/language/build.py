@@ -1,8 +1,7 @@
 """From lark's tree to the nodes of `syntax.py`: paths, filters and what SELECT names.
 
-Strings are unquoted and prefixes replaced by their namespaces.  What is found wrong on the way
-(an unknown prefix) is noted and the tree finished, so that all of a query's errors can be told
-at once.
+Strings are unquoted and prefixes replaced by their namespaces.  A problem on the way (an
+unknown prefix) is noted and the tree finished, so that all errors of a query are reported at once.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ _TESTS = {"*", ".", "text()"}
 class Builder:
     """Builds the nodes of what was read from offset `origin` on.
 
-    What is wrong is added to `problems`.
+    Problems are added to `problems`.
     """
 
     def __init__(self, namespaces: Mapping[str, str], problems: list[Problem], origin: int) -> None:

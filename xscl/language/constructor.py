@@ -40,7 +40,7 @@ _LXML_LINE = re.compile(r" line \d+")
 def construct(
     text: str, markup: Markup, namespaces: Mapping[str, str], insert: Callable[[int, int], Insert]
 ) -> tuple[Element, list[Problem]]:
-    """The element that a constructor describes, and what is wrong with it.
+    """The element that a constructor describes, and its problems.
 
     `insert` reads the expression between two offsets.  Raises `Unreadable` for markup that
     is not well-formed.

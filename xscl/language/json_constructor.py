@@ -71,7 +71,7 @@ def read_extent(text: str, start: int) -> tuple[int, Problem | None]:
 
 
 def construct_json(text: str, start: int, path: ReadPath) -> tuple[JSONObject, list[Problem]]:
-    """The object that a constructor describes, and what is wrong with it.
+    """The object that a constructor describes, and its problems.
 
     Raises `Unreadable` for text that is no constructor.
     """

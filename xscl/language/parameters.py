@@ -1,8 +1,8 @@
 """Parameters: from a query with `:name` in it and values to a query with constants (language.md,
 section 9).
 
-The text has been parsed once, and is not again for another row of values.  What a row takes is a
-short program: it makes the constants, and anew the nodes on the way from them to the root; all
+The text is parsed once, whatever the number of rows of values.  A row runs a short program: it
+makes the constants, and anew the nodes on the way from them to the root; all
 others are shared.  What depends on a value is checked with it: the pattern of `matches()`, a
 number alone in a filter (it asks for a position), the length of a window.
 """
@@ -94,8 +94,8 @@ class Prepared:
     ) -> tuple[Query, list[QueryError]]:
         """The query with a constant for each parameter; with errors, the query as it was.
 
-        A value is a str, an int or a finite float.  Values for what is no parameter of the query
-        are left alone.  `name` is the name that the query has from then on.
+        A value is a str, an int or a finite float.  Values of names that are no
+        parameters of the query are left alone.  `name` is the name that the query has from then on.
         """
         problems = self.problems(values)
         query = self.query if problems else self.opened(values, ())
@@ -121,7 +121,7 @@ class Prepared:
         return query
 
     def problems(self, values: Mapping[str, object]) -> list[Problem]:
-        """What is wrong with a row of values, by place."""
+        """The problems of a row of values, by place."""
         return sorted(self._problems(values))
 
     def _problems(self, values: Mapping[str, object]) -> Iterator[Problem]:
@@ -139,7 +139,7 @@ class Prepared:
 
 
 def _refusal(name: str, values: Mapping[str, object]) -> str | None:
-    """What is wrong with a parameter's value, wherever it stands."""
+    """The problem of a parameter's value, wherever it stands."""
     if name not in values:
         return (
             f"the parameter `:{name}` has no value; give it with params={{{name!r}: …}}, "
@@ -164,7 +164,7 @@ def _refusal(name: str, values: Mapping[str, object]) -> str | None:
 
 
 class _Use(Enum):
-    """What a parameter stands for."""
+    """The use of a parameter."""
 
     CONSTANT = auto()
     JSON = auto()
@@ -193,7 +193,7 @@ class _Blank:
                 return Literal(value if isinstance(value, str) else float(value), self.at)
 
     def refusal(self, value: object) -> str | None:
-        """What is wrong with a value in this place."""
+        """The problem of a value in this place."""
         match self.use, value:
             case _Use.JSON, _:
                 return None
@@ -245,8 +245,8 @@ def _tuple(*parts: object) -> tuple[object, ...]:
 
 
 def _program(query: Query, literals: Mapping[int, str]) -> list[_Blank | _Node]:
-    """What makes the constants and the nodes above them, each after its parts; the last is the
-    query.  (A loop: a tree may be deeper than Python's stack.)"""
+    """The program that makes the constants and the nodes above them, each after its parts; the
+    last is the query.  (A loop: a tree may be deeper than Python's stack.)"""
     program: list[_Blank | _Node] = []
     uses: dict[int, _Use] = {}
     root = _Node(_tuple, [], [])
@@ -286,7 +286,7 @@ _FIELDS = {
 
 
 def _parts(node: Any) -> tuple[object, ...] | None:
-    """What a node is made of, or None if no parameter can be in it."""
+    """The parts of a node, or None if no parameter can be in it."""
     if isinstance(node, tuple):
         return node
     of = _FIELDS.get(type(node))

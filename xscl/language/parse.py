@@ -1,7 +1,7 @@
 """From a scanned statement to a syntax tree: the grammar, applied.
 
 `grammar.lark` says what a statement is and `build.py` what becomes of its parts; here the
-statement's kind is told from its first word, and lark's refusals are put into words.
+statement's kind follows from its first word, and lark's refusals are put into words.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def parse_declaration(text: str, statement: Statement) -> tuple[str, str]:
 def parse_query(
     original: str, text: str, statement: Statement, name: str, namespaces: Mapping[str, str]
 ) -> tuple[Query, list[Problem]]:
-    """The query that a statement of a scanned text is, and what is wrong with it.
+    """The query that a statement of a scanned text is, and its problems.
 
     `original` is the text before it was scanned.  Raises `Unreadable` for a syntax error.
     """

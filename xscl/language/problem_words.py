@@ -110,7 +110,7 @@ def expected(terminals: Iterable[str], end: str) -> str:
 
 
 def found(text: str, at: int, end: int) -> str:
-    """What stands at an offset, and before another; white space is what a text ends with."""
+    """The word at an offset, and before another; a text ends with white space."""
     token = _FOUND.match(text, at, end)
     if token is None or token[0] in " \t\r\n":
         return "the end of the text"
@@ -119,8 +119,8 @@ def found(text: str, at: int, end: int) -> str:
 
 
 def refused_axis(text: str, start: int, at: int) -> Problem | None:
-    """What to write instead of an axis of XPath, if the text from `start` on has one whose `::`
-    (or `..`) is refused at `at`."""
+    """The problem of an axis of XPath, if the text from `start` on has one whose `::` (or `..`) is
+    refused at `at`: it says what to write instead."""
     if text.startswith("..", at):
         return Problem(at, f"`..` is not part of the language; {_PARENT}")
     for axis in _AXIS.finditer(text, start, at + 2):

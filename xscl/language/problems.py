@@ -1,4 +1,4 @@
-"""What is wrong with a query, while it is being read: a place and a sentence.
+"""A problem of a query that is being read: a place and a sentence.
 
 The steps of this room know neither the query's name nor the whole text; they leave
 `Problem`s, or raise `Unreadable` where nothing after the problem can be understood.

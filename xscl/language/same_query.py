@@ -24,7 +24,7 @@ _prepared: WeakKeyDictionary[Prepared, object] = WeakKeyDictionary()
 
 
 def normal_form(query: Query) -> object:
-    """What a query says, whatever its name and wherever it stands; parameters are bound.
+    """The normal form of a query, whatever its name and place; its parameters are bound.
 
     >>> from xscl.language import parse
     >>> (one, other), _ = parse("S//a->x JOIN {x = y AND x > 1} S//b->y; "
@@ -36,7 +36,7 @@ def normal_form(query: Query) -> object:
 
 
 def normal_form_of(prepared: Prepared) -> object:
-    """What a query with parameters says, these standing for themselves."""
+    """The normal form of a query with parameters, which stand for themselves."""
     if prepared not in _prepared:
         _prepared[prepared] = _bare(prepared.query)
     return _prepared[prepared]

@@ -42,7 +42,7 @@ _CONDITIONS = {"predicate", "conjuncts", "comparison"}
 
 
 def build_source(builder: Builder, node: Branch, read: ReadQuery, depth: int = 0) -> Source:
-    """The source that a query reads; what is wrong with it is noted in the builder.
+    """The source that a query reads; its problems are noted in the builder.
 
     `read` reads the query in a parenthesis, given how deep that stands; so does the source
     itself at `depth`.

@@ -15,7 +15,7 @@ from xscl.documents.intake import Intake
 from xscl.errors import QueryError
 from xscl.evaluation.waves import Delivery, Evaluation
 from xscl.language import read_from
-from xscl.language.alike import AlikeStatements, Instance, Place
+from xscl.language.alike import AlikeStatements, Instance, TextPlace
 from xscl.language.parameters import Prepared, bind
 from xscl.language.same_query import normal_form, normal_form_of
 from xscl.language.syntax import Query
@@ -274,7 +274,7 @@ class Registration:
         name: str,
         on_match: OnMatch | None,
         history: bool,
-        place: Place | None,
+        place: TextPlace | None,
         since: int | None,
     ) -> Subscription | None:
         """Subscribes a query as one of many that are alike; None where it is not, or is wrong."""
@@ -294,7 +294,7 @@ class Registration:
         dissection: Dissection,
         on_match: OnMatch | None,
         history: bool,
-        place: Place | None,
+        place: TextPlace | None,
         since: int | None,
     ) -> Added:
         """Subscribes a query that was checked; with `since`, as it was in an earlier run."""

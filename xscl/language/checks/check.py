@@ -1,4 +1,4 @@
-"""What a query that reads well may still say wrongly.
+"""Errors of a query that reads well.
 
 Variables that are used where they are not bound, or that two steps bind; bindings where a path
 may fail to hold without the query failing (under `or`, in `not()`, in a comparison); steps where

@@ -62,13 +62,13 @@ _QUIET.log_errors = False
 
 
 def not_wrapping(name: str) -> str:
-    """What to say of a function that no side of a comparison may be wrapped in."""
+    """The sentence about a function that may not wrap a side of a comparison."""
     allowed = enumerated((f"`{function}`" for function in WRAPPING), "and")
     return f"the function `{name}` is not allowed in a predicate; allowed are {allowed}"
 
 
 def misused(call: Function) -> Iterator[Problem]:
-    """What is wrong with a call in a filter, but for what its arguments say themselves."""
+    """The problems of a call in a filter, without those of its arguments."""
     if call.name not in FILTERING:
         allowed = enumerated((f"`{name}`" for name in FILTERING), "and")
         refusal = f"the function `{call.name}` is not allowed; allowed are {allowed}"
@@ -86,7 +86,7 @@ def misused(call: Function) -> Iterator[Problem]:
     if call.name == "matches":
         pattern = call.arguments[1]
         if isinstance(pattern, Parameter):
-            return  # told when it is bound
+            return  # Its pattern is checked when it is bound.
         text = pattern.value if isinstance(pattern, Literal) else None
         problem = bad_pattern(text) if isinstance(text, str) else NO_PATTERN
         if problem is not None:
@@ -95,13 +95,13 @@ def misused(call: Function) -> Iterator[Problem]:
 
 @lru_cache(maxsize=1024)
 def bad_pattern(pattern: str) -> str | None:
-    """What RE2 has against a pattern."""
+    """RE2's objection to a pattern, if it has one."""
     try:
         re2.compile(pattern, _QUIET)
     except re2.error as refusal:
         reason = refusal.args[0]
-        told = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
-        if len(told) > _LONGEST:
-            told = told[: _LONGEST - 1] + "…"
-        return f"RE2 refuses this pattern: {told} ({_SYNTAX})"
+        text = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
+        if len(text) > _LONGEST:
+            text = text[: _LONGEST - 1] + "…"
+        return f"RE2 refuses this pattern: {text} ({_SYNTAX})"
     return None

@@ -1,7 +1,7 @@
 """How large a query may be: bounds that no sensible query meets, so that none can do harm.
 
-A text is measured before it is read.  What a query costs to dissect grows faster than its text:
-with its blocks, the depth of their patterns, the steps that bind or lead to what is bound, and
+A text is measured before it is read.  The cost of dissecting a query grows faster than its
+text: with its blocks, the depth of their patterns, the steps that bind or lead to a binding, and
 the comparisons that hold together.
 """
 

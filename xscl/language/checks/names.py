@@ -1,4 +1,4 @@
-"""XML names and namespaces: what is a name, and what a prefix stands for.
+"""XML names, and the namespaces that prefixes stand for.
 
 The ranges are those of XML 1.0 (fifth edition, productions 2, 4 and 4a) without the colon.
 `->` always ends a name, so a hyphen belongs to it only where no `>` follows (language.md,
@@ -31,13 +31,13 @@ NAME = f"[{_START}](?:[{_INNER}]|-(?!>))*+"
 """The pattern of a name without a colon.  It never gives a character back."""
 
 END_OF_WORD = f"(?![{_INNER}']|-(?!>))"
-"""What follows a keyword: nothing that would make a longer name of it, and no prime."""
+"""The end of a keyword: nothing follows that makes a longer name of it, and no prime."""
 
 AFTER_STREAM = (
     rf"[ \t\r\n]*+(?:[/)]|\Z|(?ai:FOLLOWED[ \t\r\n]++BY|JOIN)[ \t\r\n]*+\{{"
     rf"|(?ai:PUBLISH)[ \t\r\n]++{NAME}[ \t\r\n]*+(?:\)|\Z))"
 )
-"""What follows the name of a stream and no keyword: before it, SELECT and DECLARE are names."""
+"""The text after the name of a stream: before it, SELECT and DECLARE are names."""
 
 STRING = """(?:'(?:[^']|'')*+'|"(?:[^"]|"")*+")"""
 """The pattern of a string: a doubled quote stands for one."""

@@ -24,7 +24,7 @@ _SUGGESTIONS = 100
 class Scope:
     """The variables of one query: bound operand by operand, then used.
 
-    `elsewhere` are those of the other queries of the statement, each with a place in the text.
+    `elsewhere` are the variables of the statement's other queries, each with a place in the text.
     """
 
     def __init__(self, text: str, elsewhere: Mapping[str, int]) -> None:
