@@ -166,6 +166,6 @@ def _engine(
         cold = [seconds(partial(publish, pair)) for pair in others]
         again = [document_pair(schema, scale.rounds + n) for n in range(1, scale.rounds + 1)]
         warm = [seconds(partial(publish, pair)) for pair in again]
-        templates = engine.stats()["templates"]
+        templates = engine.stats(exact=True)["templates"]
         assert isinstance(templates, int)
     return median(cold), median(warm), matches, templates

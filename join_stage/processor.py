@@ -169,6 +169,11 @@ class JoinProcessor:
         """The number of rows of `node`, `strings`, `accept`, `document` and `composite`."""
         return self._state.sizes()
 
+    @property
+    def rows(self) -> int:
+        """The number of rows of `node`, with what waits to be written or deleted."""
+        return self._state.rows
+
     def witnesses_by_stream(self) -> dict[str, int]:
         """The number of rows of `node` that the documents of each stream have."""
         return self._state.witnesses_by_stream()

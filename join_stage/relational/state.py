@@ -7,6 +7,7 @@ As queries come and go, stage 1's leaf paths change, and with them the rows that
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence, Set
 from itertools import chain
 
@@ -220,10 +221,16 @@ class JoinState:
             delete(self._connection, "strings", "id", strings)
 
     def witnesses_by_stream(self) -> dict[str, int]:
-        """The number of rows of `node` that the documents of each stream have."""
-        self.write()
+        """The number of rows of `node` that the documents of each stream have, with what waits to
+        be written."""
         query = "SELECT stream, count(*) FROM node JOIN document USING (doc) GROUP BY stream"
-        return dict(self._connection.execute(query).fetchall())
+        rows = Counter(dict(self._connection.execute(query).fetchall()))
+        for batch in self._waiting:
+            streams = {number: stream for number, _, stream, _ in batch.documents}
+            for number, layout, _ in batch.witnesses:
+                if number in streams:
+                    rows[streams[number]] += len(layout.paths)
+        return rows
 
     def sizes(self) -> dict[str, int]:
         """The number of rows of `node`, `strings`, `accept`, `document` and `composite`."""

@@ -414,10 +414,17 @@ class Engine:
         with self._transactions.asking():
             return any(document.id == id for document in self._intake.held.values())
 
-    def stats(self) -> dict[str, object]:
-        """The sizes of all that the engine holds, once what is out of reach has been let go."""
+    def stats(self, *, exact: bool = False) -> dict[str, object]:
+        """The sizes of all that the engine holds.
+
+        Documents that no query can reach any more are let go with those that come, some time
+        later; with `exact` they are let go first, which takes as long as a large batch.
+        """
         with self._transactions.asking():
-            self._evaluation.forget(exact=True)
+            if exact:
+                with self._transactions.changing():
+                    self._evaluation.forget(exact=True)
+                    self._join.prepare()
             return stats(
                 self._intake,
                 self._queries,

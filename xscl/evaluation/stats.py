@@ -25,7 +25,7 @@ def stats(
     strings: Strings,
     relations: Relations,
 ) -> dict[str, object]:
-    """What `Engine.stats` tells.
+    """The dict of `Engine.stats`; nothing changes by it.
 
     `documents`, `composites`, `witnesses` (rows of the join state), `strings` and `bytes` (of
     documents' bodies) are held now; `taken` documents have come and `skipped` ones not; `streams`
@@ -45,9 +45,8 @@ def stats(
     (`relations_exceeded`); bodies that are held as they were published, where memory has no bound,
     are only in `bytes`.
     """
-    join.prepare()
     in_memory, filed = relations.sizes()
-    sizes, counts = join.sizes(), join.registry.counts()
+    counts = join.registry.counts()
     watermark = intake.watermark
     skipped = intake.skipped
     held: Counter[str] = Counter()
@@ -71,7 +70,7 @@ def stats(
     return {
         "documents": len(intake.held),
         "composites": len(intake.composites),
-        "witnesses": sizes["node"],
+        "witnesses": join.rows,
         "strings": len(strings),
         "bytes": sizes_of.total(),
         "taken": intake.documents,

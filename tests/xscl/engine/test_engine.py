@@ -307,7 +307,7 @@ def test_a_lateness_that_is_none_is_refused(lateness: Any) -> None:
 
 def state_of(engine: xscl.Engine) -> int:
     """The rows of all relations, and the documents held."""
-    engine.stats()  # which has all written that has waited for it
+    engine.stats(exact=True)  # which has all written that has waited for it
     connection = engine._relations.connect()
     names = connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
     rows = [connection.execute(f'SELECT count(*) FROM "{name}"').fetchall() for (name,) in names]

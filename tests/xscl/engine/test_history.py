@@ -48,7 +48,7 @@ def life(newer: str, *older: str) -> tuple[list[tuple[str, ...]], list[tuple[str
                 engine.publish("S", f"<{name}>1</{name}>", id=f"{name}{time}", timestamp=time)
                 time += 0.25
             time += 5
-        engine.stats()  # lets go of what is out of reach
+        engine.stats(exact=True)  # lets go of what is out of reach
         assert engine.holds("a0.0")
         found = engine.subscribe(newer, name="newer", history=True).found
         later = [

@@ -60,7 +60,7 @@ class Life:
                 if not model.names or self.dice.random() < 0.2:
                     query, name = self.query(), f"q{len(self.chains)}"
                     history = bool(self.ids) and self.dice.random() < 0.7
-                    engine.stats()  # lets go of what is out of reach
+                    engine.stats(exact=True)  # lets go of what is out of reach
                     rows = model.subscribe(
                         query_in_loops(name, query, {}),
                         history=history,
