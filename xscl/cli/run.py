@@ -35,7 +35,7 @@ from xscl.cli.options import (
     Duration,
 )
 from xscl.cli.report import Report
-from xscl.cli.resume import check_dry_run, kept_output, open_engine, take_queries, tell_plan
+from xscl.cli.resume import check_dry_run, line_writer, open_engine, take_queries, tell_plan
 from xscl.cli.signals import ended_by_signals
 from xscl.cli.sources import check_stream, published, read_sources, read_texts
 from xscl.durable.positions import Mark, Positions
@@ -43,8 +43,7 @@ from xscl.engine import Engine
 from xscl.evaluation.join_batch import in_batches
 from xscl.garbage import collect_rarely
 from xscl.matches.match import Match
-from xscl.sinks.feed_forms import FEED_FORMS, title_of
-from xscl.sinks.jsonl import write_matches
+from xscl.sinks.registry import FEED_FORMS, LINE_FORMS, title_of
 from xscl.sources.envelopes import as_they_come
 from xscl.times import to_seconds
 
@@ -78,7 +77,7 @@ Entry = tuple[dict[str, object], Mark]
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["jsonl", "counts", *FEED_FORMS]),
+    type=click.Choice([*LINE_FORMS, "counts", *FEED_FORMS]),
     default="jsonl",
     show_default=True,
 )
@@ -152,7 +151,7 @@ def run(
         if form == "counts":
             going.count(output, batch)
         elif form not in FEED_FORMS:
-            going.write(output)
+            going.write(form, output)
         elif keeper is None:
             going.write_feed(form, output, title)
         else:
@@ -177,23 +176,17 @@ class _Run:
     batches: Iterator[list[Entry]]
     stream: str | None
 
-    def write(self, output: str | None) -> None:
-        """Writes matches as JSON Lines, to a file or standard output."""
-        keeper = self.engine.keeper
-        if output is None:
-            self._each(lambda found: write_matches(self._matches(found), sys.stdout))
-        elif keeper is None:
-            with open(output, "w", encoding="utf-8") as to:
-                self._each(lambda found: write_matches(self._matches(found), to))
-        else:
-            with kept_output(self.engine, output) as file:
+    def write(self, form: str, output: str | None) -> None:
+        """Writes matches as lines of a form, to a file or standard output."""
+        with contextlib.ExitStack() as stack:
+            put = line_writer(self.engine, stack, form, output, add=False)
 
-                def write(found: Envelopes) -> int:
-                    count = file.write(self._matches(found))
-                    keeper.changes.outputs[file.path] = file.length
-                    return count
+            def write(found: Envelopes) -> int:
+                matches = self._matches(found)
+                put(matches)
+                return len(matches)
 
-                self._each(write)
+            self._each(write)
 
     def count(self, output: str | None, batch: int) -> None:
         """Counts the matches of each query; those of a state's earlier runs are counted, too."""

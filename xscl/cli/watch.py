@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import contextlib
 import random
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import click
 from click.core import ParameterSource
@@ -39,7 +39,7 @@ from xscl.cli.options import (
     Duration,
 )
 from xscl.cli.report import Report
-from xscl.cli.resume import check_dry_run, kept_output, open_engine, take_queries, tell_plan
+from xscl.cli.resume import check_dry_run, line_writer, open_engine, take_queries, tell_plan
 from xscl.cli.signals import ended_by_signals
 from xscl.cli.sources import check_stream, published, read_texts
 from xscl.durable.outbox import Handing
@@ -54,11 +54,8 @@ from xscl.polling.poller import Poller
 from xscl.polling.state import Policy
 from xscl.polling.store import Store
 from xscl.polling.watched_feeds import watched_feeds
-from xscl.sinks.command import Command
 from xscl.sinks.deliveries import Deliveries, Delivery
-from xscl.sinks.feed_forms import FEED_FORMS, title_of
-from xscl.sinks.jsonl import write_matches
-from xscl.sinks.webhook import Webhook
+from xscl.sinks.registry import DELIVERIES, FEED_FORMS, LINE_FORMS, title_of
 from xscl.times import to_seconds
 from xscl.web.proxies import ProxySettings
 from xscl.web.retrieval import HTTPRetrieval, user_agent
@@ -66,6 +63,15 @@ from xscl.web.retrieval import HTTPRetrieval, user_agent
 __all__ = ["watch"]
 
 Tell = Callable[[Sequence[Match]], object]
+Command = TypeVar("Command", bound=Callable[..., object])
+
+
+def _delivery_options(command: Command) -> Command:
+    """Gives a command an option for each kind of delivery."""
+    for each in reversed(DELIVERIES):
+        option = click.option(f"--{each.name}", each.name, metavar=each.metavar, help=each.help)
+        command = option(command)
+    return command
 
 
 @click.command()
@@ -101,12 +107,11 @@ Tell = Callable[[Sequence[Match]], object]
 @MAX_DOCUMENT
 @MEMORY
 @DEAD_LETTERS
-@click.option("--exec", "command", metavar="CMD", help="Run for each match: JSON on its stdin.")
-@click.option("--webhook", metavar="URL", help="Gets each match by a POST of JSON.")
+@_delivery_options
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["jsonl", *FEED_FORMS]),
+    type=click.Choice([*LINE_FORMS, *FEED_FORMS]),
     default="jsonl",
     show_default=True,
     help="A feed (atom, jsonfeed) is kept in the file of -o.",
@@ -132,13 +137,12 @@ def watch(
     max_document: int,
     memory: int | None,
     dead_letters: str | None,
-    command: str | None,
-    webhook: str | None,
     form: str,
     stream: str | None,
     state: str | None,
     dry_run: bool,
     output: str | None,
+    **taking: str | None,
 ) -> int:
     """Polls live feeds politely, and runs queries as items come."""
     if state is not None and store is not None:
@@ -165,7 +169,7 @@ def watch(
             agent = _agent(contact)
             proxies = ProxySettings.of_environment()
             polled = watched_feeds(sources, lambda problem: _say(f"skipped: {problem}"))
-            takers = _takers(command, webhook, agent, proxies)
+            takers = _takers(taking, agent, proxies)
             tell = _telling(engine, stack, form, output, queries, silent=bool(takers))
             policy = _policy(every, once=once)
             path = None if state is not None else _store_of(store, queries)
@@ -212,15 +216,14 @@ def _not_delivered(match: str, problem: str) -> None:
 
 
 def _takers(
-    command: str | None, webhook: str | None, agent: bytes, proxies: ProxySettings
+    taking: Mapping[str, str | None], agent: bytes, proxies: ProxySettings
 ) -> dict[str, Delivery]:
-    """What matches are handed to, beside what is written."""
-    takers: dict[str, Delivery] = {}
-    if command is not None:
-        takers["exec"] = Command.of(command)
-    if webhook is not None:
-        takers["webhook"] = Webhook.at(webhook, agent, proxies)
-    return takers
+    """What matches are handed to, beside what is written, by the names of their options."""
+    return {
+        option.name: option.make(value, agent, proxies)
+        for option in DELIVERIES
+        if (value := taking[option.name]) is not None
+    }
 
 
 def _telling(
@@ -240,22 +243,9 @@ def _telling(
         title = title_of(queries)
         _, update = FEED_FORMS[form]
         return lambda matches: matches and update(matches, output, title=title)
-    if output is not None and engine.keeper is not None:
-        keeper, kept = engine.keeper, stack.enter_context(kept_output(engine, output, add=True))
-
-        def add_once(matches: Sequence[Match]) -> None:
-            kept.write(matches)
-            keeper.changes.outputs[kept.path] = kept.length
-
-        return add_once
-    if output is not None:
-
-        def add(matches: Sequence[Match]) -> None:
-            with open(output, "a", encoding="utf-8") as file:
-                write_matches(matches, file)
-
-        return add
-    return (lambda matches: None) if silent else lambda matches: write_matches(matches, sys.stdout)
+    if silent and output is None:
+        return lambda matches: None
+    return line_writer(engine, stack, form, output, add=True)
 
 
 def _policy(every: float, *, once: bool) -> Policy:

@@ -12,8 +12,9 @@ from functools import partial
 from xscl.durable.changes import Undelivered
 from xscl.durable.points import at
 from xscl.engine import Engine
+from xscl.matches.json_lines import json_form
 from xscl.matches.match import Match
-from xscl.sinks.deliveries import Deliveries, body_of
+from xscl.sinks.deliveries import Deliveries
 
 __all__ = ["Handing"]
 
@@ -36,7 +37,7 @@ class Handing:
         keeper = self._keeper
         waiting = []
         for match in matches if self._deliveries else ():
-            body = body_of(match)
+            body = json_form(match)
             for sink in self._deliveries:
                 if keeper is None:
                     waiting.append(Undelivered(0, sink, match.query, match.id, body))

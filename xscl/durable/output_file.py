@@ -8,22 +8,20 @@ that is about to be evaluated once more, and is cut off.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import IO
 
 from xscl.counts import counted
 from xscl.durable.points import at
 from xscl.errors import StateError
-from xscl.matches.match import Match
 
 __all__ = ["OutputFile"]
 
 
 class OutputFile:
-    """A file of matches as JSON Lines, `written` bytes of which a state file has said before;
+    """A file of matches, a line each, `written` bytes of which a state file has said before;
     None is a file that it does not know, of which what is there stays if `add` is given."""
 
     def __init__(self, path: str, written: int | None, *, add: bool = False) -> None:
@@ -48,18 +46,18 @@ class OutputFile:
         """The bytes of the file."""
         return self._file.tell()
 
-    def write(self, matches: Sequence[Match]) -> int:
-        """Writes matches, and comes back when they are on the disk; raises StateError if they
-        cannot be written."""
+    def write(self, lines: Iterable[str]) -> None:
+        """Writes lines, and returns when they are on the disk; raises StateError if they cannot
+        be written."""
         at("before output")
-        lines = (json.dumps(match.to_dict(), ensure_ascii=False) + "\n" for match in matches)
+        before = self.length
         try:
             for number, line in enumerate(lines):
                 self._file.write(line.encode())
                 if not number:
                     self._file.flush()
                     at("within output")
-            if matches:
+            if self.length > before:
                 self._file.flush()
                 os.fsync(self._file.fileno())
         except OSError as error:
@@ -68,7 +66,6 @@ class OutputFile:
                 "this batch: make room and run again"
             ) from error
         at("after output")
-        return len(matches)
 
     def close(self) -> None:
         """Closes the file."""

@@ -7,15 +7,12 @@ with another id.
 
 from __future__ import annotations
 
-import json
 import queue
 import threading
 from collections.abc import Callable
 from typing import Protocol
 
-from xscl.matches.match import Match
-
-__all__ = ["Deliveries", "Delivery", "NotDelivered", "body_of"]
+__all__ = ["Deliveries", "Delivery", "NotDelivered"]
 
 Done = Callable[[], object]
 
@@ -82,8 +79,3 @@ class Deliveries:
                 if self._hurry.is_set():
                     continue
             done()
-
-
-def body_of(match: Match) -> str:
-    """A match as it is handed over."""
-    return json.dumps(match.to_dict(), ensure_ascii=False)
