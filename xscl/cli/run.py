@@ -34,8 +34,9 @@ from xscl.cli.options import (
     STREAM,
     Duration,
 )
+from xscl.cli.output import line_writer
 from xscl.cli.report import Report
-from xscl.cli.resume import check_dry_run, line_writer, open_engine, take_queries, tell_plan
+from xscl.cli.resume import check_dry_run, open_engine, take_queries, tell_plan
 from xscl.cli.signals import ended_by_signals
 from xscl.cli.sources import check_stream, published, read_sources, read_texts
 from xscl.durable.positions import Mark, Positions

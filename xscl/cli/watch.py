@@ -38,8 +38,9 @@ from xscl.cli.options import (
     UPDATES,
     Duration,
 )
+from xscl.cli.output import line_writer
 from xscl.cli.report import Report
-from xscl.cli.resume import check_dry_run, line_writer, open_engine, take_queries, tell_plan
+from xscl.cli.resume import check_dry_run, open_engine, take_queries, tell_plan
 from xscl.cli.signals import ended_by_signals
 from xscl.cli.sources import check_stream, published, read_texts
 from xscl.durable.outbox import Handing

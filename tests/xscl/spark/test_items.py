@@ -145,7 +145,7 @@ def test_items_of_any_bodies(spark: SparkSession, tmp_path: Path) -> None:
     landing = Landing(spark, tmp_path)
     for bodies in land(landing):
         landing.land(*bodies)
-    landed = spark.read.parquet(landing.layout.landing)
+    landed = spark.read.parquet(landing.archive.landing)
     found = [row.asDict() for row in items_of(landed, stream="T").collect()]
     assert Counter(ids(found)) == Counter(
         [*PUBLISHED, (F, "b"), (F, "c"), (F, "d"), (F, "far"), (H, "h2")]
