@@ -1,4 +1,5 @@
-"""How a command ends: a message on standard error, and an exit code.
+"""How a command ends: a message on standard error and an exit code; in order by an interrupt, at
+once by a second one.
 
 0 done; 1 the run failed; 2 wrong usage or a bad query; 3 `--strict` and documents were skipped;
 130 interrupted.
@@ -6,14 +7,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from types import FrameType
 
 import click
 
 from xscl.errors import XSCLError
 
-__all__ = ["run_command"]
+__all__ = ["ended_by_signals", "run_command"]
 
 
 def run_command(command: click.Command) -> None:
@@ -34,3 +40,29 @@ def run_command(command: click.Command) -> None:
         click.echo(f"xscl: {error}", err=True)
         code = 1
     sys.exit(code or 0)
+
+
+@contextlib.contextmanager
+def ended_by_signals(ends: Sequence[Callable[[], None]]) -> Iterator[threading.Event]:
+    """An interrupt or a termination ends what goes on in order, a second one at once."""
+    stopped, at_once = threading.Event(), threading.Event()
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        if stopped.is_set():
+            at_once.set()
+            raise KeyboardInterrupt
+        stopped.set()
+        for end in ends:
+            end()
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stopped
+    except Exception as error:
+        if at_once.is_set():
+            # DuckDB, in a statement, makes another exception of it.
+            raise KeyboardInterrupt from error
+        raise
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

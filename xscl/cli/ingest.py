@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
-from xscl.cli.exits import run_command
+from xscl.cli.exits import ended_by_signals, run_command
 from xscl.cli.ingest_report import IngestReport
 from xscl.cli.ingest_status import status
 from xscl.cli.options import (
@@ -29,7 +29,6 @@ from xscl.cli.options import (
     Assignment,
     Period,
 )
-from xscl.cli.signals import ended_by_signals
 from xscl.errors import XSCLError
 from xscl.feeds import rules_of
 from xscl.polling.named_feeds import feeds_of

@@ -7,7 +7,7 @@ import time
 
 from rich.console import Console
 
-from xscl.cli.progress import Terminal
+from xscl.cli.report import Terminal
 from xscl.counts import counted
 from xscl.spark.ingestion.batches import Batch
 from xscl.spark.ingestion.spool import Spool

@@ -13,12 +13,8 @@ __all__ = [
     "ALLOW_PRIVATE",
     "CONTACT",
     "DEAD_LETTERS",
-    "DOCS",
     "DRY_RUN",
-    "EVENTS",
     "EVERY",
-    "FEED",
-    "ITEMS",
     "LINKS",
     "MAX_DOCUMENT",
     "MEMORY",
@@ -62,19 +58,6 @@ class Assignment(click.ParamType[tuple[str, str]]):
 
 SOURCE = Assignment("STREAM=SOURCE", "S=feeds/")
 TABLE = Assignment("NAME=FILE.csv", "promo=authors.csv")
-
-EVENTS = click.option(
-    "--events", multiple=True, metavar="FILE", help="Envelopes as JSON Lines; - is stdin."
-)
-DOCS = click.option(
-    "--docs", multiple=True, type=SOURCE, help="Each file a glob names is a document."
-)
-FEED = click.option(
-    "--feed", multiple=True, type=SOURCE, help="Items of a feed file or a folder of them."
-)
-ITEMS = click.option(
-    "--items", multiple=True, metavar="DIR", help="Items of feeds that xscl ingest put there."
-)
 
 
 class Size(click.ParamType[int]):

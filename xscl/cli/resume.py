@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from xscl.cli.sources import QueryText, subscribe
+from xscl.cli.queries import QueryText, subscribe
 from xscl.engine import Engine
 from xscl.errors import DocumentError
 

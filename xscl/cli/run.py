@@ -13,18 +13,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 from click.core import ParameterSource
-from rich.console import Console
 
+from xscl.cli.exits import ended_by_signals
 from xscl.cli.options import (
     DEAD_LETTERS,
-    DOCS,
     DRY_RUN,
-    EVENTS,
-    FEED,
-    ITEMS,
     LINKS,
     MAX_DOCUMENT,
     MEMORY,
@@ -35,20 +32,21 @@ from xscl.cli.options import (
     Duration,
 )
 from xscl.cli.output import line_writer
-from xscl.cli.report import Report
+from xscl.cli.queries import check_stream, published, read_texts
+from xscl.cli.report import Report, report_of
 from xscl.cli.resume import check_dry_run, open_engine, take_queries, tell_plan
-from xscl.cli.signals import ended_by_signals
-from xscl.cli.sources import check_stream, published, read_sources, read_texts
+from xscl.cli.sources import Reading, check_given, read_sources, source_options
 from xscl.durable.positions import Mark, Positions
 from xscl.engine import Engine
 from xscl.evaluation.join_batch import in_batches
+from xscl.feeds import rules_of
 from xscl.garbage import collect_rarely
 from xscl.matches.match import Match
 from xscl.sinks.registry import FEED_FORMS, LINE_FORMS, title_of
 from xscl.sources.envelopes import as_they_come
 from xscl.times import to_seconds
 
-__all__ = ["report_of", "run"]
+__all__ = ["run"]
 
 Envelopes = list[dict[str, object]]
 Entry = tuple[dict[str, object], Mark]
@@ -56,10 +54,7 @@ Entry = tuple[dict[str, object], Mark]
 
 @click.command()
 @QUERIES
-@EVENTS
-@DOCS
-@FEED
-@ITEMS
+@source_options
 @click.option(
     "--batch", type=click.IntRange(1), default=5000, show_default=True, help="Documents at a time."
 )
@@ -89,10 +84,6 @@ Entry = tuple[dict[str, object], Mark]
 @click.option("--strict", is_flag=True, help="Exit with 3 if documents were skipped.")
 def run(
     queries: Sequence[str],
-    events: Sequence[str],
-    docs: Sequence[tuple[str, str]],
-    feed: Sequence[tuple[str, str]],
-    items: Sequence[str],
     batch: int,
     lateness: int | None,
     params: Sequence[tuple[str, str]],
@@ -106,10 +97,10 @@ def run(
     state: str | None,
     dry_run: bool,
     strict: bool,
+    **given: Sequence[Any],
 ) -> int:
     """Runs queries over documents and writes matches to standard output."""
-    if not (events or docs or feed or items):
-        raise click.UsageError("nothing to read: give --events, --docs, --feed or --items")
+    check_given(given)
     if form == "counts" and stream is not None:
         raise click.UsageError("--stream is for matches; --format counts has none")
     check_dry_run(state, dry_run=dry_run)
@@ -132,18 +123,9 @@ def run(
         report.begin(engine)
         keeper = engine.keeper
         positions = None if keeper is None else Positions(keeper.file, report.say)
-        sources = read_sources(
-            events,
-            docs,
-            feed,
-            items,
-            report,
-            max_document=max_document,
-            links=links,
-            positions=positions,
-        )
-        entries = itertools.chain.from_iterable(sources)
-        if "-" in events:
+        how = Reading(report.skip, max_document, rules_of(links))
+        entries = itertools.chain.from_iterable(read_sources(given, how, positions))
+        if "-" in given["events"]:
             batches = as_they_come(entries, batch, stopped.is_set)
         else:
             batches = in_batches(entries, batch)
@@ -159,12 +141,6 @@ def run(
             going.keep_feed(form, str(output), title)
         skipped = report.close(engine)
     return 130 if stopped.is_set() else 2 if bad else 3 if strict and skipped else 0
-
-
-def report_of(output: str | None, dead_letters: str | None = None) -> Report:
-    """A report on standard error, for a run whose matches go to a file or standard output."""
-    alone = output is not None or not sys.stdout.isatty()
-    return Report(Console(stderr=True), alone=alone, dead_letters=dead_letters)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from click.core import ParameterSource
 from rich.console import Console
 
 import xscl
+from xscl.cli.exits import ended_by_signals
 from xscl.cli.options import (
     ALLOW_PRIVATE,
     CONTACT,
@@ -39,10 +40,9 @@ from xscl.cli.options import (
     Duration,
 )
 from xscl.cli.output import line_writer
+from xscl.cli.queries import check_stream, published, read_texts
 from xscl.cli.report import Report
 from xscl.cli.resume import check_dry_run, open_engine, take_queries, tell_plan
-from xscl.cli.signals import ended_by_signals
-from xscl.cli.sources import check_stream, published, read_texts
 from xscl.durable.outbox import Handing
 from xscl.durable.polled import PolledFeeds
 from xscl.engine import Engine

@@ -22,8 +22,8 @@ from tests.oracle.as_xscl import xscl_file, xscl_text
 from tests.oracle.terms import Query
 from tests.xscl.durable.crashes import Ended, as_after_a_kill, ended_at
 from tests.xscl.engine.test_live import MOST_QUERIES, SETTINGS, Live, any_query, envelopes
+from xscl.cli.queries import read_texts
 from xscl.cli.resume import take_queries
-from xscl.cli.sources import read_texts
 
 LIVES = int(os.environ.get("XSCL_LIVES", "80"))
 """Examples; an opening makes each take as long as some of the machine without."""

@@ -1,0 +1,114 @@
+"""Query files, with tables of parameters: read, subscribed, and run over a batch."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from xscl.cli.parameters import read_parameters
+from xscl.dissection.parts import Dissection
+from xscl.engine import Engine
+from xscl.language import parse_from
+from xscl.language.parameters import Prepared, parameters
+from xscl.matches.match import Match
+
+__all__ = [
+    "QueryText",
+    "check_stream",
+    "load_queries",
+    "published",
+    "read_queries",
+    "read_texts",
+    "subscribe",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryText:
+    """The text of a query file, and the tables of its queries' parameters, by name."""
+
+    path: str
+    text: str
+    tables: Mapping[str, object]
+
+
+def _read(path: str) -> str:
+    try:
+        data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise click.UsageError(f"{path} is no UTF-8 text: byte {error.start} is wrong") from error
+
+
+def read_queries(paths: Sequence[str]) -> tuple[list[Dissection], int]:
+    """The good queries of some files, parameters standing for themselves, and how many errors
+    were printed."""
+    bad, first = 0, 1
+    with Engine() as engine:
+        for path in paths:
+            text = _read(path)
+            queries, _, first = parse_from(text, first)
+            stand_ins = {
+                query.name: [{"name": query.name, **Prepared(query).stand_ins}]
+                for query in queries
+                if parameters(query)
+            }
+            bad += _load(engine, path, text, stand_ins)
+        return [subscription.dissection for subscription in engine.subscriptions], bad
+
+
+def load_queries(engine: Engine, paths: Sequence[str], params: Sequence[tuple[str, str]]) -> int:
+    """Subscribes the good queries of some files, with the tables of their parameters; prints and
+    counts the errors."""
+    return subscribe(engine, read_texts(paths, params))
+
+
+def read_texts(paths: Sequence[str], params: Sequence[tuple[str, str]]) -> list[QueryText]:
+    """The texts of some query files, each with the tables of its queries' parameters."""
+    tables = {name: list(read_parameters(file)) for name, file in params}
+    unknown = dict(params)
+    texts = []
+    first = 1
+    for path in paths:
+        text = _read(path)
+        of_text = {}
+        if tables:
+            queries, _, first = parse_from(text, first)
+            of_text = {q.name: tables[q.name] for q in queries if q.name in tables}
+            for name in of_text:
+                unknown.pop(name, None)
+        texts.append(QueryText(path, text, of_text))
+    for name, file in unknown.items():
+        raise click.UsageError(f"--params {name}={file}: no good query is named {name!r}")
+    return texts
+
+
+def subscribe(engine: Engine, texts: Iterable[QueryText]) -> int:
+    """Subscribes the good queries of some texts; prints and counts the errors."""
+    return sum(_load(engine, one.path, one.text, one.tables) for one in texts)
+
+
+def _load(engine: Engine, path: str, text: str, tables: Mapping[str, object]) -> int:
+    _, errors = engine.load_good(text, tables=tables)
+    for error in errors:
+        click.echo(f"{path}: {error}", err=True)
+    return len(errors)
+
+
+def check_stream(engine: Engine, stream: str | None) -> None:
+    """Raises UsageError for a stream that no query publishes to; None is all."""
+    if stream is not None and stream not in engine.published:
+        known = ", ".join(engine.published) or "none"
+        raise click.UsageError(f"no query publishes to {stream!r}; published are: {known}")
+
+
+def published(
+    engine: Engine, envelopes: Iterable[Mapping[str, object]], stream: str | None
+) -> list[Match]:
+    """The matches of a batch, or those published to a stream."""
+    matches = engine.publish_many(envelopes)
+    return matches if stream is None else [one for one in matches if one.stream == stream]

@@ -1,0 +1,79 @@
+"""`xscl why`: why documents match a query or do not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any
+
+import click
+from rich.console import Console
+
+from xscl.cli.options import PARAMS
+from xscl.cli.queries import load_queries
+from xscl.cli.report import report_of
+from xscl.cli.sources import Reading, check_given, read_sources, source_options
+from xscl.engine import Engine
+from xscl.errors import XSCLError
+
+__all__ = ["why"]
+
+Envelopes = Iterable[dict[str, object]]
+
+
+@click.command()
+@click.argument("queries", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
+@click.argument("documents", nargs=-1, metavar="[DOC]...")
+@click.option("--query", "name", metavar="NAME", help="The query; of a file of one, that one.")
+@source_options
+@PARAMS
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
+)
+def why(
+    queries: str,
+    documents: Sequence[str],
+    name: str | None,
+    params: Sequence[tuple[str, str]],
+    form: str,
+    **given: Sequence[Any],
+) -> int:
+    """Tells why documents match a query or do not: which filter, equality or time constraint
+    holds, which one fails, with the values.
+
+    DOC is the id of a document for each block of the query, in their order.  Without any, tells
+    how many documents and pairs came through each condition, and which failed by one alone.
+    """
+    check_given(given)
+    with report_of(None) as report, Engine(on_skip=report.skip) as engine:
+        bad = load_queries(engine, [queries], params)
+        names = [subscription.name for subscription in engine.subscriptions]
+        if name is None and len(names) == 1:
+            (name,) = names
+        if name not in names:
+            known = ", ".join(names) or "none"
+            problem = "which query? give --query" if name is None else f"no query is named {name!r}"
+            raise click.UsageError(f"{problem}; there are: {known}")
+        seen: dict[str, dict[str, object]] = {}
+
+        def watched(envelopes: Envelopes) -> Iterator[dict[str, object]]:
+            for envelope in envelopes:
+                if envelope.get("id") in documents:
+                    seen.setdefault(str(envelope["id"]), envelope)
+                yield envelope
+
+        sources = read_sources(given, Reading(report.skip))
+        envelopes = (envelope for envelope, _ in chain.from_iterable(sources))
+        engine.count(watched(envelopes), batch=5000)
+        report.stop()
+        wanted = (id if engine.holds(id) else seen.get(id, id) for id in documents)
+        try:
+            told = engine.why(name, *wanted)
+        except XSCLError as error:
+            raise click.UsageError(str(error)) from error
+    if form == "json":
+        click.echo(json.dumps(told.to_dict(), indent=2, ensure_ascii=False))
+    else:
+        Console(highlight=False).print(told)
+    return 2 if bad else 0
