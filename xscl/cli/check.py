@@ -18,7 +18,7 @@ __all__ = ["check", "explain"]
 @click.command()
 @QUERIES
 def check(queries: Sequence[str]) -> int:
-    """Parses and type-checks queries, and prints every error with its place."""
+    """Checks queries, and prints each error with its place."""
     good, bad = read_queries(queries)
     if not bad:
         click.echo(f"{counted(len(good), 'query')}, no error")
@@ -27,16 +27,20 @@ def check(queries: Sequence[str]) -> int:
 
 @click.command()
 @QUERIES
-@click.option("--query", "only", metavar="NAME", help="Only the query of this name.")
+@click.option("--query", "only", metavar="NAME", help="The one query to show.  [default: all]")
 @click.option(
     "--format",
     "form",
     type=click.Choice(["text", "json", "mermaid", "sql"]),
     default="text",
     show_default=True,
+    help="Text, JSON, a Mermaid diagram of the join graphs, or the SQL of the templates.",
 )
 def explain(queries: Sequence[str], only: str | None, form: str) -> int:
-    """Shows what becomes of queries: tree patterns, join graph, template, conjunctive query."""
+    """Shows how queries are evaluated.
+
+    That is the tree patterns, the join graph, its template and its conjunctive query.
+    """
     parts, bad = read_queries(queries)
     shown = [part for part in parts if only in (None, part.query.name)]
     if only is not None and not shown:

@@ -17,7 +17,7 @@ __all__ = ["demo"]
 
 @click.command()
 def demo() -> int:
-    """Runs five standing queries over the bundled sample feeds: two weeks of June 2026."""
+    """Runs five queries over two weeks of sample feeds."""
     from xscl import samples
 
     console = Console(highlight=False)

@@ -26,9 +26,10 @@ _WIDE = 10_000
     "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
 )
 def feeds(file: str, form: str) -> int:
-    """Shows what polling remembers of each feed: last fetch, next fetch, items, error.
+    """Shows the feeds that a watch polls.
 
-    FILE is the one that `watch` keeps (--feeds-db); a watch may be running.
+    Of each feed: the last fetch, the next, the number of items and the last error.  FILE is the
+    one of `xscl watch --feeds-db`; a watch may be running.
     """
     store = Store(file)
     states, items = store.feeds(), store.counts()

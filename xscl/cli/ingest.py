@@ -30,7 +30,7 @@ from xscl.cli.options import (
     Period,
 )
 from xscl.errors import XSCLError
-from xscl.feeds import rules_of
+from xscl.feeds import Rules
 from xscl.polling.named_feeds import feeds_of
 from xscl.spark.ingestion.archive import Archive
 from xscl.spark.ingestion.feed_options import FeedOptions
@@ -55,18 +55,21 @@ _HOUR = 3600.0
     metavar="SOURCE",
     help="A feed file, a folder of them, an OPML file or an http(s) address.",
 )
-@click.option("--to", metavar="DIR", help="Where everything is kept; items/ has the documents.")
-@click.option("--once", is_flag=True, help="Fetch what is due, make items of it, then end.")
+@click.option(
+    "--to", metavar="DIR", help="The folder of the ingestion; its items/ has the documents."
+)
+@click.option("--once", is_flag=True, help="Fetch each feed that is due, make its items, then end.")
 @EVERY
 @click.option(
     "--trigger",
     type=Period(),
     default="10s",
     show_default=True,
-    help="How often a batch is made of what came in between.",
+    help="The time between two batches.",
 )
 @click.option(
     "--master",
+    metavar="URL",
     help="Where Spark runs, as for spark-submit.  [default: local[*], or what spark-submit says]",
 )
 @click.option(
@@ -74,27 +77,35 @@ _HOUR = 3600.0
     "settings",
     multiple=True,
     type=Assignment("NAME=VALUE", "spark.driver.memory=4g"),
-    help="A setting of Spark's.",
+    help="A setting of Spark.",
 )
-@click.option("--spool", metavar="FOLDER", help="For what waits to land.  [default: DIR/spool]")
-@click.option("--stream", default="S", show_default=True, help="The stream of the items.")
+@click.option(
+    "--spool", metavar="FOLDER", help="The local folder of fetched bodies.  [default: DIR/spool]"
+)
+@click.option(
+    "--stream", default="S", show_default=True, metavar="NAME", help="The stream of the items."
+)
 @UPDATES
 @LINKS
 @MAX_DOCUMENT
 @click.option(
     "--keep",
     type=Period(),
-    help="Raw bodies that landed longer ago, and have been read, are deleted.  [default: none are]",
+    help="The age at which a raw body that was read is deleted.  [default: never]",
 )
 @click.option(
-    "--timeout", type=Period(), default="60s", show_default=True, help="How long a fetch may take."
+    "--timeout",
+    type=Period(),
+    default="60s",
+    show_default=True,
+    help="The time that one fetch may take.",
 )
 @click.option(
     "--concurrency",
     type=click.IntRange(1),
     default=16,
     show_default=True,
-    help="Fetches under way at once, of different hosts.",
+    help="Fetches under way at once, each of another host.",
 )
 @CONTACT
 @ALLOW_PRIVATE
@@ -111,7 +122,7 @@ def ingest(
     spool: str | None,
     stream: str,
     updates: bool,
-    links: str,
+    links: Rules,
     max_document: int,
     keep: float | None,
     timeout: float,
@@ -119,8 +130,11 @@ def ingest(
     contact: str | None,
     allow_private: bool,
 ) -> int:
-    """Ingests feeds on Spark: DIR/items gets a row for each item, DIR/dead one for each body
-    that is no feed.  Goes on where it was."""
+    """Reads feeds on Spark into a table of item documents.
+
+    DIR/items gets a row for each item, DIR/dead one for each body that is no feed.  The next run
+    goes on where this one ends.
+    """
     if context.invoked_subcommand is not None:
         return 0
     if not sources or to is None:
@@ -157,7 +171,7 @@ def ingest(
             archive,
             stream=stream,
             updates=updates,
-            links=rules_of(links),
+            links=links,
             on_batch=report.batch,
         )
         start_fetch = partial(jobs.start_fetch, spark, archive, options, keep=keep)

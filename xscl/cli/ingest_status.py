@@ -17,12 +17,15 @@ __all__ = ["status"]
 
 @click.command()
 @click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False))
-@click.option("--spool", metavar="FOLDER", help="As it was given to `xscl ingest`.")
+@click.option("--spool", metavar="FOLDER", help="The folder that `xscl ingest --spool` named.")
 @click.option(
     "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
 )
 def status(folder: str, spool: str | None, form: str) -> int:
-    """Shows how far the ingestion in DIR is, and which feeds are in trouble."""
+    """Shows how far an ingestion is, and which feeds fail.
+
+    DIR is the folder of `xscl ingest --to`; an ingestion may be running.
+    """
     told = read_status(Archive.at(folder, spool))
     if form == "json":
         click.echo(json.dumps(asdict(told), indent=2, ensure_ascii=False))

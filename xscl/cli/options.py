@@ -6,6 +6,7 @@ import re
 
 import click
 
+from xscl.feeds import Rules, rules_of
 from xscl.memory import LEAST_MEMORY
 from xscl.times import duration, to_seconds
 
@@ -81,50 +82,69 @@ class Size(click.ParamType[int]):
 
 
 STREAM = click.option(
-    "--stream", metavar="NAME", help="Only matches that are published to this stream."
+    "--stream", metavar="NAME", help="Only the matches that queries publish to this stream."
 )
 STATE = click.option(
     "--state",
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="Keeps all that the run needs to go on where it was, whatever ends it.",
+    help="A file that keeps all that the next run needs to go on where this one ends.",
 )
 DRY_RUN = click.option(
     "--dry-run",
     is_flag=True,
-    help="Only tell which queries of --state go on, start and stop.",
+    help="Only list the queries of --state that go on, start and stop.",
 )
+
+
+class LinkRules(click.ParamType[Rules]):
+    """`canonical`, `raw`, or `canonical` less some of its rules."""
+
+    name = "RULES"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Rules:
+        if isinstance(value, frozenset):
+            return value
+        try:
+            return rules_of(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
 LINKS = click.option(
     "--links",
-    type=click.Choice(["canonical", "raw"]),
+    type=LinkRules(),
     default="canonical",
     show_default=True,
-    help="Links of feed items: in one form for what is the same page, or as they are given.",
+    help="How links of feed items are written: canonical (one form for one page), canonical less "
+    "rules of it (canonical,-www,-scheme), or raw (as given).",
 )
 MAX_DOCUMENT = click.option(
     "--max-document",
     type=Size(),
     default="16 MiB",
     show_default=True,
-    help="A larger document (line, file, feed) is skipped.",
+    help="The size of a document (line, file, feed) above which it is skipped.",
 )
 MEMORY = click.option(
     "--memory",
     type=Size(LEAST_MEMORY),
     metavar="SIZE",
-    help="What is held in process; what is more goes to temporary files.  At least 64 MiB.",
+    help="The bytes that are held in memory, 64 MiB at least; the rest goes to temporary files.",
 )
 DEAD_LETTERS = click.option(
     "--dead-letters",
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="Documents that could not be used, each with the reason, are added to it.",
+    help="A file to which each skipped document is added, with the reason.",
 )
 PARAMS = click.option(
     "--params",
     multiple=True,
     type=TABLE,
-    help="A CSV file; the query NAME is subscribed once for each row, its parameters the columns.",
+    help="A CSV file: each row is a subscription of the query NAME, each column a parameter.",
 )
 
 
@@ -166,14 +186,18 @@ EVERY = click.option(
     type=Period(),
     default="10m",
     show_default="10m; with --once, until the next run",
-    help="How long to leave a feed alone whose server asks for nothing longer.",
+    help="The time between two fetches of a feed, unless its server asks for more.",
 )
 CONTACT = click.option(
-    "--contact", help="Your address of mail or web, for those whose feeds are read."
+    "--contact",
+    metavar="ADDRESS",
+    help="Your mail or web address, sent to the servers of the feeds.",
 )
 ALLOW_PRIVATE = click.option(
-    "--allow-private", is_flag=True, help="Read feeds from this machine and its network, too."
+    "--allow-private",
+    is_flag=True,
+    help="Read feeds from this machine and its private network, too.",
 )
 UPDATES = click.option(
-    "--updates", is_flag=True, help="An edited item is a new version, a document of its own."
+    "--updates", is_flag=True, help="Publish an edited item again, as a document of its own."
 )

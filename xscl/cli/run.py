@@ -39,7 +39,7 @@ from xscl.cli.sources import Reading, check_given, read_sources, source_options
 from xscl.durable.positions import Mark, Positions
 from xscl.engine import Engine
 from xscl.evaluation.join_batch import in_batches
-from xscl.feeds import rules_of
+from xscl.feeds import Rules
 from xscl.garbage import collect_rarely
 from xscl.matches.match import Match
 from xscl.sinks.registry import FEED_FORMS, LINE_FORMS, title_of
@@ -56,14 +56,18 @@ Entry = tuple[dict[str, object], Mark]
 @QUERIES
 @source_options
 @click.option(
-    "--batch", type=click.IntRange(1), default=5000, show_default=True, help="Documents at a time."
+    "--batch",
+    type=click.IntRange(1),
+    default=5000,
+    show_default=True,
+    help="Documents that are evaluated together.",
 )
 @click.option(
     "--lateness",
     type=Duration(),
     default="INF",
     show_default="INF; with --state, as in its last run",
-    help="How late a document may come.",
+    help="How late a document may arrive and still be joined.",
 )
 @PARAMS
 @LINKS
@@ -76,18 +80,24 @@ Entry = tuple[dict[str, object], Mark]
     type=click.Choice([*LINE_FORMS, "counts", *FEED_FORMS]),
     default="jsonl",
     show_default=True,
+    help="JSON Lines, the number of matches of each query, or a feed (docs/feeds-out.md).",
 )
 @STREAM
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="A file for the matches.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False),
+    help="The file of the matches.  [default: standard output]",
+)
 @STATE
 @DRY_RUN
-@click.option("--strict", is_flag=True, help="Exit with 3 if documents were skipped.")
+@click.option("--strict", is_flag=True, help="Exit with code 3 if a document was skipped.")
 def run(
     queries: Sequence[str],
     batch: int,
     lateness: int | None,
     params: Sequence[tuple[str, str]],
-    links: str,
+    links: Rules,
     max_document: int,
     memory: int | None,
     dead_letters: str | None,
@@ -99,7 +109,7 @@ def run(
     strict: bool,
     **given: Sequence[Any],
 ) -> int:
-    """Runs queries over documents and writes matches to standard output."""
+    """Runs queries over documents, and writes their matches."""
     check_given(given)
     if form == "counts" and stream is not None:
         raise click.UsageError("--stream is for matches; --format counts has none")
@@ -123,7 +133,7 @@ def run(
         report.begin(engine)
         keeper = engine.keeper
         positions = None if keeper is None else Positions(keeper.file, report.say)
-        how = Reading(report.skip, max_document, rules_of(links))
+        how = Reading(report.skip, max_document, links)
         entries = itertools.chain.from_iterable(read_sources(given, how, positions))
         if "-" in given["events"]:
             batches = as_they_come(entries, batch, stopped.is_set)

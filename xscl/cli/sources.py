@@ -83,10 +83,22 @@ def _items(folder: str, how: Reading) -> Iterable[Envelope]:
 
 
 SOURCES = (
-    Source("events", "FILE", "Envelopes as JSON Lines; - is standard input.", _events),
-    Source("docs", "STREAM=GLOB", "Each file that the glob names is a document.", _documents),
-    Source("feed", "STREAM=SOURCE", "The items of a feed file, a folder of them or OPML.", _feeds),
-    Source("items", "DIR", "The items of feeds that `xscl ingest` put there.", _items),
+    Source(
+        "events",
+        "FILE",
+        "A file of document envelopes as JSON Lines, or - for standard input.",
+        _events,
+    ),
+    Source("docs", "STREAM=GLOB", "Files, each a document of the stream.", _documents),
+    Source(
+        "feed",
+        "STREAM=SOURCE",
+        "A feed file, a folder of them or an OPML file; each item is a document.",
+        _feeds,
+    ),
+    Source(
+        "items", "DIR", "The folder that `xscl ingest --to` fills; each item is a document.", _items
+    ),
 )
 
 

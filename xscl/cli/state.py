@@ -46,11 +46,14 @@ _WAITING = """
 @click.option(
     "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
 )
-@click.option("--compact", "smaller", is_flag=True, help="Write it anew, without free room.")
+@click.option(
+    "--compact", "smaller", is_flag=True, help="Write the file anew, without unused space."
+)
 def state(file: Path, form: str, smaller: bool) -> int:
-    """Shows what is in a state file: queries, documents in reach, positions, undelivered matches.
+    """Shows what a state file holds.
 
-    FILE is that of --state; no run may have it open.
+    That is the queries, the documents in reach, the position in each source and the matches that
+    are not delivered yet.  FILE is the one of --state; no run may have it open.
     """
     if smaller:
         before, after = compact(file)

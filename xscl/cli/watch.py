@@ -47,7 +47,7 @@ from xscl.durable.outbox import Handing
 from xscl.durable.polled import PolledFeeds
 from xscl.engine import Engine
 from xscl.errors import XSCLError
-from xscl.feeds import parse_feed, rules_of
+from xscl.feeds import Rules, parse_feed
 from xscl.garbage import collect_rarely
 from xscl.matches.match import Match
 from xscl.polling.clock import SystemClock
@@ -83,15 +83,16 @@ def _delivery_options(command: Command) -> Command:
     multiple=True,
     required=True,
     type=SOURCE,
-    help="An http(s) address of a feed, or an OPML file of them.",
+    help="The http(s) address of a feed, or an OPML file of addresses.",
 )
 @EVERY
-@click.option("--once", is_flag=True, help="Fetch the feeds that are due, then end.")
+@click.option("--once", is_flag=True, help="Fetch each feed that is due, then end.")
 @click.option(
     "--feeds-db",
     "store",
     metavar="FILE",
-    help="What polling remembers.  [default: QUERIES.feeds.duckdb beside the first query file]",
+    help="The file of what polling remembers.  "
+    "[default: QUERIES.feeds.duckdb beside the first query file]",
 )
 @CONTACT
 @ALLOW_PRIVATE
@@ -101,7 +102,7 @@ def _delivery_options(command: Command) -> Command:
     type=Duration(),
     default="1 day",
     show_default=True,
-    help="How late a document may come.",
+    help="How late a document may arrive and still be joined.",
 )
 @PARAMS
 @LINKS
@@ -115,13 +116,16 @@ def _delivery_options(command: Command) -> Command:
     type=click.Choice([*LINE_FORMS, *FEED_FORMS]),
     default="jsonl",
     show_default=True,
-    help="A feed (atom, jsonfeed) is kept in the file of -o.",
+    help="JSON Lines, or a feed that is kept in the file of -o (docs/feeds-out.md).",
 )
 @STREAM
 @STATE
 @DRY_RUN
 @click.option(
-    "-o", "--output", type=click.Path(dir_okay=False), help="A file that matches are added to."
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False),
+    help="The file that matches are added to.  [default: standard output]",
 )
 def watch(
     queries: Sequence[str],
@@ -134,7 +138,7 @@ def watch(
     updates: bool,
     lateness: int | None,
     params: Sequence[tuple[str, str]],
-    links: str,
+    links: Rules,
     max_document: int,
     memory: int | None,
     dead_letters: str | None,
@@ -145,7 +149,7 @@ def watch(
     output: str | None,
     **taking: str | None,
 ) -> int:
-    """Polls live feeds politely, and runs queries as items come."""
+    """Polls feeds, and runs queries over their new items."""
     if state is not None and store is not None:
         raise click.UsageError("--state keeps what polling remembers, too: leave out --feeds-db")
     check_dry_run(state, dry_run=dry_run)
@@ -180,7 +184,7 @@ def watch(
             polled,
             PolledFeeds(engine) if path is None else stack.enter_context(Store(path)),
             HTTPRetrieval(agent, allow_private, limit=max_document, proxies=proxies),
-            partial(parse_feed, links=rules_of(links)),
+            partial(parse_feed, links=links),
             SystemClock(),
             policy,
             seed=random.randrange(2**32),

@@ -25,7 +25,7 @@ Envelopes = Iterable[dict[str, object]]
 @click.command()
 @click.argument("queries", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @click.argument("documents", nargs=-1, metavar="[DOC]...")
-@click.option("--query", "name", metavar="NAME", help="The query; of a file of one, that one.")
+@click.option("--query", "name", metavar="NAME", help="The query; a file of one query needs none.")
 @source_options
 @PARAMS
 @click.option(
@@ -39,11 +39,11 @@ def why(
     form: str,
     **given: Sequence[Any],
 ) -> int:
-    """Tells why documents match a query or do not: which filter, equality or time constraint
-    holds, which one fails, with the values.
+    """Shows why documents match a query, or why not.
 
-    DOC is the id of a document for each block of the query, in their order.  Without any, tells
-    how many documents and pairs came through each condition, and which failed by one alone.
+    That is each filter, equality and time constraint, whether it holds, and the values.  DOC is
+    the id of a document, one for each block of the query, in their order.  Without DOC: how many
+    documents and pairs passed each condition, and which failed by one condition alone.
     """
     check_given(given)
     with report_of(None) as report, Engine(on_skip=report.skip) as engine:

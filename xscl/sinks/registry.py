@@ -47,11 +47,11 @@ DELIVERIES = (
     DeliveryOption(
         "exec",
         "CMD",
-        "A command to run for each match, which it reads as JSON on standard input.",
+        "A command that is run for each match, which it reads as JSON on standard input.",
         lambda text, agent, proxies: Command.of(text),
     ),
     DeliveryOption(
-        "webhook", "URL", "An address that gets each match by POST, as JSON.", Webhook.at
+        "webhook", "URL", "An address that each match is sent to, as JSON by POST.", Webhook.at
     ),
 )
 """What takes each match as it is found."""

@@ -431,13 +431,18 @@ def test_links_as_they_are(folder: Path) -> None:
     (folder / "f.xml").write_text(f"<rss version='2.0'><channel>{item}</channel></rss>")
     (folder / "l.xscl").write_text("S/item/link")
     found = []
-    for form in ("canonical", "raw"):
+    for form in ("canonical", "canonical,-www", "canonical,-scheme,-slash", "raw"):
         done = xscl("run", "l.xscl", "--feed", "S=f.xml", "--links", form, at=folder)
         found.append(json.loads(done.stdout)["result"])
     assert found == [
         "<link>https://a.example/b</link>",
+        "<link>https://www.a.example/b</link>",
+        "<link>http://a.example/b/</link>",
         "<link>http://www.a.example/b/?utm_source=x</link>",
     ]
+    done = xscl("run", "l.xscl", "--feed", "S=f.xml", "--links", "canonical,-wwww", at=folder)
+    assert done.returncode == 2
+    assert "such as canonical,-www (the rules: host, www," in done.stderr
 
 
 def test_only_what_is_published_to_a_stream(folder: Path) -> None:
