@@ -1,0 +1,71 @@
+"""The page docs/commands.md: a section for each command, with all of its options and no other."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from xscl.cli.main import cli
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+_, *_SECTIONS = re.split(r"^## (.+)\n", PAGE, flags=re.MULTILINE)
+SECTIONS = dict(zip(_SECTIONS[::2], _SECTIONS[1::2], strict=True))
+
+
+def commands(command: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
+    """A command and those within it, each by its whole name."""
+    if name != "xscl":
+        yield name, command
+    if isinstance(command, click.Group):
+        for each, within in command.commands.items():
+            yield from commands(within, f"{name} {each}")
+
+
+COMMANDS = dict(commands(cli, "xscl"))
+
+
+def test_each_command_has_a_section() -> None:
+    assert sorted(SECTIONS) == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_option_is_explained(name: str) -> None:
+    options = [one for one in COMMANDS[name].params if isinstance(one, click.Option)]
+    known = {text for option in options for text in option.opts}
+    cells = "".join(re.findall(r"^\| (`-.+?) \|", SECTIONS[name], re.MULTILINE))
+    assert set(re.findall(r"`(--?[a-z-]+)", cells)) == known
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_value_of_a_choice_is_explained(name: str) -> None:
+    for option in COMMANDS[name].params:
+        if isinstance(option.type, click.Choice):
+            for value in option.type.choices:
+                assert f"`{value}`" in SECTIONS[name]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_option_has_a_help_text(name: str) -> None:
+    command = COMMANDS[name]
+    assert command.get_short_help_str(limit=100).endswith("."), "one whole sentence in the list"
+    for option in command.params:
+        if isinstance(option, click.Option):
+            assert option.help or option.name == "form", option.name
+
+
+def test_the_package_runs_as_a_module() -> None:
+    by_name = subprocess.run(
+        [sys.executable, "-m", "xscl", "--version"],
+        check=False,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert (by_name.returncode, by_name.stdout[:5]) == (0, "xscl,"), by_name.stderr
