@@ -124,7 +124,6 @@ def _time(microseconds: object) -> str | None:
     return moment(int(float(str(microseconds))) // 1_000_000 * 1_000_000)
 
 
-
 def _tables(told: Mapping[str, Any]) -> Iterator[Table]:
     """The tables of what `xscl state --format json` tells."""
     skipped = [f"{count:,} {reason}" for reason, count in told["skipped"].items() if count]
