@@ -21,9 +21,9 @@ class Wanted(Enum):
 
     ALL = auto()
     BUT_SOLE_DISJUNCTS = auto()
-    """All but those of sole disjuncts, which `counts` counts."""
+    """All matches but of sole disjuncts, which `counts` counts."""
     BUT_CHANNELS = auto()
-    """All but those of sole disjuncts in channels, which `tuples` has."""
+    """All matches but of sole disjuncts in channels, which `tuples` has."""
 
 
 @dataclass(frozen=True, slots=True)

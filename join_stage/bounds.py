@@ -1,6 +1,7 @@
 """Counted bounds: the widest window among queries that come and go, without asking all of them.
 
-What is kept and what is joined is bounded by the widest window of the queries concerned (law 9).
+The widest window of the queries concerned bounds how long rows are kept and how far they join
+(law 9).
 A query that comes may widen it, and one that goes may narrow it again; both take time
 logarithmic in the number of different windows.
 """

@@ -97,8 +97,8 @@ class JoinProcessor:
 
         `gone` are spines that are no more; `moved` leaf paths that are no more, with those that
         take over their rows, or None where the rows go; `unvalued` are leaf paths, numbered as
-        after the move, whose strings go.  What the paths accept anew comes by `accept`, at the
-        latest with the next batch; until then what has moved is not let go.
+        after the move, whose strings go.  New accepts come by `accept`, at the latest with the next
+        batch; until then rows that have moved are not let go.
         """
         for way in self._ways:
             way.change(gone, moved, unvalued)
@@ -157,7 +157,7 @@ class JoinProcessor:
         return self.relational.unheld_strings(exact=exact)
 
     def strings_held(self, strings: Collection[int]) -> set[int]:
-        """Those of some strings that are held."""
+        """The strings of some that are held."""
         return self._state.strings_held(strings)
 
     def drop_strings(self, strings: Sequence[int]) -> None:
@@ -179,11 +179,11 @@ class JoinProcessor:
         return self._state.witnesses_by_stream()
 
     def in_process(self) -> dict[str, int]:
-        """The sizes of what is held in process, for `Engine.stats`."""
+        """The sizes of the view cache and the memo, for `Engine.stats`."""
         return self._in_process.held()
 
     def joined(self) -> dict[str, int]:
-        """Counts of what was joined in process so far, for `Engine.stats`."""
+        """Counts of documents, slices and pairs joined in process, for `Engine.stats`."""
         return self._in_process.joined()
 
     def _is_small(self, batch: Batch) -> bool:

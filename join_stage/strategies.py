@@ -13,9 +13,9 @@ class Strategies:
 
     Batches of up to `in_process` documents and composites are joined in process, larger ones in
     DuckDB; 0 joins all in DuckDB.  (Measured: in process a document costs the same in a batch of
-    any size; DuckDB is for what is more than memory has room for.)  What the former keeps at hand,
-    the view cache, may have `memory` bytes, and the memo of signatures is the smaller the less
-    that is; what goes is filled again from DuckDB.  With
+    any size; DuckDB is for batches that memory has no room for.)  The view cache of the former may
+    have `memory` bytes, and the memo of signatures is the smaller the less that is; slices that
+    went are filled again from DuckDB.  With
     `signatures` the conjunctive queries are run once for each way in which two documents are
     alike, else for each pair.  With `ranges` the documents that have one common string alike are
     not looked at one by one.

@@ -1,7 +1,7 @@
 """Value joins in process, for small batches (law 10).
 
-`edges` say which value joins equal leaves of two paths stand for, the `view_cache` has the
-`slices` of documents with one string, `signatures` what pairs of documents have in common,
-`channels` all queries that a pair satisfies; `residual` tests what a signature leaves open.  `join`
-puts these together, or goes the `plain` way.
+`edges` are the value joins that equal leaves of two paths stand for; the `view_cache` has `slices`
+of documents with one string, of which `ranges` are in time; `signatures` are of pairs that have
+the same in common, `channels` all queries that a pair satisfies, `residual` tests the conditions
+beyond a signature.  `join` puts these together, or goes the `plain` way.
 """

@@ -1,4 +1,4 @@
-"""Channels: all the queries that a pair of documents satisfies, told once for many pairs (law 8).
+"""Channels: all the queries that a pair of documents satisfies, found once for many pairs (law 8).
 
 Pairs with one outcome satisfy the same rows of R_T; which queries of these rows depends on where
 the pair lies among their windows and among the documents that they see first, which two binary
@@ -40,7 +40,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Channel:
-    """What pairs of documents satisfy; it stays as it is when queries come and go."""
+    """The parts that pairs of documents satisfy; queries that come and go do not change it."""
 
     parts: tuple[Part, ...]
 

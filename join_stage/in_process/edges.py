@@ -1,8 +1,7 @@
-"""What equal leaves of two paths mean: the value joins that they stand for, with their bounds.
+"""Edges: the value joins that equal leaves of two paths stand for, with their bounds.
 
 The in-process side of the relations `accept` and `value_join`.  Leaves are rows of paths (law 2);
-what a pair of paths is to the queries is looked up once, and holds until queries or leaf paths
-come or go.
+the edge of a pair of paths is looked up once, and holds until queries or leaf paths come or go.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ Depths = tuple[int, ...]
 
 
 class Accepts:
-    """What leaf paths accept: for each, (spine, depths) pairs.
+    """The spines that leaf paths accept: for each path, (spine, depths) pairs.
 
     `version` grows when what a path accepts changes that was known before.
     """

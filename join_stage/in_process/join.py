@@ -9,10 +9,8 @@ looked at one by one, but for those that have more in common.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import cast
 
 from join_stage.batch import Accepted, Batch, Layout, strings_of_rows
@@ -20,9 +18,9 @@ from join_stage.batch_join import Outputs, Wanted
 from join_stage.in_process.channels import Channel, Channels, ChannelTuple
 from join_stage.in_process.edges import Accepts, Edges
 from join_stage.in_process.plain import hits_of_all
+from join_stage.in_process.ranges import PairRule, PairRules, Range
 from join_stage.in_process.residual import Completed, Leaves, OpenPair, ResidualTests
-from join_stage.in_process.signatures import EMPTY, LeafPosition, Signatures, Transitions
-from join_stage.in_process.slices import Posting
+from join_stage.in_process.signatures import EMPTY, LeafPosition, Signatures
 from join_stage.in_process.view_cache import LayoutPositions, ViewCache
 from join_stage.registry import Registry
 from join_stage.relational.state import JoinState
@@ -48,57 +46,6 @@ class _ExcessivePairs(Exception):
     """A document has more in common with others than is joined in process."""
 
 
-@dataclass(slots=True)
-class _Range:
-    """Documents with an equal leaf: part of a posting, and where the pair of leaves leads to."""
-
-    posting: Posting
-    begin: int
-    end: int
-    following: Transitions
-
-    def __len__(self) -> int:
-        return self.end - self.begin
-
-    @property
-    def documents(self) -> list[int]:
-        return self.posting.documents[self.begin : self.end]
-
-    @property
-    def times(self) -> list[int]:
-        return self.posting.times[self.begin : self.end]
-
-
-@dataclass(frozen=True, slots=True)
-class _PairRule:
-    """When a leaf at another position may pair with this one (`after` < dt <= `until`), and the
-    transitions to the state that the pair moves to."""
-
-    after: int
-    until: int
-    following: Transitions
-
-    def add(self, posting: Posting, time: int, to: list[_Range]) -> None:
-        """Adds the documents of a posting that a leaf of this time meets."""
-        times = posting.times
-        if not times:
-            return
-        after, until = time + self.after, time + self.until
-        end = len(times)
-        # Documents mostly come in order.
-        if times[-1] > until:
-            end = bisect_right(times, until)
-        elif times[-1] <= after:
-            return
-        begin = 0 if times[0] > after else bisect_right(times, after, 0, end)
-        if begin < end:
-            to.append(_Range(posting, begin, end, self.following))
-
-
-_PairRules = tuple[_PairRule | None, _PairRule | None]
-"""As the right one of a pair, and as the left one."""
-
-
 class InProcessJoin:
     """The documents of one engine that are joined in process, and what the last batch has found.
 
@@ -120,7 +67,7 @@ class InProcessJoin:
         self._new: dict[int, Leaves] = {}
         # By layout and by position, as queries are now.
         self._layouts: dict[Layout, LayoutPositions] = {}
-        self._rules: dict[LeafPosition, dict[LeafPosition, _PairRules]] = defaultdict(dict)
+        self._rules: dict[LeafPosition, dict[LeafPosition, PairRules]] = defaultdict(dict)
         self._version = (-1, -1)
 
     # Batches
@@ -172,7 +119,7 @@ class InProcessJoin:
         self._find_nothing()
 
     def clear(self) -> None:
-        """Lets go of all leaves: those of documents held have changed."""
+        """Lets go of all leaves: documents held were read anew."""
         self._cache.clear()
 
     def forget(self, watermark: int | None, documents: Sequence[int], *, exact: bool) -> None:
@@ -186,7 +133,7 @@ class InProcessJoin:
         self._cache.collected(strings)
 
     def settle(self) -> None:
-        """Follows the queries, and lets go of what is too much."""
+        """Follows the queries, and keeps to the bounds of the memory."""
         if self._signatures.settle(changed=self._edges.settle()):
             self._cache.clear()
         self._channels.settle()
@@ -198,13 +145,13 @@ class InProcessJoin:
             self._rules.clear()
 
     def held(self) -> dict[str, int]:
-        """The sizes of what is held in process, for `Engine.stats`."""
+        """The sizes of the view cache and the memo, for `Engine.stats`."""
         self.settle()
         cache = self._cache
         return {"slices": len(cache), "bytes": cache.bytes, "signatures": len(self._signatures)}
 
     def joined(self) -> dict[str, int]:
-        """Counts of what was joined in process so far, for `Engine.stats`."""
+        """Counts of documents, slices and pairs so far, for `Engine.stats`."""
         return {
             "documents": self.documents,
             "hits": self._cache.hits,
@@ -221,8 +168,8 @@ class InProcessJoin:
     def _join(self, document: int, layout: Layout, strings: tuple[int | None, ...]) -> None:
         time = self._residual.times[document]
         positions = self._positions_of(layout)
-        lefts: list[_Range] = []
-        rights: list[_Range] = []
+        lefts: list[Range] = []
+        rights: list[Range] = []
         for leaf, of_string in self._cache.slices_of(positions, strings):
             rules = self._rules[leaf]
             for other, posting in of_string.items():
@@ -251,23 +198,23 @@ class InProcessJoin:
             )
         return positions
 
-    def _rule(self, leaf: LeafPosition, other: LeafPosition) -> _PairRules:
+    def _rule(self, leaf: LeafPosition, other: LeafPosition) -> PairRules:
         """The rules of equal leaves at two positions, from an edge's lo < dt and |dt| <= wl."""
-        as_right: _PairRule | None = None
-        as_left: _PairRule | None = None
+        as_right: PairRule | None = None
+        as_left: PairRule | None = None
         edge = self._edges.between(other.path, leaf.path)
         if edge is not None:
             until = -1 if edge.lo >= 0 else edge.wl
-            as_right = _PairRule(-edge.wl - 1, until, self._signatures.transitions(other, leaf))
+            as_right = PairRule(-edge.wl - 1, until, self._signatures.transitions(other, leaf))
         edge = self._edges.between(leaf.path, other.path)
         if edge is not None:
             after = 0 if edge.lo >= 0 else -edge.wl - 1
-            as_left = _PairRule(after, edge.wl, self._signatures.transitions(leaf, other))
+            as_left = PairRule(after, edge.wl, self._signatures.transitions(leaf, other))
         return as_right, as_left
 
-    def _pair(self, document: int, time: int, ranges: list[_Range], *, right: bool) -> None:
-        """Finds what a document has in common with those of some ranges."""
-        hot: _Range | None = None
+    def _pair(self, document: int, time: int, ranges: list[Range], *, right: bool) -> None:
+        """Pairs a document with the documents of some ranges."""
+        hot: Range | None = None
         one_by_one = sum(map(len, ranges)) if len(ranges) > 1 else len(ranges[0])
         if self._strategies.ranges:
             longest = max(ranges, key=len) if len(ranges) > 1 else ranges[0]
@@ -299,7 +246,7 @@ class InProcessJoin:
             self._record(document, time, others, [times[one] for one in others], state, right=right)
 
     def _pair_range(
-        self, document: int, time: int, hot: _Range, states: dict[int, int], *, right: bool
+        self, document: int, time: int, hot: Range, states: dict[int, int], *, right: bool
     ) -> None:
         """Documents that have only a hot string in common with one; those that have more come to
         their next states."""
@@ -315,7 +262,7 @@ class InProcessJoin:
             del others[index], ends[index]
         self._record(document, time, others, ends, following[EMPTY], right=right)
 
-    def _pair_plainly(self, document: int, ranges: list[_Range], *, right: bool) -> None:
+    def _pair_plainly(self, document: int, ranges: list[Range], *, right: bool) -> None:
         equals = ((one.documents, *one.following.positions) for one in ranges)
         for other, hits in hits_of_all(self._registry, self._edges, equals):
             left, opposite = (other, document) if right else (document, other)

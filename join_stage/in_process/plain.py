@@ -24,7 +24,7 @@ Equal = tuple[Sequence[int], LeafPosition, LeafPosition]
 def hits_of_all(
     registry: Registry, edges: Edges, equals: Iterable[Equal]
 ) -> Iterator[tuple[int, tuple[Hit, ...]]]:
-    """What the cores of all plans leave of a document and each of the others."""
+    """The hits of a document and each of the others, by the cores of all plans."""
     pairs: dict[int, list[Binding]] = {}
     for others, left, right in equals:
         edge = edges.between(left.path, right.path)

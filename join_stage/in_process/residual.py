@@ -1,4 +1,4 @@
-"""What a signature does not say, completed for each pair of documents (law 7).
+"""Residual tests: conditions beyond a signature, tested for each pair of documents (law 7).
 
 Leaves that no value join reaches, comparisons of strings, and what composites ask beside their
 times: that no document stands on both sides, and that one begins after the other.  The queries of
@@ -62,7 +62,7 @@ class Completed:
 
 
 class ResidualTests:
-    """The times, composites and strings of what is held; the leaves are the view cache's."""
+    """Tests by times, composites and strings of documents held; leaves are in the view cache."""
 
     def __init__(
         self,
@@ -100,7 +100,7 @@ class ResidualTests:
             self._composites.pop(document, None)
 
     def filtered(self, document: int, leaves: Leaves) -> Iterator[Completed]:
-        """What the queries of one document find in it."""
+        """The matches of queries of a single document."""
         relations = Relations(left=self._bound(leaves), string=self._string)
         for plan in self._registry.filters.values():
             rows_of_plan = self._registry.rows_of(plan)
@@ -108,7 +108,7 @@ class ResidualTests:
                 yield Completed(plan, (document,), rows, heads, (FOREVER, 0, document))
 
     def completed(self, pairs: Sequence[OpenPair]) -> Iterator[Completed]:
-        """What is left of the hits of some pairs."""
+        """The matches that are left of the hits of some pairs."""
         needed = {
             document
             for pair in pairs
@@ -136,8 +136,8 @@ class ResidualTests:
                     yield Completed(hit.program.plan, documents, rows, heads, admitted)
 
     def _constrained(self, pair: OpenPair, plan: Plan) -> tuple[int, int, int] | None:
-        """What the queries of a row ask of a pair: the gap between its sides, when the right one
-        ends after the left one, its smallest document; None if its sides share one."""
+        """A pair as the constraints of queries see it: the gap between its sides, dt, its smallest
+        document; None if its sides share a document."""
         left, right = plan.composite
         dt = self.times[pair.right] - self.times[pair.left]
         gap, first, other = dt, pair.left, pair.right
@@ -167,7 +167,7 @@ class ResidualTests:
         return bound
 
     def _string(self, number: object) -> StringValue | None:
-        """What the number of a string stands for."""
+        """The value of a string, by its number."""
         assert isinstance(number, int)
         if number not in self._values:
             self._values[number] = self._state.string(number)

@@ -30,7 +30,7 @@ EMPTY = 0
 
 _PROBED = 1_000
 _UNASKED = 20_000
-"""After so many pairs it is looked how many were alike; for so many it may be left alone."""
+"""Every so many pairs, those alike are counted; for so many, signatures may then rest."""
 
 _STATES = 100_000
 _POSITIONS = 1_000_000
@@ -54,7 +54,7 @@ Common = frozenset[tuple[LeafPosition, LeafPosition]]
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """What the core of a program leaves of a pair of documents: where it has come to in R_T, and
+    """The rest of a pair of documents after the core of a program: its place in R_T's trie, and
     the bindings; a string is there as the left document's position that has it.
 
     Where it is `final`, nothing is left to be completed: these are rows and heads.
@@ -105,8 +105,8 @@ class Signatures:
 
     `pairs` counts the pairs of documents whose outcome was asked for, `new` the signatures that
     were evaluated for them.  Where fewer than half of the pairs are like others, signatures do
-    not pay: for a while `plain` pairs are asked of nobody, only counted.  `version` grows when
-    states and transitions begin anew.
+    not pay: for a while pairs go the plain way, and are only counted (`plain`).  `version` grows
+    when states and transitions begin anew.
     """
 
     def __init__(self, registry: Registry, edges: Edges, memory: int) -> None:
@@ -181,7 +181,7 @@ class Signatures:
         return number
 
     def outcome(self, state: int, pairs: int) -> Outcome:
-        """What the cores of all plans leave of so many pairs of documents in a state."""
+        """The hits of a state, which so many pairs of documents are in."""
         self.pairs += pairs
         outcome = self._outcomes.get(state)
         if outcome is None:

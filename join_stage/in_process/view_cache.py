@@ -41,7 +41,7 @@ _Leaves = tuple[int, int, tuple[int | None, ...]]
 """A document's time, the number of the tuple of its positions, and their strings."""
 
 _UNKNOWN = -1
-"""Instead of the number: only strings are known, those of the slices that the document is in, and
+"""Instead of the number, where only strings are known: of the slices that the document is in, and
 some whose slice was let go."""
 
 _SHAPES = 200_000
@@ -106,7 +106,7 @@ class ViewCache:
 
     @property
     def bytes(self) -> int:
-        """What slices and documents have of the memory, about."""
+        """The memory that slices and documents take, about."""
         return self._slice_bytes + self._document_bytes
 
     # Slices.
@@ -182,7 +182,7 @@ class ViewCache:
     # Documents.
 
     def layout_positions(self, layout: Layout, joins: Callable[[int], bool]) -> LayoutPositions:
-        """The positions of a layout, those of paths that join apart."""
+        """The positions of a layout; apart from others, the positions of paths that join."""
         rows = zip(layout.paths, layout.chains, strict=True)
         positions = tuple([self._position(path, chain) for path, chain in rows])
         joining = [
@@ -291,7 +291,7 @@ class ViewCache:
         self.version += 1
 
     def shrink(self) -> None:
-        """Lets go of what is beyond the memory."""
+        """Lets go of slices and documents beyond the memory."""
         if len(self._shapes) > _SHAPES or len(self._positions) > _SHAPES:
             self.clear()
         half = self._memory // 2
@@ -308,8 +308,8 @@ class ViewCache:
             self._unwritten = self.holes = True
 
     def _write(self) -> None:
-        """What comes in process is in the slices from the beginning: before it is looked for in
-        the relations it is written there only if something has gone since."""
+        """Brings the relations up to date before a look into them, if the slices have lost any
+        entry: documents joined in process are in the slices from the beginning."""
         if self._unwritten:
             self._state.write()
             self._unwritten = False

@@ -82,7 +82,7 @@ def string_columns(batches: Iterable[Batch]) -> Columns:
 
 
 def accept_columns(accepts: Sequence[Accepted]) -> Columns:
-    """What leaf paths accept as rows of `accept`."""
+    """Accepts of leaf paths as rows of `accept`."""
     return {
         "path": pa.array([path for path, _, _ in accepts], pa.int32()),
         "spine": pa.array([spine for _, spine, _ in accepts], pa.int32()),

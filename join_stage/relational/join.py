@@ -1,4 +1,4 @@
-"""The value join in DuckDB: for large batches, and for queries that review what is held.
+"""The join in DuckDB: for large batches, and for queries that review documents held.
 
 A batch becomes the relations' current one (Algorithm 2), its equal leaves the relation `pair`;
 then the conjunctive query of each template that has met its equalities is evaluated against R_T,

@@ -17,7 +17,7 @@ __all__ = ["QueryRelations"]
 
 
 class QueryRelations:
-    """The relations that say what the registry does, after each `flush`."""
+    """The registry in the relations, as of the last `flush`."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, registry: Registry) -> None:
         self._connection = connection

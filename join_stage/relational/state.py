@@ -1,7 +1,7 @@
 """The join state: Algorithm 2, and its reverse.
 
 A batch leaves its witnesses, its documents and composites, and the strings that are new.  Those
-that are joined in process are written behind: many at a time, or when somebody asks for them.
+that are joined in process are written behind: many at a time, or when they are asked for.
 As queries come and go, stage 1's leaf paths change, and with them the rows that bear them.
 """
 
@@ -32,13 +32,12 @@ bytes of memory one, within these bounds."""
 
 
 class JoinState:
-    """What documents have left behind; what is not in the relations yet waits for `write`.
+    """The documents' rows in the relations; batches that are not there yet wait for `write`.
 
-    `rows` are those of `node`, with what waits to be written; `came` says how many have ever
-    come, and `loosened` how many have ever gone or lost their string.  `accepts_changed` tells
-    that what paths accept has changed since it was last set to False, and `paths_changed` that it
-    has in the relation; `unsettled` are leaf paths that have taken over rows of others, and of
-    which the next batch says what else they accept.
+    `rows` counts the rows of `node`, written or waiting; `came` how many have ever come, and
+    `loosened` how many have ever gone or lost their string.  `accepts_changed` is set when accepts
+    change, and `paths_changed` when they do in the relation; `unsettled` are leaf paths that have
+    taken over rows of others, and whose other accepts come with the next batch.
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, memory: int = 0) -> None:
@@ -131,8 +130,8 @@ class JoinState:
         """Follows what became of leaf paths.
 
         `gone` are spines that are no more, `moved` leaf paths that are no more, with those that
-        take over their rows, or None where nobody asks for them; `unvalued` are leaf paths,
-        numbered as after the move, whose strings nobody asks for.
+        take over their rows, or None where no query reads them; `unvalued` are leaf paths,
+        numbered as after the move, whose strings no query reads.
         """
         self.write()
         self.paths_changed = True
@@ -208,7 +207,7 @@ class JoinState:
         return found[0] if found else None
 
     def strings_held(self, strings: Collection[int]) -> set[int]:
-        """Those of some strings that rows hold."""
+        """The strings of some that rows hold."""
         self.write()
         held = self._connection.execute(
             "SELECT DISTINCT s FROM node WHERE s IN (SELECT unnest(?::BIGINT[]))", [list(strings)]

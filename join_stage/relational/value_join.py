@@ -30,7 +30,7 @@ class Delta:
     """Which pairs are new.
 
     `first` is the first document of the current batch, None for one that is reviewed; `in_order`
-    tells that no document of the batch is earlier than one before it.
+    that no document of the batch is earlier than one before it.
     """
 
     first: int | None

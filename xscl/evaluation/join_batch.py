@@ -43,7 +43,7 @@ def joining_batch(
 
 
 def accepted(accepts: Sequence[Accept]) -> list[Accepted]:
-    """What leaf paths accept: path, spine, depths."""
+    """Accepts of leaf paths as path, spine, depths."""
     return [(accept.path, accept.spine, accept.depths) for accept in accepts]
 
 

@@ -1,4 +1,4 @@
-"""Match groups: all the queries that a tuple of documents satisfies, told once (law 8).
+"""Match groups: all the queries that a tuple of documents satisfies, found once (law 8).
 
 Documents that are alike satisfy the same queries, so the members of a group are shared by all
 groups of one channel, and a group comes into being only when it is looked at: thousands of

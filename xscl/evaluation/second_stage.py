@@ -47,17 +47,17 @@ class SecondStage(Protocol):
     # Batches
 
     def begin(self, batch: Batch) -> None:
-        """Takes in a batch of new documents; `outputs` then has what it completes."""
+        """Takes in a batch of new documents; `outputs` then has the rows that these complete."""
 
     def review(self, batch: Batch, queries: Collection[int]) -> None:
-        """Finds anew what some queries find among documents held, whose witnesses the batch has as
-        queries are now; `outputs` then has that."""
+        """Finds the rows of some queries among documents held, whose witnesses the batch has as
+        queries are now; `outputs` then has these rows."""
 
     def restore(self, batch: Batch, queries: Collection[int] = ()) -> None:
-        """Takes in a batch that was taken in before; `outputs` then has what some queries find."""
+        """Takes in a batch that came before; `outputs` then has the rows of some queries."""
 
     def rejoin(self, queries: Collection[int]) -> None:
-        """Finds anew what some queries find among all that is held."""
+        """Finds the rows of some queries among all documents held."""
 
     # Rows
 
@@ -77,7 +77,7 @@ class SecondStage(Protocol):
         (microseconds; None where anything may be).  It is called when all that a publication has
         caused is taken in, and until it has no more; each row is returned once."""
 
-    # What is held
+    # Holding
 
     def reach(self, spine: int) -> int:
         """For how long (microseconds) after its time a witness of a spine can be reached."""
@@ -92,7 +92,7 @@ class SecondStage(Protocol):
         """Strings that it was handed and does not hold, by number; all of them where `exact`."""
 
     def strings_held(self, strings: Collection[int]) -> Set[int]:
-        """Those of some strings that it holds."""
+        """The strings of some that it holds."""
 
     def drop_strings(self, strings: Sequence[int]) -> None:
         """Drops strings that no stage holds; their numbers are not used again."""

@@ -65,7 +65,7 @@ _Row = tuple[Subscription | Derived, Found]
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """What stages have found in a wave, and what time has completed after the last one."""
+    """The rows that stages have found in a wave, or after the last one as time passed."""
 
     stages: Sequence[SecondStage]
     timed: Sequence[StageRows]
@@ -86,7 +86,7 @@ class _Step:
 class Evaluation:
     """The stages of an engine, with its queries and the documents that it holds.
 
-    Documents that cannot be read are told to `on_error`, and counted.
+    Documents that cannot be read are reported to `on_error`, and counted.
     """
 
     def __init__(
@@ -185,7 +185,8 @@ class Evaluation:
         return deliveries + self._cascade(following)
 
     def restore(self, documents: Iterable[Document]) -> None:
-        """Holds documents that were held before, under their numbers; what they matched was told.
+        """Holds documents that were held before, under their numbers; their matches were returned
+        then.
 
         Composites are not made of them: `recompose` does that when all are there.
         """
@@ -386,7 +387,7 @@ class Evaluation:
         new = (*self._queries.take_accepts(), *changes.accepts)
         self._accepts += (accept for accept in new if accept.spine not in gone)
         if moved:
-            # What they have taken over can be told from what is out of reach only by these.
+            # Only these tell the rows that they have taken over from rows out of reach.
             for stage in self._stages:
                 stage.accept(accepted(self._accepts))
             self._accepts = []
@@ -452,8 +453,8 @@ class Evaluation:
                 self._composite_witnesses(owner, composite, wave.witnesses)
                 continue
             fed = [stream for stream in owner.feeds if self._queries.graph.read[stream]]
-            told = all_of_them or owner.on_match is not None or owner.standing.stream is not None
-            if not fed and (deliveries is None or not told):
+            wanted = all_of_them or owner.on_match is not None or owner.standing.stream is not None
+            if not fed and (deliveries is None or not wanted):
                 continue
             documents = [held[number] for number in found.documents]
             match = owner.match(found, documents, self._xpath.attribute_name)
