@@ -36,9 +36,9 @@ from xscl.cli.queries import check_stream, published, read_texts
 from xscl.cli.report import Report, report_of
 from xscl.cli.resume import check_dry_run, open_engine, take_queries, tell_plan
 from xscl.cli.sources import Reading, check_given, read_sources, source_options
+from xscl.documents.batches import in_batches
 from xscl.durable.positions import Mark, Positions
 from xscl.engine import Engine
-from xscl.evaluation.join_batch import in_batches
 from xscl.feeds import Rules
 from xscl.garbage import collect_rarely
 from xscl.matches.match import Match

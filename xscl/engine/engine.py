@@ -17,6 +17,7 @@ from typing import Literal, overload
 
 from join_stage import JoinProcessor, Strategies
 from xpath_stage import Strings, Witnesses, XPathEvaluator
+from xscl.documents.batches import in_batches
 from xscl.documents.bodies import Bodies
 from xscl.documents.document import Document
 from xscl.documents.intake import Arrivals, Intake, Skipped
@@ -30,7 +31,6 @@ from xscl.durable.state_file import StateFile
 from xscl.durable.undelivered import CALLBACK
 from xscl.engine.transactions import Outgoing, Transactions
 from xscl.errors import DocumentError, QueryError, StateError, XSCLError
-from xscl.evaluation.join_batch import in_batches
 from xscl.evaluation.match_groups import MatchGroup, MatchGroups
 from xscl.evaluation.second_stage import SecondStage, longest_reach
 from xscl.evaluation.stats import stats

@@ -35,9 +35,9 @@ from xscl.documents.retention import DocumentShape
 from xscl.documents.trees import in_pieces, parsed
 from xscl.errors import DocumentError
 from xscl.evaluation.grouping import Grouping
-from xscl.evaluation.join_batch import accepted, joining_batch
 from xscl.evaluation.match_groups import MatchGroups
 from xscl.evaluation.second_stage import SecondStage, StageRows, take_unheld_strings
+from xscl.evaluation.witness_batch import accepted, witness_batch
 from xscl.matches.match import Match
 from xscl.queries.catalogue import Catalogue
 from xscl.queries.shared_query import FormPart
@@ -399,7 +399,7 @@ class Evaluation:
         self._note_constants(wave)
         accepts, self._accepts = self._accepts, []
         strings = self._strings.take()
-        return joining_batch(wave.documents, wave.composites, wave.witnesses, accepts, strings)
+        return witness_batch(wave.documents, wave.composites, wave.witnesses, accepts, strings)
 
     def _note_constants(self, wave: Wave) -> None:
         """Notes what constants hold at the nodes of a wave's documents."""

@@ -1,0 +1,39 @@
+"""A batch on its way from stage 1 to the second stages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from join_stage import Accepted, Batch
+from xpath_stage import Accept, Witnesses, double_of
+from xscl.documents.composites import Composite
+from xscl.documents.document import Document
+
+__all__ = ["accepted", "witness_batch"]
+
+
+def witness_batch(
+    documents: Sequence[Document],
+    composites: Sequence[Composite],
+    witnesses: Witnesses,
+    accepts: Sequence[Accept],
+    strings: Sequence[tuple[int, str]],
+) -> Batch:
+    """The batch of some documents and composites, whose numbers ascend."""
+    return Batch(
+        tuple([(one.number, one.time, one.stream, one.id) for one in documents]),
+        tuple(
+            [
+                (one.number, one.time, one.start, min(one.documents), one.documents)
+                for one in composites
+            ]
+        ),
+        tuple(zip(witnesses.documents, witnesses.layouts, witnesses.strings, strict=True)),
+        tuple(accepted(accepts)),
+        tuple([(number, value, double_of(value)) for number, value in strings]),
+    )
+
+
+def accepted(accepts: Sequence[Accept]) -> list[Accepted]:
+    """Accepts of leaf paths as path, spine, depths."""
+    return [(accept.path, accept.spine, accept.depths) for accept in accepts]
