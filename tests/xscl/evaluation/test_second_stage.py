@@ -13,11 +13,11 @@ import duckdb
 import pytest
 
 from join_stage import Accepted, Batch, ChannelTuple, JoinProcessor, Wanted
-from xpath_stage import Strings, XPathEvaluator
+from xpath_stage import Strings, Witnesses, XPathEvaluator
 from xscl.dissection.dissect import dissect
 from xscl.documents.composites import Composite, Computed, Found
 from xscl.documents.document import Document
-from xscl.documents.intake import Intake
+from xscl.documents.intake import Arrivals, Intake
 from xscl.documents.retention import Retention
 from xscl.errors import DocumentError
 from xscl.evaluation.second_stage import SecondStage, longest_reach
@@ -188,8 +188,12 @@ class Stages:
         owner = Counting("counts", standing, QUERY, 0, None)
         self.queries._readers[QUERY] = Reader(owner, CountReader())
 
+    def read(self, *documents: tuple[str, float, str]) -> tuple[Arrivals, Witnesses]:
+        self.evaluation.follow_queries()
+        return self.evaluation.read(map(envelope, documents), raising=True)
+
     def publish(self, *documents: tuple[str, float, str]) -> list[tuple[str, float, Any]]:
-        deliveries = self.evaluation.publish(map(envelope, documents))
+        deliveries = self.evaluation.publish(*self.read(*documents))
         return [(match.query, match.time, match.documents) for _, match in deliveries]
 
 
@@ -263,12 +267,12 @@ def test_a_string_is_held_as_long_as_any_stage_holds_it() -> None:
 def test_groups_and_counts_have_what_time_completes() -> None:
     with closing(Stages(JOIN)) as stages:
         stages.publish(*DOCUMENTS)
-        groups, _ = stages.evaluation.publish_grouped([envelope(LATER)])
+        groups, _ = stages.evaluation.publish_grouped(*stages.read(LATER))
         assert [(group.queries, group.documents) for group in groups] == [
             (("counts",), COUNTED[2]),
         ]
     with closing(Stages(JOIN)) as stages:
-        counts = stages.evaluation.count(map(envelope, [*DOCUMENTS, LATER]))
+        counts = stages.evaluation.count(*stages.read(*DOCUMENTS, LATER))
         assert counts == {"joined": 1, "counts": 1}
 
 
