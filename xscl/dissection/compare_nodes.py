@@ -6,8 +6,6 @@ nodes is an edge between them, each occurrence of a path or of functions being a
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from templates import Edge
 from xscl.dissection.draft import DisjunctDraft
 from xscl.dissection.tree_patterns import Growing
@@ -28,4 +26,4 @@ def compare_nodes(draft: DisjunctDraft) -> DisjunctDraft:
         # A node is always equal to itself.
         if not (conjunct.operator == "=" and left == right):
             edges.append(Edge(conjunct.operator, left, right))
-    return replace(draft, patterns=growing.grown(), edges=tuple(edges))
+    return draft._replace(patterns=growing.grown(), edges=tuple(edges))

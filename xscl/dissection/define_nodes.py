@@ -6,7 +6,6 @@ removes them, and what they say turns into filters of the nodes that stay.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Literal
 
 from templates import JoinGraph, Node
@@ -55,7 +54,7 @@ def define_nodes(draft: DisjunctDraft) -> DisjunctDraft:
             axis = "child" if node.step.axis == "/" else "descendant"
             step = PatternStep(axis, tag_test(node.step.test), tests)
             definitions[node.number] = (*above, step)
-    return replace(draft, definitions=definitions, opened=tuple(left_open))
+    return draft._replace(definitions=definitions, opened=tuple(left_open))
 
 
 def _branch(children: dict[int, list[PatternNode]], root: PatternNode) -> Condition:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import wraps
 
 from xscl.dissection.compare_nodes import compare_nodes
@@ -26,7 +25,7 @@ def in_each(step: Callable[[DisjunctDraft], DisjunctDraft]) -> Callable[[Draft],
 
     @wraps(step)
     def each(draft: Draft) -> Draft:
-        return replace(draft, disjuncts=tuple(map(step, draft.disjuncts)))
+        return draft._replace(disjuncts=tuple(map(step, draft.disjuncts)))
 
     return each
 

@@ -1,14 +1,19 @@
-"""A query while it is taken apart: what the steps of `dissect.py` have found so far."""
+"""A query while it is taken apart: what the steps of `dissect.py` have found so far.
+
+Named tuples: each step replaces some fields, which a dataclass does much slower.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
 
 from join_stage import TimeConstraint
 from templates import Edge, JoinGraph
 from xpath_stage import Definition
 from xscl.dissection.open_constants import OpenConstant
-from xscl.dissection.parts import JoinOperator, Side
+from xscl.dissection.parts import JoinOperator, OperatorSide
 from xscl.dissection.tree_patterns import TreePatterns
 from xscl.language.normal_form import Conjunct
 from xscl.language.syntax import Query
@@ -16,30 +21,28 @@ from xscl.language.syntax import Query
 __all__ = ["DisjunctDraft", "Draft", "OperatorGraph"]
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorGraph:
+class OperatorGraph(NamedTuple):
     """An operator before it is planned: the fields are those of `JoinOperator`."""
 
-    sides: tuple[Side, ...]
+    sides: tuple[OperatorSide, ...]
     constraint: TimeConstraint
     graph: JoinGraph
     columns: tuple[int, ...]
     valued: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DisjunctDraft:
+class DisjunctDraft(NamedTuple):
     """One disjunct; a comment names the step that fills in the fields below it."""
 
     # split_disjuncts
     query: Query
     conjuncts: tuple[Conjunct, ...]
     patterns: TreePatterns
-    selected: dict[str, int]
+    selected: Mapping[str, int]
     # compare_nodes, which adds to the patterns, too
     edges: tuple[Edge, ...] = ()
     # define_nodes
-    definitions: dict[int, Definition] = field(default_factory=dict)
+    definitions: Mapping[int, Definition] = MappingProxyType({})
     opened: tuple[tuple[int, OpenConstant], ...] = ()
     # join_blocks
     graphs: tuple[OperatorGraph, ...] = ()
@@ -54,11 +57,10 @@ class DisjunctDraft:
         return tuple(dict.fromkeys((*self.patterns.outputs, *self.selected.values(), *opened)))
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(NamedTuple):
     """A query: the streams and tree patterns of its blocks, then its disjuncts."""
 
     query: Query
     streams: tuple[str, ...] = ()
-    patterns: TreePatterns = field(default_factory=TreePatterns)
+    patterns: TreePatterns = TreePatterns()
     disjuncts: tuple[DisjunctDraft, ...] = ()

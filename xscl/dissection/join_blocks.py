@@ -7,12 +7,11 @@ written.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from join_stage import TimeConstraint
 from templates import Edge, JoinGraph, Node
 from xscl.dissection.draft import DisjunctDraft, OperatorGraph
-from xscl.dissection.parts import Side
+from xscl.dissection.parts import OperatorSide
 from xscl.language.walk import operators
 
 __all__ = ["join_blocks"]
@@ -23,10 +22,10 @@ def join_blocks(draft: DisjunctDraft) -> DisjunctDraft:
     nodes = draft.patterns.nodes
     left = draft.edges
     graphs: list[OperatorGraph] = []
-    waiting: list[Side] = []
+    waiting: list[OperatorSide] = []
     block = 0
     for join, reached in operators(draft.query.source):
-        waiting += (Side((number,)) for number in range(block, reached))
+        waiting += (OperatorSide((number,)) for number in range(block, reached))
         block = reached
         sides = waiting[-2], waiting[-1]
         covered = (*sides[0].blocks, *sides[1].blocks)
@@ -37,17 +36,17 @@ def join_blocks(draft: DisjunctDraft) -> DisjunctDraft:
         )
         left = tuple(edge for edge in left if edge not in here)
         constraint = TimeConstraint(join.operator == "FOLLOWED BY", join.window.length)
-        waiting[-2:] = [Side(covered, len(graphs))]
+        waiting[-2:] = [OperatorSide(covered, len(graphs))]
         graphs.append(_operator_graph(draft, sides, constraint, here, left, graphs))
     if not graphs:
         alone = TimeConstraint(False, None)
-        graphs.append(_operator_graph(draft, (Side((0,)),), alone, (), (), ()))
-    return replace(draft, graphs=tuple(graphs))
+        graphs.append(_operator_graph(draft, (OperatorSide((0,)),), alone, (), (), ()))
+    return draft._replace(graphs=tuple(graphs))
 
 
 def _operator_graph(
     draft: DisjunctDraft,
-    sides: tuple[Side, ...],
+    sides: tuple[OperatorSide, ...],
     constraint: TimeConstraint,
     edges: tuple[Edge, ...],
     above: tuple[Edge, ...],

@@ -7,7 +7,6 @@ place in it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from xscl.dissection.draft import Draft
 from xscl.language.syntax import Block, Query, SubQuery
@@ -24,7 +23,7 @@ def name_streams(draft: Draft) -> Draft:
         operand.stream.text if isinstance(operand, Block) else next(inner)
         for operand in operands(draft.query.source)
     )
-    return replace(draft, streams=streams)
+    return draft._replace(streams=streams)
 
 
 def sub_query_names(query: Query) -> Iterator[tuple[str, SubQuery]]:

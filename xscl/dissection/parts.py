@@ -7,7 +7,7 @@ operator above joins like documents, by the few nodes it asks for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -19,11 +19,11 @@ from xscl.dissection.tree_patterns import PatternNode
 from xscl.language.syntax import Query
 from xscl.stream_names import is_internal
 
-__all__ = ["Disjunct", "Dissection", "JoinOperator", "Side"]
+__all__ = ["Disjunct", "Dissection", "JoinOperator", "OperatorSide"]
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class OperatorSide:
     """One side of an operator: a block (`operator` is None), or what an earlier operator of the
     disjunct found; `blocks` are the blocks that it covers, in text order."""
 
@@ -47,7 +47,7 @@ class JoinOperator:
     those in `valued` the operator above compares the string values.
     """
 
-    sides: tuple[Side, ...]
+    sides: tuple[OperatorSide, ...]
     constraint: TimeConstraint
     graph: JoinGraph
     plan: Plan
@@ -85,8 +85,8 @@ class Disjunct:
     patterns: tuple[PatternNode, ...]
     operators: tuple[JoinOperator, ...]
     outputs: tuple[int, ...]
-    selected: dict[str, int]
-    definitions: dict[int, Definition]
+    selected: Mapping[str, int]
+    definitions: Mapping[int, Definition]
     opened: tuple[tuple[int, OpenConstant], ...] = ()
 
     def __post_init__(self) -> None:

@@ -30,7 +30,7 @@ def plan_operators(draft: DisjunctDraft) -> DisjunctDraft:
                 valued=one.valued,
             )
         )
-    return replace(draft, operators=tuple(planned))
+    return draft._replace(operators=tuple(planned))
 
 
 def _in_order(graph: JoinGraph, draft: DisjunctDraft) -> JoinGraph:

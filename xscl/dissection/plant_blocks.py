@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from xscl.dissection.draft import Draft
 from xscl.dissection.tree_patterns import Growing
 from xscl.language.walk import operands
@@ -16,4 +14,4 @@ def plant_blocks(draft: Draft) -> Draft:
     growing = Growing(draft.patterns)
     for index, operand in enumerate(operands(draft.query.source)):
         growing.block(index, operand)
-    return replace(draft, patterns=growing.grown())
+    return draft._replace(patterns=growing.grown())

@@ -6,7 +6,6 @@ multiply.  Equal ones are one.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import chain, product
 
 from xscl.dissection.draft import DisjunctDraft, Draft
@@ -25,4 +24,4 @@ def split_disjuncts(draft: Draft) -> Draft:
     )
     selected = {name: patterns.variables[name] for name in selected_variables(query)}
     split = (DisjunctDraft(query, conjuncts, patterns, selected) for conjuncts in conjunctions)
-    return replace(draft, disjuncts=tuple(split))
+    return draft._replace(disjuncts=tuple(split))

@@ -7,7 +7,9 @@ or a function in a predicate gives a node of its own for each occurrence.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import NamedTuple
 
 from xscl.dissection.xpath_text import compared_with
 from xscl.language.conditions import as_filter, binds, conjuncts_of, counts_positions, existence
@@ -38,13 +40,12 @@ class PatternNode:
             raise ValueError(f"node {self.number} stands before its parent {self.parent}")
 
 
-@dataclass(frozen=True, slots=True)
-class TreePatterns:
+class TreePatterns(NamedTuple):
     """The tree patterns of all blocks: the nodes by number, the node of each variable, and the
     output node of each block."""
 
     nodes: tuple[PatternNode, ...] = ()
-    variables: Mapping[str, int] = field(default_factory=dict)
+    variables: Mapping[str, int] = MappingProxyType({})
     outputs: tuple[int, ...] = ()
 
 

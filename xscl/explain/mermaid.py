@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from xscl.dissection.parts import Disjunct, Dissection, Side
+from xscl.dissection.parts import Disjunct, Dissection, OperatorSide
 from xscl.explain.stages import comparisons, roles
 from xscl.explain.words import Words, operator, within
 from xscl.stream_names import is_internal
@@ -119,7 +119,7 @@ def _pattern(part: Disjunct, words: Words, block: int, at: str) -> Iterator[str]
                 yield f"{at}n{node.parent} --> {here}"
 
 
-def _side_at(side: Side, at: str) -> str:
+def _side_at(side: OperatorSide, at: str) -> str:
     """The id of a side: of a block, or of the operator that finds it."""
     return f"{at}b{side.blocks[0] + 1}" if side.operator is None else f"{at}t{side.operator + 1}"
 

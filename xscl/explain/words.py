@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xscl.dissection.parts import Disjunct, Dissection, JoinOperator, Side
+from xscl.dissection.parts import Disjunct, Dissection, JoinOperator, OperatorSide
 from xscl.dissection.tree_patterns import PatternNode
 from xscl.language.syntax import Condition, Function, Literal
 from xscl.language.unparse import Wording
@@ -52,7 +52,7 @@ class Words:
         """The filters of a node, without their brackets."""
         return [plain(self._condition(condition)) for condition in node.conditions]
 
-    def side(self, side: Side) -> str:
+    def side(self, side: OperatorSide) -> str:
         """A side of a stage."""
         if side.operator is None:
             return numbered("block", side.blocks)

@@ -28,7 +28,7 @@ from xscl.language.syntax import (
     Wrapped,
 )
 
-__all__ = ["ConstantTest", "Join", "Operand", "conjunctions", "disjuncts", "side_of"]
+__all__ = ["ConstantTest", "NodeComparison", "Operand", "conjunctions", "disjuncts", "side_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Operand:
 
 
 @dataclass(frozen=True, slots=True)
-class Join:
+class NodeComparison:
     """A comparison of two nodes."""
 
     operator: str
@@ -63,7 +63,7 @@ class ConstantTest:
     constant: str | Parameter | None
 
 
-Conjunct = Join | ConstantTest
+Conjunct = NodeComparison | ConstantTest
 
 
 def disjuncts(predicate: Predicate | None) -> list[tuple[Conjunct, ...]]:
@@ -106,7 +106,7 @@ def _compare(comparison: Comparison) -> Iterator[tuple[Conjunct, ...]]:
             return
         left, right, operator = right, left, FLIPPED[operator]
     if isinstance(right, Operand):
-        yield (Join(operator, left, right),)
+        yield (NodeComparison(operator, left, right),)
     elif right is not None or operator == "!=":
         yield (ConstantTest(operator, left, right),)
 

@@ -7,7 +7,7 @@ import pytest
 from join_stage import TimeConstraint
 from xpath_stage import Definition, Spine
 from xscl.dissection.dissect import dissect
-from xscl.dissection.parts import Disjunct, Dissection, JoinOperator, Side
+from xscl.dissection.parts import Disjunct, Dissection, JoinOperator, OperatorSide
 from xscl.language import parse
 from xscl.stream_names import is_internal
 
@@ -208,8 +208,8 @@ def test_a_chain_is_a_stage_for_each_operator() -> None:
         "FOLLOWED BY {lower-case(y) = u, 5} C//d[./e->u]"
     )
     first, second = part.operators
-    assert first.sides == (Side((0,)), Side((1,)))
-    assert second.sides == (Side((0, 1), 0), Side((2,)))
+    assert first.sides == (OperatorSide((0,)), OperatorSide((1,)))
+    assert second.sides == (OperatorSide((0, 1), 0), OperatorSide((2,)))
     names = [part.patterns[node].step.test for node in first.columns]
     # The outputs of A and B, then what the next stage compares: y under a function.
     assert names == ["a", "c", "."]
@@ -241,8 +241,8 @@ def test_a_comparison_is_made_as_early_as_can_be(text: str) -> None:
 def test_a_comparison_waits_for_all_of_its_variables() -> None:
     part = part_of("A//a->x JOIN {} (B//b->y JOIN {x = z AND y = z} C//c->z)")
     inner, outer = part.operators
-    assert inner.sides == (Side((1,)), Side((2,)))
-    assert outer.sides == (Side((0,)), Side((1, 2), 0))
+    assert inner.sides == (OperatorSide((1,)), OperatorSide((2,)))
+    assert outer.sides == (OperatorSide((0,)), OperatorSide((1, 2), 0))
     assert len(inner.graph.value_joins) == len(outer.graph.value_joins) == 1
 
 

@@ -14,7 +14,7 @@ import pytest
 from xpath_stage import Definition
 from xscl.dissection.dissect import STEPS, dissect
 from xscl.dissection.draft import DisjunctDraft, Draft
-from xscl.dissection.parts import Disjunct, Side
+from xscl.dissection.parts import Disjunct, OperatorSide
 from xscl.dissection.tree_patterns import PatternNode
 from xscl.language import parse
 from xscl.language.normal_form import ConstantTest
@@ -121,7 +121,7 @@ JOIN = "S//a->x[b->y] JOIN {x = u} S//c->u JOIN {y = v} S//d->v"
 def test_sides_are_blocks_in_order() -> None:
     for blocks, operator in (((), None), ((1, 0), 0), ((0, 0), 0), ((0, 1), None), ((0,), 0)):
         with pytest.raises(ValueError, match="block"):
-            Side(blocks, operator)
+            OperatorSide(blocks, operator)
 
 
 def test_an_operator_is_whole() -> None:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tests.oracle.nested_loops import compare_strings
 from xscl.language import parse
-from xscl.language.normal_form import Conjunct, ConstantTest, Join, Operand, disjuncts
-from xscl.language.syntax import Join as JoinOperator
+from xscl.language.normal_form import Conjunct, ConstantTest, NodeComparison, Operand, disjuncts
+from xscl.language.syntax import Join
 
 # The oracle: predicates as data, written as XSCL, and what they say of two values.
 
@@ -85,7 +85,7 @@ def holds(predicate: Predicate, assignment: dict[str, str]) -> bool:
 def normal_form(predicate: str) -> list[tuple[Conjunct, ...]]:
     (query,), errors = parse(f"S//a->x JOIN {{{predicate}}} S//b->y")
     assert not errors
-    assert isinstance(query.source, JoinOperator)
+    assert isinstance(query.source, Join)
     return disjuncts(query.source.predicate)
 
 
@@ -117,7 +117,7 @@ def told(conjunct: Conjunct) -> str:
             path = f"{function}({path})"
         return path
 
-    if isinstance(conjunct, Join):
+    if isinstance(conjunct, NodeComparison):
         return f"{operand(conjunct.left)} {conjunct.operator} {operand(conjunct.right)}"
     return f"{operand(conjunct.operand)} {conjunct.operator} {conjunct.constant!r}"
 
@@ -165,8 +165,8 @@ def test_forms(predicate: str, form: list[list[str]]) -> None:
 
 def test_every_occurrence_of_a_path_is_its_own() -> None:
     ((first, second),) = normal_form("x/n = y AND x/n = y/m")
-    assert isinstance(first, Join)
-    assert isinstance(second, Join)
+    assert isinstance(first, NodeComparison)
+    assert isinstance(second, NodeComparison)
     assert first.left.steps[0].at != second.left.steps[0].at
     ((first, second),) = normal_form("x/n = y AND x/n = y")
     assert first != second
