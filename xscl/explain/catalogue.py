@@ -7,6 +7,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from io import StringIO
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from templates import JoinGraph, Template
 from xscl.dissection.parts import Dissection
@@ -25,7 +30,7 @@ def explain_file(dissections: Sequence[Dissection]) -> str:
     """The texts of up to 20 queries of a file, then, of several, their catalogue; of more queries
     the catalogue alone."""
     if len(dissections) > _MOST:
-        how = f"{len(dissections):,} queries; `xscl explain … --query NAME` tells of one of them"
+        how = f"{len(dissections):,} queries; `xscl explain … --query NAME` shows one of them"
         return f"{catalogue_text(dissections)}\n\n{how}"
     texts = [as_text(dissection, dissections) for dissection in dissections]
     if len(dissections) > 1:
@@ -52,7 +57,7 @@ def _templates(dissections: Sequence[Dissection]) -> Iterator[str]:
     if not ranked:
         yield "templates: none, since nothing joins"
         return
-    rows = [("template", "minor", "value joins", "queries", "")]
+    rows = [("template", "minor", "value joins", "queries", "names")]
     for template in ranked:
         names = list(queries[template.id])
         value_joins = str(len(template.graph.value_joins))
@@ -101,15 +106,19 @@ def _minor(graph: JoinGraph) -> str:
     edges = ", ".join(f"{e.left + 1} {e.operator} {e.right + 1}" for e in graph.edges)
     drawn = " | ".join(" ".join(side) or "—" for side in sides)
     whole = f"{drawn}: {edges}" if edges else "empty"
-    return _clipped(whole, _WIDEST_MINOR)
+    return whole if len(whole) <= _WIDEST_MINOR else f"{whole[: _WIDEST_MINOR - 1]}…"
 
 
 def _table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (f"{plain(cell):<{width}}" for cell, width in zip(row, widths, strict=True))
-        yield _clipped("  ".join(cells).rstrip(), WIDTH)
-
-
-def _clipped(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: width - 1]}…"
+    """The lines of a table; its first row is the heading.  Long cells end in an ellipsis."""
+    heading, *others = rows
+    table = Table(box=None, pad_edge=False)
+    for head in heading:
+        number = head in ("value joins", "queries")
+        table.add_column(head, justify="right" if number else "left", no_wrap=True)
+    for row in others:
+        table.add_row(*(Text(plain(cell)) for cell in row))
+    console = Console(width=WIDTH, color_system=None, file=StringIO())
+    with console.capture() as captured:
+        console.print(table)
+    yield from (line.rstrip() for line in captured.get().splitlines())

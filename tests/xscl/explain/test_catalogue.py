@@ -33,7 +33,7 @@ def test_more_are_a_catalogue() -> None:
     told = explain_file(many(21))
     assert "conjunctive query" not in told
     assert told.startswith(catalogue_text(many(21)))
-    assert "21 queries; `xscl explain … --query NAME` tells of one of them" in told
+    assert "21 queries; `xscl explain … --query NAME` shows one of them" in told
     assert "q1, q2, q3 and 18 more" in told
 
 
