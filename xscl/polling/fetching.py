@@ -9,20 +9,32 @@ import queue
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from xscl.feeds import NotAFeed
 from xscl.feeds.items import ParsedFeed
 from xscl.polling.clock import Clock
 from xscl.polling.core import Answer, Failed, Fetch, Parsed, Polling
-from xscl.polling.parsing import Parser
 from xscl.polling.state import FeedState, Policy
 from xscl.web.exchange import Response
 from xscl.web.retrieval import Retrieval, RetrievalError
 from xscl.web.targets import Credentials
 
-__all__ = ["Fetched", "Fetching"]
+__all__ = ["Fetched", "Fetching", "Parser"]
 
 log = logging.getLogger("xscl")
+
+
+class Parser(Protocol):
+    """Reads the body of a feed; raises NotAFeed.  Called from several threads.
+
+    `address` is the one that the feed is known by, `base` the one that its relative links start
+    from.
+    """
+
+    def __call__(
+        self, body: bytes, address: str, *, content_type: str | None, base: str | None
+    ) -> ParsedFeed: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,8 @@ from dataclasses import replace
 
 from xscl.feeds.items import ParsedFeed
 from xscl.polling.clock import Clock
-from xscl.polling.fetching import Fetched, Fetching
+from xscl.polling.fetching import Fetched, Fetching, Parser
 from xscl.polling.news import Seen, SeenItem
-from xscl.polling.parsing import Parser
 from xscl.polling.state import FeedState, Policy
 from xscl.polling.store import Changes, Envelope, FeedStore, SeenDocument
 from xscl.polling.watched_feeds import WatchedFeed
