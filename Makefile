@@ -38,6 +38,7 @@ fuzz: $(VENV)/.fuzz
 	XSCL_LIVES=500 $(BIN)/python -m pytest tests/xscl/durable/test_live_restarts.py
 	XSCL_LIVES=1000 XSCL_SEED=$(LIFE) $(BIN)/python -m pytest tests/xscl/engine/test_lives.py
 	XSCL_CASES=250 $(BIN)/python -m pytest tests/xscl/engine/test_strategies.py
+	XSCL_FEEDS=200 $(BIN)/python -m pytest tests/xscl/polling/test_week.py
 
 # Every figure of docs/benchmarks.md, measured anew: at the thesis' sizes and beyond, or reduced to
 # some five minutes; and a guard against getting slower. One figure alone:
