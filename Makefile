@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test fuzz bench bench-quick clean
+.PHONY: demo test room fuzz bench bench-quick clean
 
 demo: $(VENV)/.run
 	$(BIN)/xscl demo
@@ -17,6 +17,17 @@ test: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
+
+# Lint, types, doctests and tests of one room or module: make room ROOM=xscl/feeds, or
+# ROOM=xscl/feeds/dates.py
+ROOM ?= templates
+HERE = $(ROOM) $(wildcard tests/$(ROOM) tests/$(dir $(ROOM))test_$(notdir $(ROOM)))
+
+room: $(VENV)/.dev
+	$(BIN)/ruff check $(HERE)
+	$(BIN)/ruff format --check $(HERE)
+	$(BIN)/mypy --strict
+	$(BIN)/python -m pytest --quiet $(HERE)
 
 # Random queries beside their XQuery, then hostile bytes for each reader of a stranger's input,
 # each for as long as asked: make fuzz SECONDS=600; a thousand rounds of queries that come and go;

@@ -1,7 +1,11 @@
-"""What is told of whole files of queries, word for word: golden/*.xscl beside golden/*.txt."""
+"""The explanation of whole files of queries, word for word: golden/*.xscl beside golden/*.txt.
+
+With XSCL_GOLDEN=1 in the environment the expectations are written anew.
+"""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -20,10 +24,15 @@ def dissected(file: Path) -> list[Dissection]:
     return [dissect(query) for query in queries]
 
 
+def expect(file: Path, text: str) -> None:
+    if os.environ.get("XSCL_GOLDEN"):
+        file.write_text(text, encoding="utf-8")
+    assert file.read_text(encoding="utf-8") == text
+
+
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_text(file: Path) -> None:
-    told = explain_file(dissected(file))
-    assert told + "\n" == file.with_suffix(".txt").read_text(encoding="utf-8")
+    expect(file.with_suffix(".txt"), explain_file(dissected(file)) + "\n")
 
 
 def test_the_lines_fit_a_terminal() -> None:
@@ -33,4 +42,4 @@ def test_the_lines_fit_a_terminal() -> None:
 
 def test_flowchart() -> None:
     (file,) = (file for file in FILES if file.stem == "sub-query")
-    assert as_mermaid(dissected(file)) + "\n" == file.with_suffix(".mmd").read_text("utf-8")
+    expect(file.with_suffix(".mmd"), as_mermaid(dissected(file)) + "\n")
