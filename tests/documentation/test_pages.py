@@ -34,8 +34,9 @@ from lark import Token
 from lark.grammar import Rule
 
 import xscl
+from xscl import times
 from xscl.cli.parameters import read_parameters
-from xscl.language import parse, syntax, windows
+from xscl.language import parse, syntax
 from xscl.language.checks.functions import FILTERING, WRAPPING
 from xscl.language.checks.names import PREDECLARED
 from xscl.language.parse import _grammar
@@ -237,8 +238,8 @@ def test_the_examples_use_the_whole_grammar(monkeypatch: pytest.MonkeyPatch) -> 
     assert sorted(known - used - REFUSED) == []
     assert sorted(REFUSED - known) == []
     assert sorted(REFUSED & used) == []
-    lengths = {unit: windows.microseconds("1", unit) for unit in windows._UNITS}
-    shown = {windows.microseconds("1", unit) for unit in units}
+    lengths = {unit: times.microseconds("1", unit) for unit in times._UNITS}
+    shown = {times.microseconds("1", unit) for unit in units}
     assert [unit for unit, length in lengths.items() if length not in shown] == []
 
 
@@ -323,7 +324,7 @@ def kind_of_test(test: str) -> str:
 
 def test_the_tables_are_complete() -> None:
     code = set(re.findall(r"`([^`\n]+)`", PAGE))
-    assert set(windows._UNITS) - code == set()
+    assert set(times._UNITS) - code == set()
     assert set(FILTERING) - {text.partition("(")[0] for text in code} == set()
     prefixes = re.findall(r"^\| `(\w+)` \| `(\S+:\S+)` \|$", PAGE, re.MULTILINE)
     assert dict(prefixes) == PREDECLARED
