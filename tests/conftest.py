@@ -3,16 +3,22 @@ shared out to several workers, where there are such."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import is_hypothesis_test, settings
+from hypothesis import Phase, is_hypothesis_test, settings
+
+from tests.shared import wanting
 
 if TYPE_CHECKING:
     from xdist.remote import Producer
     from xdist.scheduler import LoadScopeScheduling
 
 settings.register_profile("patient", settings(), deadline=None)
+settings.register_profile(
+    "unshrunk", settings(deadline=None, phases=(Phase.explicit, Phase.generate))
+)
 settings.load_profile("patient")
 
 _SPARK = "tests/xscl/spark/"
@@ -43,3 +49,17 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadSco
             return next((place for place in _TOGETHER if nodeid.startswith(place)), nodeid)
 
     return Scheduling(config, log)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """How much was not tested for want of the documents shared by all."""
+    places: Counter[str] = Counter()
+    for report in terminalreporter.stats.get("skipped", ()):
+        *_, reason = report.longrepr
+        _, of_them, part = reason.partition(wanting())
+        if of_them:
+            places[part.removeprefix("/")] += 1
+    if places:
+        each = ", ".join(f"{tests} of {place}" for place, tests in places.most_common())
+        line = f"{places.total()} tests skipped for want of ../shared: {each}"
+        terminalreporter.write_line(line, yellow=True)

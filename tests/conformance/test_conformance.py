@@ -17,10 +17,11 @@ from tests.conformance.runner import (
     read_cases,
 )
 from tests.oracle.canonical import differences
+from tests.shared import SHARED, needs
 
 OWN = sorted((Path(__file__).parent / "cases").glob("*.jsonl"))
-SHARED = Path(__file__).parents[2].parent / "shared" / "conformance"
-SHARED_CASES = [SHARED / f"{name}.jsonl" for name in ("core", "full", "json", "wide")]
+CASES = SHARED / "conformance"
+SHARED_CASES = [CASES / f"{name}.jsonl" for name in ("core", "full", "json", "wide")]
 
 
 def parameters(*paths: Path) -> list[object]:
@@ -52,15 +53,15 @@ def test_own_cases(case: Case) -> None:
     check(case, MORE_FEEDINGS)
 
 
-@pytest.mark.skipif(not SHARED.exists(), reason=f"the shared cases are not at {SHARED}")
+@needs("conformance")
 @pytest.mark.parametrize("case", parameters(*SHARED_CASES))
 def test_shared_cases(case: Case) -> None:
     # Results of JSON documents are section 7's, which the cases of json.jsonl leave open.
     check(case, FEEDINGS, results=not case["case"].startswith("json-"))
 
 
-@pytest.mark.skipif(not SHARED.exists(), reason=f"the shared cases are not at {SHARED}")
-@pytest.mark.parametrize("case", parameters(SHARED / "errors.jsonl"))
+@needs("conformance")
+@pytest.mark.parametrize("case", parameters(CASES / "errors.jsonl"))
 def test_shared_errors(case: Case) -> None:
     expected = case["error"]
     place = expected["query"], expected["line"], expected["column"]

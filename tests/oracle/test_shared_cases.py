@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from functools import cache
-from pathlib import Path
 from typing import Any, Literal
 
 import pytest
@@ -42,9 +41,9 @@ from tests.oracle.terms import (
     Text,
     VariablePath,
 )
+from tests.shared import SHARED, needs
 
 Kind = Literal["FOLLOWED BY", "JOIN"]
-SHARED = Path(__file__).parents[2].parent / "shared" / "conformance"
 
 
 def step(where: str, variable: str | None = None, *branches: Step | tuple[Step, ...]) -> Step:
@@ -344,7 +343,7 @@ CASES: dict[str, dict[str, Query]] = {
 
 @cache
 def shared() -> dict[str, dict[str, Any]]:
-    files = (SHARED / f"{name}.jsonl" for name in ("full", "wide"))
+    files = (SHARED / "conformance" / f"{name}.jsonl" for name in ("full", "wide"))
     cases = (json.loads(line) for file in files for line in file.read_text("utf-8").splitlines())
     return {case["case"]: case for case in cases}
 
@@ -360,7 +359,7 @@ def documents_of(case: str) -> list[Document]:
     ]
 
 
-here = pytest.mark.skipif(not SHARED.exists(), reason=f"the shared cases are not at {SHARED}")
+here = needs("conformance")
 
 
 @here

@@ -16,10 +16,9 @@ from benchmarks.archives import (
     fetched,
     replayed,
 )
+from tests.shared import needs
 
-pytestmark = pytest.mark.skipif(
-    not ARCHIVES.exists(), reason="shared/data/feed-archives is not beside the checkout"
-)
+pytestmark = needs("data", "feed-archives")
 
 
 @pytest.fixture(scope="module")

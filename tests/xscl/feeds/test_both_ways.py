@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from datasets import FEEDS
+from tests.shared import SHARED, wanting
 from xscl.feeds import Item, parsing
 from xscl.feeds.entries import channel_feed, entry_item
 from xscl.feeds.links import CANONICAL
 from xscl.feeds.wild import Unreadable, WildFeed
 from xscl.feeds.xml_feed import ROOTS, XmlFeed
 
-SHARED = Path(__file__).parents[3].parent / "shared" / "data"
+DATA = SHARED / "data"
 
 PARTED = {
     # What feedparser does to feeds that no specification allows.
@@ -80,12 +81,12 @@ def items(read: XmlFeed | WildFeed) -> list[Item]:
 
 @pytest.mark.parametrize(
     ("folder", "least"),
-    [(FEEDS, 7), (SHARED / "feed-archives", 145), (SHARED / "feed-conformance", 3900)],
+    [(FEEDS, 7), (DATA / "feed-archives", 145), (DATA / "feed-conformance", 3900)],
     ids=["samples", "archives", "conformance"],
 )
 def test_both_read_the_same(folder: Path, least: int) -> None:
     if not folder.exists():
-        pytest.skip(f"the feeds are not at {folder}")
+        pytest.skip(wanting("data", folder.name))
     count = 0
     for name, body, fast in well_formed(folder):
         count += 1

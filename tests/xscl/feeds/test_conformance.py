@@ -6,12 +6,12 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 from urllib.parse import urljoin
 
 import pytest
 from lxml import etree
 
+from tests.shared import SHARED, needs
 from tests.xscl.feeds.expectations import (
     Claim,
     feedparser_claims,
@@ -22,11 +22,11 @@ from tests.xscl.feeds.expectations import (
 from xscl.feeds import NotAFeed, ParsedFeed, parse_feed
 from xscl.feeds.opml import is_opml, read_opml
 
-SHARED = Path(__file__).parents[3].parent / "shared" / "data"
-CORPUS = SHARED / "feed-conformance"
+DATA = SHARED / "data"
+CORPUS = DATA / "feed-conformance"
 SERVED = "http://127.0.0.1:8097/tests/"
 
-pytestmark = pytest.mark.skipif(not CORPUS.exists(), reason=f"the corpora are not at {CORPUS}")
+pytestmark = needs("data", "feed-conformance")
 
 EXCEPTIONS: dict[str, tuple[str, object, str]] = {
     "feedparser/encoding/bozo_linenoise.xml": (
@@ -124,7 +124,7 @@ def found(feed: ParsedFeed, claim: Claim) -> object:
 
 @pytest.mark.parametrize("folder", ["feed-conformance", "feed-archives", "opml"])
 def test_each_file_is_read_or_refused(folder: str) -> None:
-    for file in sorted((SHARED / folder).rglob("*")):
+    for file in sorted((DATA / folder).rglob("*")):
         if not file.is_file() or file.name == "items.jsonl":
             continue
         body = file.read_bytes()
@@ -136,7 +136,7 @@ def test_each_file_is_read_or_refused(folder: str) -> None:
 
 
 def test_the_opml_files_list_what_they_list() -> None:
-    bodies = [file.read_bytes() for file in (SHARED / "opml").rglob("*") if file.is_file()]
+    bodies = [file.read_bytes() for file in (DATA / "opml").rglob("*") if file.is_file()]
     lists = [read_opml(body) for body in bodies if is_opml(body)]
     assert len(lists) == 61
     assert len({each.address for subscriptions in lists for each in subscriptions}) == 1092

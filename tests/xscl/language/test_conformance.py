@@ -6,18 +6,16 @@ The one error that is not in a query by itself, a cycle of several, is found by 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.shared import SHARED, needs
 from xscl.language import parse
 
-CONFORMANCE = Path(__file__).parents[3].parent / "shared" / "conformance"
+CONFORMANCE = SHARED / "conformance"
 
-pytestmark = pytest.mark.skipif(
-    not CONFORMANCE.exists(), reason="the conformance cases are not here"
-)
+pytestmark = needs("conformance")
 
 
 def cases(name: str) -> list[dict[str, Any]]:

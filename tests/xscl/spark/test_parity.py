@@ -12,6 +12,7 @@ from lxml import etree
 from pyspark.sql import SparkSession
 
 from datasets import feed_archive
+from tests.shared import SHARED, needs
 from xscl.errors import DocumentError
 from xscl.sources.feed_files import read_feeds
 from xscl.spark.ingestion.archive import Archive
@@ -20,7 +21,7 @@ from xscl.spark.ingestion.feed_options import FeedOptions
 from xscl.spark.ingestion.jobs import start_fetch, start_items
 from xscl.times import from_timestamp
 
-ARCHIVES = Path(__file__).parents[4] / "shared" / "data" / "feed-archives"
+ARCHIVES = SHARED / "data" / "feed-archives"
 FEEDS, ITEMS = 3_000, 60_000
 
 Row = dict[str, Any]
@@ -136,9 +137,7 @@ def test_synthetic_feeds(ingested: Ingested, synthetic: Path) -> None:
     assert equal(ingested, synthetic) == ITEMS
 
 
-@pytest.mark.skipif(
-    not ARCHIVES.exists(), reason="shared/data/feed-archives is not beside the checkout"
-)
+@needs("data", "feed-archives")
 @pytest.mark.parametrize("name", ["blog-archives-2025-26", "news-2020", "tech-digest-2026"])
 def test_archives(ingested: Ingested, name: str) -> None:
     assert equal(ingested, ARCHIVES / name / "raw") > 400
