@@ -17,7 +17,7 @@ from xscl.why.findings import Finding, values_of
 from xscl.why.near_names import lost, names_there, near_node
 from xscl.why.near_values import near_equal
 from xscl.why.patterns import Pattern
-from xscl.why.relations import Cell, Relation, without
+from xscl.why.relations import Relation, without
 from xscl.why.trees import Node, Tree
 
 __all__ = ["NOT_TOGETHER", "JudgedBlock", "judge_stream"]
@@ -98,15 +98,16 @@ class JudgedBlock:
         words, note = near or (None, names_there(contexts, tree))
         return replace(finding, near=words, note=note)
 
-    def cells(self, side: Side) -> tuple[set[Cell], tuple[str | None, str] | None]:
-        """A side's cells over all nodes of its variable; and where its path leads nowhere, what it
-        all but leads to."""
+    def nodes(self, side: Side) -> list[Node]:
+        """All nodes of a side's variable for which the conditions on the way to them hold."""
         number = self._variables.get(side.variable)
         if number is None or self.tree is None:
-            return set(), None
-        nodes = self.pattern.nodes(self.tree, number, self.held, alone=True)
-        cells = {side.cell(node) for node in nodes}
-        return cells, None if any(cells) else lost(self.tree, nodes, side.steps)
+            return []
+        return self.pattern.nodes(self.tree, number, self.held, alone=True)
+
+    def lost(self, side: Side) -> tuple[str | None, str] | None:
+        """Where a side's path leads nowhere, what it all but leads to, and a note."""
+        return None if self.tree is None else lost(self.tree, self.nodes(side), side.steps)
 
     def relations(self, sides: Iterable[Side]) -> list[Relation]:
         """What all conditions that hold leave of some sides: of each item that they are at or
@@ -122,23 +123,20 @@ class JudgedBlock:
                 while (number := items[number].parent) is not None:
                     asked.setdefault(number, [])
         relations = []
-        live: dict[int, set[Node]] = {}
+        live: dict[int | None, set[Node]] = {}
         for number in sorted(asked):
-            parent = items[number].parent
+            parent, own = items[number].parent, asked[number]
             if parent is None:
-                live[number] = {*self.pattern.nodes(self.tree, number, self.held)}
-                relations.append(Relation((number,), {(node,) for node in live[number]}))
+                nodes = self.pattern.nodes(self.tree, number, self.held)
+                links: list[tuple[Node, ...]] = [(node,) for node in nodes]
             else:
-                above = (
-                    (node, self.pattern.below(node, number, self.held)) for node in live[parent]
-                )
-                links = {(node, found) for node, some in above for found in some}
-                live[number] = {node for _, node in links}
-                relations.append(Relation((parent, number), links))
-            relations += (
-                Relation((number, side.text), {(node, side.cell(node)) for node in live[number]})
-                for side in asked[number]
-            )
+                below = self.pattern.below
+                links = [(n, found) for n in live[parent] for found in below(n, number, self.held)]
+            live[number] = {link[-1] for link in links}
+            cells = {node: tuple(side.cell(node) for side in own) for node in live[number]}
+            columns: list[str | int] = [] if parent is None else [parent]
+            columns += [number, *(side.text for side in own)]
+            relations.append(Relation(tuple(columns), {link + cells[link[-1]] for link in links}))
         for number in sorted(asked, reverse=True):
             relations = without(relations, number)
         return relations

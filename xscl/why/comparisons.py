@@ -6,13 +6,13 @@ they are, so that what follows is judged as if it were not there.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
 from xpath_stage import compared, double_of
-from xscl.why.blocks import NOT_TOGETHER
-from xscl.why.conditions import Conjunct
+from xscl.why.blocks import NOT_TOGETHER, JudgedBlock
+from xscl.why.conditions import Conjunct, Side
 from xscl.why.findings import Finding, values_of
 from xscl.why.near_values import near_equal
 from xscl.why.relations import Cell, Relation, beside, narrowed
@@ -25,19 +25,26 @@ _MOST_PAIRS = 1_000
 @dataclass(frozen=True, slots=True)
 class Ground:
     """What a comparison holds for by itself: the relations of all blocks before any comparison,
-    the cells over all nodes of each side's variable, and the hints on paths that lead nowhere."""
+    and, where they are known, the blocks."""
 
     relations: Sequence[Relation]
-    everything: Mapping[str, Collection[Cell]]
-    hints: Mapping[str, tuple[str | None, str]]
+    blocks: Sequence[JudgedBlock] = ()
 
     def holds(self, conjunct: Conjunct) -> bool:
         """Whether a comparison holds by itself, for any nodes."""
         relations = self.relations
-        if conjunct.block is None or len(conjunct.operands) < 2:
-            sides = {side.text for side in conjunct.operands}
-            relations = [Relation((s,), {(cell,) for cell in self.everything[s]}) for s in sides]
+        if self.blocks and (conjunct.block is None or len(conjunct.operands) < 2):
+            sides = {side.text: side for side in conjunct.operands}
+            relations = [
+                Relation((text,), {(side.cell(node),) for node in self.of(side).nodes(side)})
+                for text, side in sides.items()
+            ]
         return bool(narrowed_by(conjunct, relations, ())[1])
+
+    def of(self, side: Side) -> JudgedBlock:
+        """The block that a side is about."""
+        assert side.block is not None
+        return self.blocks[side.block]
 
 
 def needed_after(conjuncts: Iterable[Conjunct]) -> set[str]:
@@ -104,7 +111,8 @@ def _failed(
         return replace(finding, note=NOT_TOGETHER)
     for side, values in ((conjunct.left, left), (conjunct.right, right)):
         if side.block is not None and not values:
-            words, note = ground.hints.get(side.text, (None, "no such node"))
+            hint = ground.of(side).lost(side) if ground.blocks else None
+            words, note = hint or (None, "no such node")
             return replace(finding, near=words, note=f"{side.text}: {note}")
     if near is None:
         return replace(finding, note=_note(conjunct.operator, [*left, *right]))

@@ -18,7 +18,7 @@ from xscl.why.blocks import JudgedBlock, judge_stream
 from xscl.why.comparisons import Ground, judge_comparison, needed_after
 from xscl.why.conditions import Conditions, Conjunct, conditions_of
 from xscl.why.findings import Finding
-from xscl.why.relations import Cell, Relation
+from xscl.why.relations import Relation
 from xscl.why.report import Why
 from xscl.why.timing import Composite, judge_documents, judge_time
 
@@ -43,17 +43,12 @@ def why(query: Query, documents: Sequence[Document | None]) -> Why:
         for pattern, document in given
         if document is not None and pattern.stream is not None
     ]
+    blocks = [JudgedBlock.of(pattern, document) for pattern, document in given]
     relations: list[Relation] = []
-    everything: dict[str, set[Cell]] = {}
-    hints: dict[str, tuple[str | None, str]] = {}
-    for block, (pattern, document) in enumerate(given):
-        judged = JudgedBlock.of(pattern, document)
+    for number, judged in enumerate(blocks):
         findings += (judged.finding(n, conditions.wording) for n in range(len(judged.found)))
-        relations += judged.relations(conditions.sides(block))
-        for side in conditions.sides(block):
-            everything[side.text], hint = judged.cells(side)
-            hints |= {side.text: hint} if hint else {}
-    compared = _comparisons(conditions.disjuncts, Ground(relations, everything, hints))
+        relations += judged.relations(conditions.sides(number))
+    compared = _comparisons(conditions.disjuncts, Ground(relations, blocks))
     for owner, operator in enumerate(conditions.operators):
         left, right = (_side(documents, blocks) for blocks in (operator.left, operator.right))
         findings += [judge_documents(left, right), judge_time(operator, left, right)]

@@ -184,8 +184,7 @@ class OperatorTallies:
         if index == _TIME:
             return judge_time(self._operator, left, right)
         relations: Sequence[Relation] = (*left.relations, *right.relations)
-        everything = {str(c): r.column(c) for r in relations for c in r.columns}
-        ground = Ground(relations, everything, {})
+        ground = Ground(relations)
         for place, conjunct in enumerate(self._conjuncts[: index - _COMPARISONS]):
             relations, _ = narrowed_by(conjunct, relations, self._needed[place])
         return judge_comparison(self._conjuncts[index - _COMPARISONS], relations, (), ground)[0]

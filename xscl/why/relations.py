@@ -73,7 +73,7 @@ def without(relations: Sequence[Relation], name: str | int) -> list[Relation]:
     unless one thing alone stands in it."""
     having = [relation for relation in relations if name in relation.columns]
     rest = [relation for relation in relations if name not in relation.columns]
-    if not all(len(relation.column(name)) == 1 for relation in having):
+    if len(having) > 1 and any(len(relation.column(name)) > 1 for relation in having):
         having = [reduce(joined, having)]
     left = (relation.onto([c for c in relation.columns if c != name]) for relation in having)
     return [*rest, *(relation for relation in left if relation.columns)]
