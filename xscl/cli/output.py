@@ -24,14 +24,14 @@ def line_writer(
     are there stay."""
     lines, keeper = LINE_FORMS[form], engine.keeper
     if output is not None and keeper is not None:
-        file = OutputFile(output, keeper.file.outputs().get(str(Path(output).absolute())), add=add)
+        file = OutputFile(output, keeper.written(str(Path(output).absolute())), add=add)
         stack.callback(file.close)
         with engine.transaction():
-            keeper.changes.outputs[file.path] = file.length
+            keeper.wrote(file.path, file.length)
 
         def write_once(matches: Sequence[Match]) -> None:
             file.write(lines(matches))
-            keeper.changes.outputs[file.path] = file.length
+            keeper.wrote(file.path, file.length)
 
         return write_once
     if output is not None and add:

@@ -132,7 +132,7 @@ def run(
         collect_rarely()
         report.begin(engine)
         keeper = engine.keeper
-        positions = None if keeper is None else Positions(keeper.file, report.say)
+        positions = None if keeper is None else Positions(keeper, report.say)
         how = Reading(report.skip, max_document, links)
         entries = itertools.chain.from_iterable(read_sources(given, how, positions))
         if "-" in given["events"]:
@@ -180,14 +180,14 @@ class _Run:
         engine, keeper = self.engine, self.engine.keeper
         counts = Counter({subscription.name: 0 for subscription in engine.subscriptions})
         if keeper is not None:
-            before = keeper.file.counts()
+            before = keeper.counts()
             counts.update({name: before.get(name, 0) for name in counts})
 
         def count(found: Envelopes) -> int:
             counted = +engine.count(found, batch=batch)
             counts.update(counted)
             if keeper is not None:
-                keeper.changes.counts.update(counted)
+                keeper.counted(counted)
             return counted.total()
 
         self._each(count)
@@ -219,8 +219,8 @@ class _Run:
         for some in self.batches:
             with self.engine.transaction():
                 self.report.found(deal([envelope for envelope, _ in some]))
-                if self.positions is not None and self.engine.keeper is not None:
-                    self.positions.note((mark for _, mark in some), self.engine.keeper.changes)
+                if self.positions is not None:
+                    self.positions.note(mark for _, mark in some)
 
     def _matches(self, envelopes: Envelopes) -> list[Match]:
         return published(self.engine, self.report.watch(self.engine, envelopes), self.stream)

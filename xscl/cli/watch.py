@@ -43,7 +43,7 @@ from xscl.cli.output import line_writer
 from xscl.cli.queries import check_stream, published, read_texts
 from xscl.cli.report import Report
 from xscl.cli.resume import check_dry_run, open_engine, take_queries, tell_plan
-from xscl.durable.outbox import Handing
+from xscl.durable.outbox import Outbox
 from xscl.durable.polled import PolledFeeds
 from xscl.engine import Engine
 from xscl.errors import XSCLError
@@ -180,9 +180,16 @@ def watch(
             path = None if state is not None else _store_of(store, queries)
         if not polled:
             raise click.UsageError("no feed to poll: --feed names none")
+        keeper = engine.keeper
+        remembering: PolledFeeds | Store
+        if path is not None:
+            remembering = stack.enter_context(Store(path))
+        else:
+            assert keeper is not None
+            remembering = PolledFeeds(keeper, engine.transaction)
         poller = Poller(
             polled,
-            PolledFeeds(engine) if path is None else stack.enter_context(Store(path)),
+            remembering,
             HTTPRetrieval(agent, allow_private, limit=max_document, proxies=proxies),
             partial(parse_feed, links=links),
             SystemClock(),
@@ -194,17 +201,17 @@ def watch(
         deliveries = {sink: Deliveries(taker, _not_delivered) for sink, taker in takers.items()}
         hurries = [delivery.hurry for delivery in deliveries.values()]
         stopped = stack.enter_context(ended_by_signals([poller.stop, *hurries]))
-        handing = Handing(engine, deliveries)
-        handing.again()
+        outbox = Outbox(keeper, deliveries)
+        outbox.hand_over_again()
         engine.count(poller.history(), batch=5000)
         for envelopes in poller.polls():
             with engine.transaction():
                 matches = published(engine, report.watch(engine, envelopes), stream)
                 tell(matches)
-                if engine.keeper is not None:
+                if keeper is not None:
                     poller.save()
-                handed = handing.keep(matches)
-            handing.over(handed)
+                waiting = outbox.keep(matches)
+            outbox.hand_over(waiting)
             report.found(len(matches))
         for delivery in deliveries.values():
             delivery.close()

@@ -1,16 +1,14 @@
 """Durable state: what an engine must know to go on after a stop, in one DuckDB file.
 
-    schema.py      the relations of the file, its mark and version; files that are refused
+    schema.py      the relations of the file, its mark and version; a new file; files refused
     migration.py   a file of an earlier version -> one of this
     holder.py      who has the file open, for the message to a second process
     changes.py     what a transaction is to write
-    making.py      a new file, which has its name once it is whole
     state_file.py  the file: read at the start, a transaction for each batch
     writing.py     what a transaction writes, in columns
-    undelivered.py matches that may not have reached their callbacks
+    outbox.py      matches that wait for callbacks, commands and webhooks
     keeper.py      an engine's side: what of it has changed since the last transaction
     recovery.py    the file -> the engine as it was
-    sameness.py    whether two queries say the same
     positions.py   how far each source was read
     output_file.py a file of matches that has each once
     polled.py      what polling remembers, in the state file

@@ -9,7 +9,10 @@ from xscl.documents.document import Document
 from xscl.polling.store import Changes as FeedChanges
 from xscl.queries.registration import Text
 
-__all__ = ["Changes", "Counters", "Kept", "Undelivered"]
+__all__ = ["CALLBACK", "Changes", "Counters", "Kept", "Undelivered"]
+
+CALLBACK = "callback"
+"""The sink of the matches that wait for a subscription's `on_match`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,7 @@ class Changes:
     reviews: list[tuple[int, int, list[str]]] = field(default_factory=list)
     inputs: dict[str, str] = field(default_factory=dict)
     documents_read: list[tuple[str, str]] = field(default_factory=list)
+    sources_read: set[str] = field(default_factory=set)
     outputs: dict[str, int] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
     undelivered: list[Undelivered] = field(default_factory=list)

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 
 from xscl.documents.document import Document
 from xscl.documents.intake import Intake
-from xscl.durable.changes import Changes, Counters, Kept, Undelivered
+from xscl.durable.changes import CALLBACK, Changes, Counters, Kept, Undelivered
 from xscl.durable.points import at
 from xscl.durable.state_file import StateFile
-from xscl.durable.undelivered import CALLBACK, kept_match
-from xscl.matches.match import Match
+from xscl.polling.store import Changes as FeedChanges
 from xscl.queries.registration import Text
 from xscl.queries.subscription import Subscription
 
@@ -24,7 +23,8 @@ __all__ = ["Keeper"]
 
 
 class Keeper:
-    """What a state file has of an engine, and what it is to have next (`changes`).
+    """Keeps the state file of an engine: notes what it is to have next, and writes that at the end
+    of each transaction.
 
     `undelivered` are matches of earlier runs, by their sink and for callbacks by their query, too.
     """
@@ -95,18 +95,11 @@ class Keeper:
 
     # Matches that are to be handed over.
 
-    def wait(self, found: Iterable[tuple[Subscription, Match]]) -> Sequence[int]:
-        """Keeps the matches that callbacks wait for; returns their numbers."""
-        first = self._next_undelivered
-        for subscription, match in found:
-            if subscription.on_match is not None and subscription.active:
-                self.changes.undelivered.append(kept_match(self._next_undelivered, match))
-                self._next_undelivered += 1
-        return range(first, self._next_undelivered)
-
-    def queue(self, sink: str, query: str, match: str, body: str) -> Undelivered:
+    def queue(
+        self, sink: str, query: str, match: str, body: str, markup: str | None = None
+    ) -> Undelivered:
         """Keeps a match for a sink that takes it later."""
-        waiting = Undelivered(self._next_undelivered, sink, query, match, body)
+        waiting = Undelivered(self._next_undelivered, sink, query, match, body, markup)
         self.changes.undelivered.append(waiting)
         self._next_undelivered += 1
         return waiting
@@ -117,8 +110,50 @@ class Keeper:
             self._delivered += numbers
 
     def take_undelivered(self, sink: str, query: str | None = None) -> list[Undelivered]:
-        """What an earlier run may not have handed over."""
+        """The matches that an earlier run may not have handed over."""
         return self.undelivered.pop((sink, query), [])
+
+    # What a run reads and writes.
+
+    def positions(self) -> dict[str, str]:
+        """How far each source was read."""
+        return self.file.inputs()
+
+    def read_to(self, source: str, position: str) -> None:
+        """A source was read up to a position."""
+        self.changes.inputs[source] = position
+
+    def known(self, source: str, ids: Collection[str]) -> set[str]:
+        """The documents that earlier runs have read from a source, of some that this one reads."""
+        return self.file.documents_read(source, ids)
+
+    def read(self, source: str, id: str) -> None:
+        """A document was read from a source that has no positions."""
+        self.changes.documents_read.append((source, id))
+
+    def read_whole(self, source: str) -> None:
+        """A source was read to its end: documents that it no longer has are forgotten."""
+        self.changes.sources_read.add(source)
+
+    def written(self, path: str) -> int | None:
+        """How many bytes of a file earlier runs have written."""
+        return self.file.outputs().get(path)
+
+    def wrote(self, path: str, length: int) -> None:
+        """So many bytes of a file are written."""
+        self.changes.outputs[path] = length
+
+    def counts(self) -> dict[str, int]:
+        """The matches of each query, of runs that counted."""
+        return self.file.counts()
+
+    def counted(self, counts: Mapping[str, int]) -> None:
+        """Matches of queries were counted."""
+        self.changes.counts.update(counts)
+
+    def polled(self, feeds: FeedChanges) -> None:
+        """Feeds were polled."""
+        self.changes.feeds = feeds
 
     # Transactions.
 

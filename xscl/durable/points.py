@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 from collections import Counter
+from functools import cache
 
 __all__ = ["POINTS", "at"]
 
@@ -27,17 +28,24 @@ POINTS = (
     "before close",
 )
 
-# Read once: a run is at a point several times a document.
-_NAME, _, _TIME = os.environ.get("XSCL_CRASH_AT", "").partition(":")
 _times: Counter[str] = Counter()
 
 
 def at(point: str) -> None:
     """Says that the run is at a point."""
-    if point == _NAME:
+    name, time = _chosen()
+    if point == name:
         _times[point] += 1
-        if _times[point] == int(_TIME or 1):
+        if _times[point] == time:
             _end()
+
+
+@cache
+def _chosen() -> tuple[str, int]:
+    """The point at which the process is to end, and at which time; looked up once, for a run is at
+    a point several times a document."""
+    name, _, time = os.environ.get("XSCL_CRASH_AT", "").partition(":")
+    return name, int(time or 1)
 
 
 def _end() -> None:

@@ -5,10 +5,11 @@ The documents themselves are kept by the engine, as far as a query can reach the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 
-from xscl.engine import Engine
+from xscl.durable.keeper import Keeper
 from xscl.polling.news import SeenItem
 from xscl.polling.state import FeedState
 from xscl.polling.store import Changes, Envelope, read_feeds, read_seen
@@ -17,12 +18,13 @@ __all__ = ["PolledFeeds"]
 
 
 class PolledFeeds:
-    """The feeds of an engine's state file."""
+    """The feeds of a state file; `transaction` opens one, or joins the one that is open."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        assert engine.keeper is not None
-        self._keeper = engine.keeper
+    def __init__(
+        self, keeper: Keeper, transaction: Callable[[], AbstractContextManager[object]]
+    ) -> None:
+        self._keeper = keeper
+        self._transaction = transaction
 
     def feeds(self) -> dict[str, FeedState]:
         """What is known of each feed, by address."""
@@ -38,6 +40,6 @@ class PolledFeeds:
 
     def save(self, changes: Changes) -> None:
         """Adds changes to the transaction that is open, or makes one of them."""
-        with self._engine.transaction():
+        with self._transaction():
             seen = {key: replace(one, envelope=None) for key, one in changes.seen.items()}
-            self._keeper.changes.feeds = Changes(changes.feeds, seen, changes.forgotten)
+            self._keeper.polled(Changes(changes.feeds, seen, changes.forgotten))

@@ -13,8 +13,8 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import blake2b
 
-from xscl.durable.changes import Changes
-from xscl.durable.state_file import StateFile
+from xscl.documents.batches import in_batches
+from xscl.durable.keeper import Keeper
 from xscl.errors import DocumentError
 from xscl.sources.envelopes import Place, read_placed
 
@@ -27,17 +27,18 @@ Mark = tuple[str, Place | str] | None
 id; None where a source has no positions."""
 
 _TAIL = 1024
+_AT_ONCE = 1_000
 
 
 class Positions:
     """The positions of a state file, and those that it is to have next.
 
-    `say` is told of a file that is another than before.
+    `say` reports a file that is another than before.
     """
 
-    def __init__(self, file: StateFile, say: Callable[[str], object]) -> None:
-        self._file = file
-        self._positions = file.inputs()
+    def __init__(self, keeper: Keeper, say: Callable[[str], object]) -> None:
+        self._keeper = keeper
+        self._positions = keeper.positions()
         self._say = say
         self._paths: dict[str, str] = {}
 
@@ -62,26 +63,31 @@ class Positions:
     def documents(
         self, source: str, envelopes: Iterable[Envelope]
     ) -> Iterator[tuple[Envelope, Mark]]:
-        """The documents of a source that were not read by an earlier run."""
-        known = self._file.documents_read(source)
-        for envelope in envelopes:
-            id = str(envelope["id"])
-            if id not in known:
-                yield envelope, (source, id)
+        """The documents of a source that were not read by an earlier run; when it is read to its
+        end, those that it no longer has are forgotten."""
+        for some in in_batches(envelopes, _AT_ONCE):
+            known = self._keeper.known(source, [str(envelope["id"]) for envelope in some])
+            for envelope in some:
+                id = str(envelope["id"])
+                if id not in known:
+                    yield envelope, (source, id)
+        self._keeper.read_whole(source)
 
-    def note(self, marks: Iterable[Mark], changes: Changes) -> None:
-        """Notes what was read for the transaction to come."""
+    def note(self, marks: Iterable[Mark]) -> None:
+        """Notes in the transaction that is open what was read."""
         last: dict[str, Place] = {}
         for mark in marks:
             match mark:
                 case (source, Place() as place):
                     last[source] = place
                 case (source, str(id)):
-                    changes.documents_read.append((source, id))
+                    self._keeper.read(source, id)
         for source, place in last.items():
-            told = {"line": place.lines, "offset": place.offset}
+            written: dict[str, object] = {"line": place.lines, "offset": place.offset}
             tail = _tail(self._paths[source], place.offset)
-            changes.inputs[source] = json.dumps(told if tail is None else {**told, "tail": tail})
+            if tail is not None:
+                written["tail"] = tail
+            self._keeper.read_to(source, json.dumps(written))
 
     def _place(self, source: str, path: str) -> Place:
         told: Mapping[str, object] = json.loads(self._positions.get(source, "{}"))

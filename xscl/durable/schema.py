@@ -21,14 +21,19 @@ for writing; one of an earlier version is brought to this one in a transaction.
 
 from __future__ import annotations
 
+import contextlib
+import os
+import secrets
 import time
 from pathlib import Path
 
 import duckdb
 
+from xscl.durable.points import at
 from xscl.errors import StateError
+from xscl.polling.store import create_feeds
 
-__all__ = ["VERSION", "check_file", "create", "refused_version", "version_of"]
+__all__ = ["VERSION", "check_file", "make", "refused_version", "version_of"]
 
 VERSION = 1
 
@@ -62,10 +67,39 @@ _DUCKDB = (8, b"DUCK")
 """Where a DuckDB file says that it is one, and how."""
 
 
-def create(connection: duckdb.DuckDBPyConnection, made_by: str) -> None:
+def _create(connection: duckdb.DuckDBPyConnection, made_by: str) -> None:
     """Makes the relations of a new file, and its mark."""
     connection.execute(_SCHEMA)
     connection.execute("INSERT INTO xscl_state VALUES (?, ?, ?)", [VERSION, made_by, time.time()])
+
+
+def make(path: Path, made_by: str) -> None:
+    """Makes a state without queries; raises StateError if it cannot be.
+
+    It has its name once it is whole, so that no crash leaves half of one: a draft beside it is
+    forced to the disk and then linked to the name, which fails where another process was faster;
+    whose file it is then, opening it tells.
+    """
+    if not path.resolve().parent.is_dir():
+        raise StateError(f"{path} cannot be made: there is no such folder")
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        with contextlib.closing(duckdb.connect(draft, config={"threads": 1})) as connection:
+            _create(connection, made_by)
+            create_feeds(connection)
+            # At the end of a connection a failure would not be told.
+            connection.execute("CHECKPOINT")
+        with open(draft, "rb") as file:
+            os.fsync(file.fileno())
+        at("making")
+        with contextlib.suppress(FileExistsError):
+            os.link(draft, path)
+    except (duckdb.Error, OSError) as error:
+        reason = str(error).splitlines()[0]
+        raise StateError(f"{path} cannot be made ({reason})") from error
+    finally:
+        for left in (draft, draft.with_name(f"{draft.name}.wal")):
+            left.unlink(missing_ok=True)
 
 
 def check_file(path: Path) -> None:

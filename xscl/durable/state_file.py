@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import fields
 from pathlib import Path
 
@@ -18,10 +18,9 @@ import duckdb
 from xscl.documents.document import Document
 from xscl.durable import holder
 from xscl.durable.changes import Changes, Counters, Kept, Undelivered
-from xscl.durable.making import make
 from xscl.durable.migration import migrate, oldest
-from xscl.durable.schema import VERSION, check_file, refused_version, version_of
-from xscl.durable.writing import DOCUMENTS, KEPT, UNDELIVERED, write
+from xscl.durable.schema import VERSION, check_file, make, refused_version, version_of
+from xscl.durable.writing import DOCUMENTS, KEPT, READ_NOW, UNDELIVERED, write
 from xscl.errors import StateError
 from xscl.memory import Share
 from xscl.queries.registration import Text
@@ -137,12 +136,19 @@ class StateFile:
         """How far each source was read."""
         return dict(self._rows("SELECT source, position FROM inputs"))  # type: ignore[arg-type]
 
-    def documents_read(self, source: str) -> set[str]:
-        """The ids of the documents that were read from a source without positions."""
+    def documents_read(self, source: str, ids: Collection[str]) -> set[str]:
+        """The documents that earlier runs have read from a source without positions, of some that
+        this one reads; it has read them from then on."""
         with self._reading():
+            self._connection.execute(READ_NOW)
             rows = self._connection.execute(
-                "SELECT id FROM documents_read WHERE source = ?", [source]
+                "SELECT id FROM documents_read WHERE source = $1 AND id IN (SELECT unnest($2)) "
+                "AND id NOT IN (SELECT id FROM read_now WHERE source = $1)",
+                [source, list(ids)],
             ).fetchall()
+            self._connection.execute(
+                "INSERT INTO read_now SELECT $1, unnest($2)", [source, list(ids)]
+            )
         return {id for (id,) in rows}
 
     def outputs(self) -> dict[str, int]:

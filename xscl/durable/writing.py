@@ -18,7 +18,10 @@ from xscl.durable.changes import Changes, Counters
 from xscl.durable.points import at
 from xscl.polling.store import save_feeds
 
-__all__ = ["DOCUMENTS", "KEPT", "UNDELIVERED", "write"]
+__all__ = ["DOCUMENTS", "KEPT", "READ_NOW", "UNDELIVERED", "write"]
+
+READ_NOW = "CREATE TEMP TABLE IF NOT EXISTS read_now (source VARCHAR, id VARCHAR)"
+"""The documents that this run has come across, of sources without positions."""
 
 _NUMBER, _TEXT = pa.int64(), pa.string()
 KEPT = pa.schema(
@@ -88,6 +91,15 @@ def _delete(connection: duckdb.DuckDBPyConnection, changes: Changes) -> None:
         _delete_from(connection, "counts", "query", _TEXT, changes.cancelled)
         _delete_from(
             connection, "undelivered", "query", _TEXT, changes.cancelled, "AND sink = 'callback'"
+        )
+    for source in changes.sources_read:
+        # A source without any document may only be out of reach.
+        connection.execute(READ_NOW)
+        connection.execute(
+            "DELETE FROM documents_read WHERE source = $1 "
+            "AND id NOT IN (SELECT id FROM read_now WHERE source = $1) "
+            "AND EXISTS (SELECT 1 FROM read_now WHERE source = $1)",
+            [source],
         )
     _delete_from(connection, "inputs", "source", _TEXT, changes.inputs)
     _delete_from(connection, "outputs", "path", _TEXT, changes.outputs)

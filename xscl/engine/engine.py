@@ -24,11 +24,11 @@ from xscl.documents.intake import Arrivals, Intake, Skipped
 from xscl.documents.retention import Retention
 from xscl.documents.trees import Trees
 from xscl.durable.keeper import Keeper
+from xscl.durable.outbox import again_for
 from xscl.durable.plan import Plan, Texts, plan
 from xscl.durable.points import at
 from xscl.durable.recovery import recover
 from xscl.durable.state_file import StateFile
-from xscl.durable.undelivered import CALLBACK
 from xscl.engine.transactions import Outgoing, Transactions
 from xscl.errors import DocumentError, QueryError, StateError, XSCLError
 from xscl.evaluation.match_groups import MatchGroup, MatchGroups
@@ -547,7 +547,7 @@ class Engine:
             (subscription, waiting)
             for subscription in self._registration.attached
             if keeper is not None and subscription.on_match is not None
-            for waiting in keeper.take_undelivered(CALLBACK, subscription.name)
+            for waiting in again_for(keeper, subscription)
         ]
         self._registration.attached.clear()
         deliveries = [delivery for _, deliveries in added for delivery in deliveries]

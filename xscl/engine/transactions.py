@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 
 from xscl.durable.changes import Undelivered
 from xscl.durable.keeper import Keeper
+from xscl.durable.outbox import keep_for_callbacks, match_of
 from xscl.durable.points import at
-from xscl.durable.undelivered import remembered
 from xscl.errors import DocumentError, StateError, XSCLError
 from xscl.evaluation.waves import Delivery
 from xscl.matches.published import Streams
@@ -136,7 +136,7 @@ class Transactions:
         file has the match that it waits for.  Within a `transaction`, matches wait for its end."""
         keeper = self.keeper
         if keeper is not None and outgoing.to_callbacks:
-            outgoing = replace(outgoing, numbers=keeper.wait(outgoing.deliveries))
+            outgoing = replace(outgoing, numbers=keep_for_callbacks(keeper, outgoing.deliveries))
         if self._depth == 1:
             return outgoing
         self._postponed.append(replace(outgoing, skips=()))
@@ -174,7 +174,7 @@ class Transactions:
             if outgoing.to_callbacks:
                 subscription.deliver(match)
         for subscription, waiting in outgoing.again:
-            subscription.deliver(remembered(waiting))
+            subscription.deliver(match_of(waiting))
         at("after delivery")
         if self.keeper is not None:
             self.keeper.delivered(outgoing.numbers)

@@ -19,7 +19,7 @@ class Ended(BaseException):
 @contextmanager
 def ended_at(point: str) -> Iterator[None]:
     """The first time that a named point is come to, Ended is raised."""
-    with mock.patch.multiple(points, _NAME=point, _TIME="", _end=_raise):
+    with mock.patch.multiple(points, _chosen=lambda: (point, 1), _end=_raise):
         points._times.clear()
         yield
 

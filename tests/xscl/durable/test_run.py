@@ -12,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from tests.commands import xscl as run_xscl
@@ -135,6 +136,26 @@ def test_documents_of_files_are_read_once(folder: Path) -> None:
     (folder / "more.xml").write_text("<b>1</b>")
     done = xscl(*run, at=folder)
     assert "1 document, 0 skipped, 2 matches" in done.stderr, done.stderr
+    # What the folder no longer has is not remembered for ever.
+    (folder / "one.xml").unlink()
+    for documents in (3, 2):
+        assert known(folder) == documents
+        assert "0 documents" in xscl(*run, at=folder).stderr
+    # A folder that is empty may only be out of reach.
+    (folder / "two.xml").rename(folder / "two")
+    (folder / "more.xml").rename(folder / "more")
+    xscl(*run, at=folder)
+    assert known(folder) == 2
+    (folder / "more").rename(folder / "more.xml")
+    assert "0 documents" in xscl(*run, at=folder).stderr
+    assert known(folder) == 1
+
+
+def known(folder: Path) -> int:
+    """How many documents of sources without positions a state file knows as read."""
+    with duckdb.connect(folder / "s.duckdb", read_only=True) as connection:
+        ((count,),) = connection.execute("SELECT count(*) FROM documents_read").fetchall()
+    return int(count)
 
 
 @pytest.mark.parametrize("form", ["atom", "jsonfeed"])
