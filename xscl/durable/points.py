@@ -9,9 +9,8 @@ from __future__ import annotations
 import os
 import signal
 from collections import Counter
-from functools import cache
 
-__all__ = ["POINTS", "at"]
+__all__ = ["POINTS", "at", "look"]
 
 POINTS = (
     "making",
@@ -29,23 +28,24 @@ POINTS = (
 )
 
 _times: Counter[str] = Counter()
+_chosen = ("", 0)
+
+
+def look() -> None:
+    """Looks up at which point the process is to end, and at which time: once for each engine, for
+    a run is at a point several times a document."""
+    global _chosen  # noqa: PLW0603 - of the process, as the environment is
+    name, _, time = os.environ.get("XSCL_CRASH_AT", "").partition(":")
+    _chosen = (name, int(time or 1))
 
 
 def at(point: str) -> None:
     """Says that the run is at a point."""
-    name, time = _chosen()
+    name, time = _chosen
     if point == name:
         _times[point] += 1
         if _times[point] == time:
             _end()
-
-
-@cache
-def _chosen() -> tuple[str, int]:
-    """The point at which the process is to end, and at which time; looked up once, for a run is at
-    a point several times a document."""
-    name, _, time = os.environ.get("XSCL_CRASH_AT", "").partition(":")
-    return name, int(time or 1)
 
 
 def _end() -> None:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from xscl.durable.changes import Undelivered
 from xscl.durable.keeper import Keeper
 from xscl.durable.outbox import keep_for_callbacks, match_of
-from xscl.durable.points import at
+from xscl.durable.points import at, look
 from xscl.errors import DocumentError, StateError, XSCLError
 from xscl.evaluation.waves import Delivery
 from xscl.matches.published import Streams
@@ -60,6 +60,7 @@ class Transactions:
     def __init__(
         self, on_skip: Callable[[DocumentError], object] | None, release: Callable[[], None]
     ) -> None:
+        look()
         self.keeper: Keeper | None = None
         self.streams = Streams()
         self._on_skip = on_skip or (lambda error: log.warning("skipped: %s", error))
