@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from xpath_stage import Filter, encode_name
 from xscl.dissection.condition_cost import cost
-from xscl.language.conditions import counts_positions
+from xscl.language.conditions import LOOSENESS, counts_positions
 from xscl.language.problems import Unbound
 from xscl.language.syntax import (
     Binary,
@@ -34,21 +34,6 @@ __all__ = [
     "tag_test",
 ]
 
-_LOOSENESS = {
-    "or": 1,
-    "and": 2,
-    "=": 3,
-    "!=": 3,
-    "<": 4,
-    "<=": 4,
-    ">": 4,
-    ">=": 4,
-    "+": 5,
-    "-": 5,
-    "*": 6,
-    "div": 6,
-    "mod": 6,
-}
 _IN_XPATH_1 = {"exists": "boolean", "empty": "not"}
 
 
@@ -85,7 +70,7 @@ class _Writer:
             case Negative():
                 return f"-{self.condition(condition.operand, 7)}"
             case Binary():
-                level = _LOOSENESS[condition.operator]
+                level = LOOSENESS[condition.operator]
                 left = self.condition(condition.left, level)
                 right = self.condition(condition.right, level + 1)
                 text = f"{left} {condition.operator} {right}"

@@ -21,6 +21,7 @@ from xscl.language.syntax import (
 
 __all__ = [
     "ARITHMETIC",
+    "LOOSENESS",
     "NUMERIC",
     "as_filter",
     "binds",
@@ -34,6 +35,9 @@ __all__ = [
 ]
 
 ARITHMETIC = frozenset({"+", "-", "*", "div", "mod"})
+_LEVELS = (("or",), ("and",), ("=", "!="), ("<", "<=", ">", ">="), ("+", "-"), ("*", "div", "mod"))
+LOOSENESS = {operator: level for level, some in enumerate(_LEVELS, 1) for operator in some}
+"""The operators by how tightly they bind; a sign binds more tightly, by 7."""
 NUMERIC = frozenset({"count", "last", "number", "string-length"})
 """The functions whose value is a number."""
 

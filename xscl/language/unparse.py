@@ -13,6 +13,7 @@ from decimal import Decimal
 from functools import cached_property
 
 from xscl.language.checks.names import NAME, PREDECLARED, STRING, is_name, unquoted
+from xscl.language.conditions import LOOSENESS
 from xscl.language.scan import scan
 from xscl.language.syntax import (
     Binary,
@@ -34,8 +35,6 @@ from xscl.language.syntax import (
 __all__ = ["Wording"]
 
 _TEST = re.compile(rf"@?[ \t\r\n]*(?:{STRING}|\*:{NAME}|{NAME}(?::{NAME})?|\*)")
-_LEVELS = (("or",), ("and",), ("=", "!="), ("<", "<=", ">", ">="), ("+", "-"), ("*", "div", "mod"))
-_LOOSENESS = {operator: level for level, some in enumerate(_LEVELS, 1) for operator in some}
 _PREFIXES = {uri: prefix for prefix, uri in PREDECLARED.items()}
 
 
@@ -92,7 +91,7 @@ class Wording:
                 # `--` would begin a comment.
                 return f"- {operand}" if operand.startswith("-") else f"-{operand}"
             case Binary(operator):
-                level = _LOOSENESS[operator]
+                level = LOOSENESS[operator]
                 if operator in ("and", "or"):
                     chain = _chained(condition, operator)
                     text = f" {operator} ".join(self.condition(one, level + 1) for one in chain)
