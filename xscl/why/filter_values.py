@@ -96,7 +96,7 @@ def _counted(nodes: Sequence[Node]) -> str:
 
 
 def _order_note(condition: Condition, values: Sequence[str]) -> str | None:
-    """An order in a filter is one of numbers: what is no number is in none."""
+    """An order in a filter is one of numbers, of which any other text is no part."""
     if isinstance(condition, Binary) and condition.operator in _ORDERS:
         for value in values:
             if double_of(value) is None:

@@ -82,8 +82,8 @@ def names_there(contexts: Collection[Node] | None, tree: Tree) -> str:
 def _nodes(
     tree: Tree, contexts: Collection[Node] | None, step: Step
 ) -> Iterator[tuple[Node, str, tuple[str, ...]]]:
-    """The elements and attributes of the document, each with its name and what is different
-    about where it stands."""
+    """The elements and attributes of the document, each with its name and the
+    differences in where it stands."""
     owners = None if contexts is None else {c.element for c in contexts if c.attribute is None}
     below: set[object] = set()
     wants_attribute = step.test.startswith("@")

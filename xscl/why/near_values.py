@@ -55,7 +55,7 @@ def near_equal(groups: Sequence[Group]) -> Near | None:
 
 
 def near_text(groups: Sequence[Group], holds: Callable[[str, str], bool]) -> Near | None:
-    """As `near_equal`, for another relation of two texts, such as that one contains the other."""
+    """As `near_equal`, for another relation of two texts: that one contains the other, say."""
     some = [(_some(lefts)[:100], _some(rights)[:100]) for lefts, rights in groups[:_MOST_GROUPS]]
     for words, key in _differences(texts=True):
         for lefts, rights in some:

@@ -4,9 +4,10 @@ time by sorting, those that an equality holds for, or all but holds for, by valu
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import TypeVar
 
 from xscl.why.conditions import Conjunct, Operator, Side
 from xscl.why.near_values import keys
@@ -18,6 +19,8 @@ Pair = tuple[int, int]
 """The places of a left and a right composite."""
 
 _MOST_PAIRS = 100_000
+
+Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +54,8 @@ def within(
 
 def overlapping(lefts: Sequence[Composite], rights: Sequence[Composite]) -> set[Pair]:
     """The pairs that share a document."""
-    places: dict[tuple[int, str, str], list[int]] = {}
-    for i, left in enumerate(lefts):
-        for document in left.documents:
-            places.setdefault(identity(document), []).append(i)
-    return {
-        (i, j)
-        for j, right in enumerate(rights)
-        for document in right.documents
-        for i in places.get(identity(document), ())
-    }
+    left, right = ([{*map(identity, c.documents)} for c in some] for some in (lefts, rights))
+    return {*_meeting(left, right)}
 
 
 def sharing(
@@ -70,12 +65,17 @@ def sharing(
     again."""
     sides = equality.left, equality.right
     left, right = sides if equality.left.block in operator.left else reversed(sides)
-    index: dict[str, list[int]] = {}
-    for j, composite in enumerate(rights):
-        for key in _keys(composite, right):
+    return _meeting([_keys(c, left) for c in lefts], [_keys(c, right) for c in rights])
+
+
+def _meeting(lefts: Sequence[set[Key]], rights: Sequence[set[Key]]) -> Iterator[Pair]:
+    """The places of sets that have a key in common, once for each of these."""
+    index: dict[Key, list[int]] = {}
+    for j, some in enumerate(rights):
+        for key in some:
             index.setdefault(key, []).append(j)
-    for i, composite in enumerate(lefts):
-        for key in _keys(composite, left):
+    for i, some in enumerate(lefts):
+        for key in some:
             for j in index.get(key, ()):
                 yield i, j
 

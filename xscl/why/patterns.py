@@ -1,7 +1,7 @@
 """A block as a tree of items and the conditions on them, in the order in which they are judged.
 
-The steps of the main path and those of the paths in filters that bind variables are items of one
-tree, the block's tree pattern (section 6.2 of the thesis).  A filter is taken apart at `and`, so
+The steps of the main path, and of the paths in filters that bind variables, are items of one tree,
+the block's tree pattern (section 6.2 of the thesis).  A filter is taken apart at `and`, so
 that each of its conjuncts is a condition of its own.  A tree pattern is one XPath expression for
 each of its items: the way to it, with a filter for each branch beside it.
 """

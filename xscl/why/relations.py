@@ -110,7 +110,7 @@ def narrowed(
 
 
 def beside(relations: Sequence[Relation], left: str, right: str) -> list[tuple[Cell, Cell]]:
-    """The values that two columns have beside each other: those of each row where they are in one
+    """The values that two columns have beside each other: row by row where they are in one
     relation, else all of the one and all of the other."""
     touched = [r for r in relations if left in r.columns or right in r.columns]
     if len(touched) == 1:

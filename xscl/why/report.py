@@ -114,7 +114,7 @@ class Funnel:
         table.add_column("passed", justify="right")
         table.add_column("failed alone", justify="right")
         for tally in self.conditions:
-            # As Text: what is written in a filter's brackets is no markup.
+            # As Text: a filter's brackets are no markup.
             of = "pairs" if tally.pairs else f"documents, block {tally.block}"
             disjunct = "" if tally.disjunct is None else f", disjunct {tally.disjunct}"
             table.add_row(

@@ -92,7 +92,7 @@ def along(node: Node, steps: Sequence[Step]) -> list[Node]:
 
 
 def strings(node: Node, condition: Condition) -> list[str]:
-    """The string values that a side of a condition stands for at a node: those of all nodes of a
+    """The string values that a side of a condition stands for at a node: one for each node of a
     path, one of everything else."""
     if isinstance(condition, Path):
         return [found.string() for found in along(node, condition.steps)]

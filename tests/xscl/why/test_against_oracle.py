@@ -110,11 +110,11 @@ def test_it_holds_where_nested_loops_find_a_match(
 ) -> None:
     looped = query_in_loops("q", query, {})
     for chosen in some_choices(data, query, known):
-        told = judged(query, chosen, known)
+        answer = judged(query, chosen, known)
         note(f"{[d.id for d in chosen]}")
-        assert told.holds == has_match(looped, chosen)
-        assert (told.cause is None) == told.holds
-        event(f"{len(chosen)} blocks: {'holds' if told.holds else 'fails'}")
+        assert answer.holds == has_match(looped, chosen)
+        assert (answer.cause is None) == answer.holds
+        event(f"{len(chosen)} blocks: {'holds' if answer.holds else 'fails'}")
 
 
 @given(st.data(), PLAIN | EASY | branching(), documents("plain"))
@@ -123,13 +123,13 @@ def test_the_query_has_a_match_up_to_the_cause_and_none_with_it(
     data: st.DataObject, query: Query, known: list[Document]
 ) -> None:
     for chosen in some_choices(data, query, known)[:4]:
-        told = judged(query, chosen, known)
-        note(f"{[d.id for d in chosen]}: {told.cause}")
-        if told.cause is None:
+        answer = judged(query, chosen, known)
+        note(f"{[d.id for d in chosen]}: {answer.cause}")
+        if answer.cause is None:
             continue
-        event(f"cause: {told.cause.kind}")
-        disjunct, conditions = furthest(told)
-        number = conditions.index(told.cause)
+        event(f"cause: {answer.cause.kind}")
+        disjunct, conditions = furthest(answer)
+        number = conditions.index(answer.cause)
         before, total = cut(query, chosen, disjunct, number)
         assert total == len(conditions)
         assert all(has_match(part, some) for part, some in before)
@@ -137,9 +137,9 @@ def test_the_query_has_a_match_up_to_the_cause_and_none_with_it(
         assert not all(has_match(part, some) for part, some in with_it)
 
 
-def furthest(told: Why) -> tuple[int, list[Finding]]:
+def furthest(answer: Why) -> tuple[int, list[Finding]]:
     """The disjunct that the cause is from, counted from 0, and its conditions."""
-    every = [told.of(disjunct + 1) for disjunct in range(told.disjuncts)]
+    every = [answer.of(disjunct + 1) for disjunct in range(answer.disjuncts)]
     false = [sum(finding.holds is False for finding in some) for some in every]
     disjunct = false.index(min(false))
     return disjunct, every[disjunct]

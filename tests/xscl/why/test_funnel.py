@@ -72,7 +72,7 @@ def test_its_counts_are_those_of_why_for_every_combination(
     if all(read):
         agree_on_documents(counted, every)
     for disjunct in range(1, every[0].disjuncts + 1 if every else 1):
-        matching = sum(all(f.holds for f in told.of(disjunct)) for told in every)
+        matching = sum(all(f.holds for f in answer.of(disjunct)) for answer in every)
         tallies = [s for s in counted.conditions if s.disjunct in (None, disjunct)]
         assert tallies[-1].passed == matching
         assert not any(tally.capped for tally in tallies)
@@ -87,10 +87,12 @@ def agree_on_documents(counted: Funnel, every: list[Why]) -> None:
     """The documents that come through each step and filter, and those that fail by one alone."""
     for block in range(1, len(every[0].documents) + 1):
         judged = {
-            told.documents[block - 1]: [
-                f.holds for f in told.findings if f.block == block and f.kind in ("step", "filter")
+            answer.documents[block - 1]: [
+                f.holds
+                for f in answer.findings
+                if f.block == block and f.kind in ("step", "filter")
             ]
-            for told in every
+            for answer in every
         }
         tallies = [s for s in counted.conditions if s.block == block and s.kind != "stream"]
         for index, tally in enumerate(tallies):
@@ -106,8 +108,8 @@ def agree_on_pairs(tallies: list[Tally], every: list[Why], disjunct: int) -> Non
     Which of several that is depends on their order, so they are counted together.
     """
     pairs = []
-    for told in every:
-        findings = told.of(disjunct)
+    for answer in every:
+        findings = answer.of(disjunct)
         before = next(i for i, finding in enumerate(findings) if finding.kind == "documents")
         if all(finding.holds for finding in findings[:before]):
             pairs.append([finding.holds for finding in findings[before:]])

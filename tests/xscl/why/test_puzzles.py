@@ -25,7 +25,7 @@ PUZZLES = [
 GOLDEN = sorted(Path(__file__).with_name("golden").glob("*.txt"))
 
 
-def told(puzzle: dict[str, Any]) -> Why:
+def answer_of(puzzle: dict[str, Any]) -> Why:
     (query,), errors = parse(puzzle["query"])
     assert not errors
     numbers = {document["id"]: place for place, document in enumerate(puzzle["documents"])}
@@ -45,7 +45,7 @@ def document_of(envelope: dict[str, Any], number: int) -> Document:
 
 @pytest.mark.parametrize("puzzle", PUZZLES, ids=lambda puzzle: puzzle["puzzle"])
 def test_the_planted_cause_is_named(puzzle: dict[str, Any]) -> None:
-    found = told(puzzle)
+    found = answer_of(puzzle)
     cause = found.cause
     assert not found.holds
     assert cause is not None
@@ -62,7 +62,7 @@ def test_the_planted_cause_is_named(puzzle: dict[str, Any]) -> None:
 def test_the_table_reads_well(golden: Path) -> None:
     """`golden/NAME.txt`, hyphens for spaces, is the table of that puzzle, 100 columns wide."""
     puzzle = next(puzzle for puzzle in PUZZLES if puzzle["puzzle"] == golden.stem.replace("-", " "))
-    assert str(told(puzzle)) == golden.read_text("utf-8")
+    assert str(answer_of(puzzle)) == golden.read_text("utf-8")
 
 
 def test_conditions_stand_in_the_order_in_which_they_are_judged() -> None:
