@@ -35,7 +35,7 @@ OWN = {
     "MatchStream": {"take"},
     "Subscription": {
         *("deliver", "dissection", "feeds", "match", "numbers", "on_match", "order", "outline"),
-        *("reported", "since", "standing", "values", "written"),
+        *("all_numbers", "place", "reported", "since", "streams", "values", "wiring"),
     },
     "QueryError": {"args"},
 }

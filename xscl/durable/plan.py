@@ -11,10 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from xscl.counts import counted
-from xscl.language.alike import Instance
-from xscl.language.parameters import Prepared
-from xscl.queries.registration import Read, Registration
-from xscl.sources.tables import rows
+from xscl.queries.registration import Registration, requests
 
 __all__ = ["Plan", "Texts", "plan"]
 
@@ -57,25 +54,13 @@ def plan(registration: Registration, texts: Texts) -> Plan:
         asked.update(error.query for error in errors)
         found.going_on.extend(error.query for error in errors if error.query in kept)
         for read in queries:
-            for name, what, values in _named(read, tables):
-                asked.add(name)
-                if name not in kept:
-                    found.starting.append(name)
-                elif registration.same(what, name, values, kept[name]):
-                    found.going_on.append(name)
+            for request in requests(read, tables):
+                asked.add(request.name)
+                if request.name not in kept:
+                    found.starting.append(request.name)
+                elif registration.same(request, kept[request.name]):
+                    found.going_on.append(request.name)
                 else:
-                    found.changed.append(name)
+                    found.changed.append(request.name)
     found.stopping.extend(name for name in kept if name not in asked)
     return found
-
-
-def _named(
-    read: Read, tables: Mapping[str, object]
-) -> Iterator[tuple[str, Read | Prepared, Mapping[str, object]]]:
-    """A query under its name, or where it has a table one for each row."""
-    if read.name not in tables:
-        yield read.name, read, {}
-        return
-    prepared = Prepared(read.query if isinstance(read, Instance) else read)
-    for index, row in enumerate(rows(tables[read.name])):
-        yield str(row.get("name") or f"{read.name}[{index}]"), prepared, row

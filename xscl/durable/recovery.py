@@ -22,7 +22,7 @@ from xscl.errors import QueryError, StateError
 from xscl.evaluation.waves import Evaluation
 from xscl.language.parameters import Prepared
 from xscl.language.syntax import Query
-from xscl.queries.registration import Read, Registration, Text
+from xscl.queries.registration import Read, Registration, Request, Text
 
 __all__ = ["recover"]
 
@@ -116,7 +116,7 @@ class _Readings:
             query = self._take(text, written)
             read = Prepared(query if isinstance(query, Query) else query.query)
             self._prepared[text, written] = read
-        self._registration.resume(read, name, values, since=since, history=history)
+        self._registration.resume(Request(read, name, values or {}), since=since, history=history)
 
     def _take(self, text: Text, written: str) -> Read:
         # One that is asked for twice is read twice: the second time it is like the first.

@@ -11,6 +11,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, overload
@@ -40,7 +41,8 @@ from xscl.matches.match import Match
 from xscl.matches.published import MatchStream
 from xscl.memory import Budget, Relations
 from xscl.queries.catalogue import Catalogue
-from xscl.queries.registration import Added, Registration, together
+from xscl.queries.registration import Registration, Request, Text, requests, together
+from xscl.queries.stage_registration import StageRegistration
 from xscl.queries.subscription import Subscription
 from xscl.sources.tables import envelopes as envelopes_of
 from xscl.stream_names import is_internal
@@ -52,6 +54,9 @@ __all__ = ["Engine"]
 
 Envelope = Mapping[str, object]
 OnMatch = Callable[[Match], object]
+
+Added = tuple[Subscription, Sequence[Delivery]]
+"""A subscription, and the matches that it caused among the documents held."""
 
 
 class Engine:
@@ -97,7 +102,8 @@ class Engine:
         self._strings = Strings()
         self._xpath = XPathEvaluator(self._strings)
         stages: tuple[SecondStage, ...] = (self._join,)
-        self._queries = Catalogue(self._xpath, self._join.registry, longest_reach(stages))
+        registered = StageRegistration(self._xpath, self._join.registry, longest_reach(stages))
+        self._queries = Catalogue(self._xpath, registered, self._cancel)
         retention = Retention(self._queries.reach)
         self._intake = Intake(
             _lateness(lateness),
@@ -109,9 +115,7 @@ class Engine:
         self._evaluation = Evaluation(
             self._xpath, stages, self._strings, self._queries, self._intake, self._skips.append
         )
-        self._registration = Registration(
-            self._queries, self._evaluation, self._intake, self._cancel, sharing=query_sharing
-        )
+        self._registration = Registration(self._queries, sharing=query_sharing)
         self._transactions = Transactions(on_skip, self._release)
         self._next_query = 1
         if state is not None:
@@ -136,10 +140,10 @@ class Engine:
         of several.
         """
         with self._transactions.changing():
-            read, following = self._registration.read_one(text, self._next_query, name)
-            added, errors = self._registration.one(
-                read, name or read.name, params or {}, on_match, history
-            )
+            source = text, self._next_query
+            read, following = self._registration.read_one(*source, name)
+            request = Request(read, name or read.name, params or {})
+            added, errors = self._subscribe(source, [request], on_match, history)
             if errors:
                 raise together(errors)
             self._next_query = following
@@ -162,8 +166,10 @@ class Engine:
         ExceptionGroup of all errors is raised.
         """
         with self._transactions.changing():
-            read, self._next_query = self._registration.read_one(text, self._next_query)
-            added, errors = self._registration.rows(read, table, on_match, history)
+            source = text, self._next_query
+            read, self._next_query = self._registration.read_one(*source)
+            wanted = requests(read, {read.name: table})
+            added, errors = self._subscribe(source, wanted, on_match, history)
             outgoing = self._keep_found(added)
         subscriptions = self._found(added, outgoing)
         if errors:
@@ -202,7 +208,8 @@ class Engine:
         """As `load`, but returns the errors beside the subscriptions."""
         tables = tables or {}
         with self._transactions.changing():
-            queries, errors, following = self._registration.read(text, self._next_query)
+            source = text, self._next_query
+            queries, errors, following = self._registration.read(*source)
             known = {query.name for query in queries} | {error.query for error in errors}
             if unknown := tables.keys() - known:
                 raise XSCLError(
@@ -210,15 +217,9 @@ class Engine:
                     f"name; the text has: {', '.join(sorted(known)) or 'none'}"
                 )
             self._next_query = following
-            added: list[Added] = []
-            for read in queries:
-                if read.name in tables:
-                    table = tables[read.name]
-                    some, wrong = self._registration.rows(read, table, on_match, history)
-                else:
-                    some, wrong = self._registration.one(read, read.name, {}, on_match, history)
-                added += some
-                errors += wrong
+            wanted = chain.from_iterable(requests(read, tables) for read in queries)
+            added, wrong = self._subscribe(source, wanted, on_match, history)
+            errors += wrong
             outgoing = self._keep_found(added)
         subscriptions = self._found(added, outgoing)
         return subscriptions, sorted(errors, key=lambda error: (error.line, error.column))
@@ -481,6 +482,44 @@ class Engine:
 
     # Inside
 
+    def _subscribe(
+        self, source: Text, wanted: Iterable[Request], on_match: OnMatch | None, history: bool
+    ) -> tuple[list[Added], list[QueryError]]:
+        """Subscribes queries of a text one by one; of each that is new, the state file has the
+        number of the first document that it sees, and with `history` it is reviewed."""
+        added: list[Added] = []
+        errors: list[QueryError] = []
+        keeper = self._transactions.keeper
+        for request in wanted:
+            subscription = self._registration.attach(request, on_match)
+            if subscription is not None:
+                added.append((subscription, ()))
+                continue
+            if history:
+                self._evaluation.forget(exact=True)
+            else:
+                self._evaluation.settle()
+            position = self._intake.next_number
+            outcome = self._registration.subscribe(
+                request, since=0 if history else position, history=history, on_match=on_match
+            )
+            if isinstance(outcome, list):
+                errors += outcome
+                continue
+            if history and keeper is not None:
+                keeper.reviewed(outcome.streams)
+            added.append((outcome, self._evaluation.review(outcome) if history else ()))
+            if keeper is not None:
+                keeper.subscribed(
+                    outcome,
+                    source,
+                    request.written,
+                    request.parameters,
+                    position=position,
+                    history=history,
+                )
+        return added, errors
+
     def _publish(
         self, envelopes: Sequence[Envelope], *, raising: bool, grouped: bool
     ) -> list[Match] | MatchGroups:
@@ -593,7 +632,7 @@ class Engine:
             file.close(unwritten=True)
             raise
         self._skips.clear()
-        self._transactions.keeper = self._registration.notes = keeper
+        self._transactions.keeper = keeper
         at("opened")
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import cast
 
 from join_stage import Channel, ChannelTuple
 from xscl.documents.composites import Derived, Found
 from xscl.documents.document import Document
-from xscl.evaluation.match_groups import NOBODY, Block, MatchGroups, Members
-from xscl.queries.catalogue import Catalogue
+from xscl.evaluation.match_groups import NOBODY, ChannelQueries, GroupRange, MatchGroups
+from xscl.queries.stage_registration import StageRegistration
 from xscl.queries.subscription import Subscription
 
 __all__ = ["Grouping"]
@@ -19,15 +19,15 @@ More = dict[tuple[int, ...], list[tuple[Subscription, Found]]]
 
 
 class Grouping:
-    """The members of the channels, as the queries of a catalogue are now."""
+    """The queries of the channels, as those of an engine are now."""
 
-    def __init__(self, queries: Catalogue) -> None:
-        self._queries = queries
-        self._members: dict[Channel, Members] = {}
+    def __init__(self, stages: StageRegistration) -> None:
+        self._stages = stages
+        self._of_channels: dict[Channel, ChannelQueries] = {}
 
     def queries_changed(self) -> None:
         """To be called when queries have come or gone."""
-        self._members.clear()
+        self._of_channels.clear()
 
     def group(
         self,
@@ -43,37 +43,35 @@ class Grouping:
             if isinstance(owner, Subscription) and owner.reported:
                 more.setdefault(found.documents, []).append((owner, found))
         for one in tuples:
-            members = self._members_of(one.channel)
-            if not members:
+            queries = self._queries_of(one.channel)
+            if not queries:
                 continue
-            others = one.others
+            others: Sequence[int] = one.others
             if more:
-                apart = {
-                    pair: other
-                    for pair, other in zip(one.pairs(), others, strict=True)
-                    if pair in more
-                }
-                for pair in apart:
-                    left, right = pair
-                    to.add_group((held[left], held[right]), members, more.pop(pair))
-                others = [other for other in others if other not in apart.values()]
+                others = []
+                for pair, other in zip(one.pairs(), one.others, strict=True):
+                    if pair in more:
+                        left, right = pair
+                        to.add_group((held[left], held[right]), queries, more.pop(pair))
+                    else:
+                        others.append(other)
             if others:
                 documents = [held[other] for other in others]
-                to.add(Block(members, held[one.document], documents, one.right))
+                to.add(GroupRange(queries, held[one.document], documents, one.right))
         for numbers, some in more.items():
             to.add_group(tuple(held[number] for number in numbers), NOBODY, some)
 
-    def _members_of(self, channel: Channel) -> Members:
-        members = self._members.get(channel)
-        if members is None:
-            members = self._members[channel] = Members(
+    def _queries_of(self, channel: Channel) -> ChannelQueries:
+        queries = self._of_channels.get(channel)
+        if queries is None:
+            queries = self._of_channels[channel] = ChannelQueries(
                 [
                     (
-                        self._queries.readers(chain.from_iterable(part.sole)),
+                        self._stages.readers(chain.from_iterable(part.sole)),
                         [cast(tuple[int, ...], head) for head in part.heads],
                     )
                     for part in channel.parts
                     if part.sole
                 ]
             )
-        return members
+        return queries

@@ -1,8 +1,8 @@
 """Match groups: all the queries that a tuple of documents satisfies, found once (law 8).
 
-Documents that are alike satisfy the same queries, so the members of a group are shared by all
-groups of one channel, and a group comes into being only when it is looked at: thousands of
-documents that have a string in common with a new one are a range until then.
+Documents that are alike satisfy the same queries, so all groups of one channel share its queries,
+and a group comes into being only when it is looked at: thousands of documents that have a string in
+common with a new one are a range until then.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from typing import overload
 from xscl.documents.composites import Found
 from xscl.documents.document import Document
 from xscl.matches.match import Match
-from xscl.queries.catalogue import Reader
+from xscl.queries.stage_registration import Reader
 from xscl.queries.subscription import Subscription
 
-__all__ = ["Block", "MatchGroup", "MatchGroups", "Members"]
+__all__ = ["ChannelQueries", "GroupRange", "MatchGroup", "MatchGroups"]
 
 AttributeName = Callable[[int], str | None]
 
 
-class Members:
-    """The queries of a channel, and the nodes of their matches: for each part of it, readers of
-    queries and heads that each of these has a match for."""
+class ChannelQueries:
+    """The queries of a channel, and the nodes of their matches: for each part of it the readers of
+    queries, and the heads for each of which each query has a match."""
 
     def __init__(self, parts: Sequence[tuple[Sequence[Reader], Sequence[tuple[int, ...]]]]) -> None:
         self._parts = parts
@@ -51,9 +51,14 @@ class Members:
         owners = [owner for owner in found if isinstance(owner, Subscription)]
         return tuple(sorted(owners, key=lambda owner: owner.order))
 
-    @property
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The queries' names, in order of subscription."""
+        return tuple([subscription.name for subscription in self.subscriptions])
+
+    @cached_property
     def count(self) -> int:
-        """How many matches they have of each pair of documents."""
+        """The number of their matches for each pair of documents."""
         return sum(len(readers) * len(heads) for readers, heads in self._parts)
 
     def rows(self, documents: tuple[int, ...]) -> Iterator[tuple[Subscription, Found]]:
@@ -65,7 +70,7 @@ class Members:
                     yield reader.owner, reader.reading.read((*documents, *head), {})
 
 
-NOBODY = Members(())
+NOBODY = ChannelQueries(())
 
 
 class MatchGroup:
@@ -76,17 +81,17 @@ class MatchGroup:
     these.  A group holds its documents.
     """
 
-    __slots__ = ("_attribute_name", "_documents", "_members", "_more")
+    __slots__ = ("_attribute_name", "_documents", "_more", "_shared")
 
     def __init__(
         self,
         documents: tuple[Document, ...],
-        members: Members,
+        queries: ChannelQueries,
         more: Sequence[tuple[Subscription, Found]],
         attribute_name: AttributeName,
     ) -> None:
         self._documents = documents
-        self._members = members
+        self._shared = queries
         self._more = more
         self._attribute_name = attribute_name
 
@@ -101,27 +106,26 @@ class MatchGroup:
     @property
     def queries(self) -> tuple[str, ...]:
         """The names of the queries that the documents satisfy, in order of subscription."""
-        subscriptions = self._members.subscriptions
-        if self._more:
-            found = {*subscriptions, *(owner for owner, _ in self._more)}
-            subscriptions = tuple(sorted(found, key=lambda owner: owner.order))
-        return tuple(subscription.name for subscription in subscriptions)
+        if not self._more:
+            return self._shared.names
+        found = {*self._shared.subscriptions, *(owner for owner, _ in self._more)}
+        return tuple([owner.name for owner in sorted(found, key=lambda owner: owner.order)])
 
     @property
     def count(self) -> int:
         """The number of matches."""
-        return self._members.count + len(self._more)
+        return self._shared.count + len(self._more)
 
     def matches(self) -> list[Match]:
         """The matches, in order of the queries."""
-        rows = [*self._members.rows(self._numbers), *self._more]
+        rows = [*self._shared.rows(self._numbers), *self._more]
         rows.sort(key=lambda row: (row[0].order, row[1].codes))
         return [owner.match(found, self._documents, self._attribute_name) for owner, found in rows]
 
     def called(self) -> Iterator[tuple[Subscription, Match]]:
         """The matches of its channel that a callback waits for."""
-        if self._members.called:
-            for owner, found in self._members.rows(self._numbers):
+        if self._shared.called:
+            for owner, found in self._shared.rows(self._numbers):
                 if owner.on_match is not None:
                     yield owner, owner.match(found, self._documents, self._attribute_name)
 
@@ -131,11 +135,11 @@ class MatchGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class GroupRange:
     """A document, on the right side or on the left, and others on the opposite one, with the
     queries that each of these pairs satisfies."""
 
-    members: Members
+    queries: ChannelQueries
     document: Document
     others: Sequence[Document]
     right: bool
@@ -144,7 +148,7 @@ class Block:
         """The group of the document and one of the others."""
         other = self.others[index]
         documents = (other, self.document) if self.right else (self.document, other)
-        return MatchGroup(documents, self.members, (), attribute_name)
+        return MatchGroup(documents, self.queries, (), attribute_name)
 
 
 class MatchGroups(Sequence[MatchGroup]):
@@ -156,9 +160,9 @@ class MatchGroups(Sequence[MatchGroup]):
 
     def __init__(self, attribute_name: AttributeName = lambda code: None) -> None:
         self._attribute_name = attribute_name
-        self._blocks: list[Block] = []
+        self._ranges: list[GroupRange] = []
         self._groups: list[MatchGroup] = []
-        # The number of groups in the blocks up to each, this one included.
+        # The number of groups in the ranges up to each, this one included.
         self._ends: list[int] = []
 
     def __len__(self) -> int:
@@ -178,42 +182,42 @@ class MatchGroups(Sequence[MatchGroup]):
         if not 0 <= index < len(self):
             raise IndexError(index)
         place = bisect_right(self._ends, index)
-        if place == len(self._blocks):
+        if place == len(self._ranges):
             return self._groups[index - (self._ends[-1] if self._ends else 0)]
         begin = self._ends[place - 1] if place else 0
-        return self._blocks[place].group(index - begin, self._attribute_name)
+        return self._ranges[place].group(index - begin, self._attribute_name)
 
     def __iter__(self) -> Iterator[MatchGroup]:
-        for block in self._blocks:
-            for index in range(len(block.others)):
-                yield block.group(index, self._attribute_name)
+        for some in self._ranges:
+            for index in range(len(some.others)):
+                yield some.group(index, self._attribute_name)
         yield from self._groups
 
     @property
     def total(self) -> int:
         """The number of matches of all groups."""
-        in_blocks = sum(block.members.count * len(block.others) for block in self._blocks)
-        return in_blocks + sum(group.count for group in self._groups)
+        in_ranges = sum(some.queries.count * len(some.others) for some in self._ranges)
+        return in_ranges + sum(group.count for group in self._groups)
 
-    def add(self, block: Block) -> None:
-        """Adds a block of pairs."""
-        self._ends.append((self._ends[-1] if self._ends else 0) + len(block.others))
-        self._blocks.append(block)
+    def add(self, some: GroupRange) -> None:
+        """Adds a range of pairs."""
+        self._ends.append((self._ends[-1] if self._ends else 0) + len(some.others))
+        self._ranges.append(some)
 
     def add_group(
         self,
         documents: tuple[Document, ...],
-        members: Members,
+        queries: ChannelQueries,
         more: Sequence[tuple[Subscription, Found]],
     ) -> None:
         """Adds a group of its own."""
-        self._groups.append(MatchGroup(documents, members, more, self._attribute_name))
+        self._groups.append(MatchGroup(documents, queries, more, self._attribute_name))
 
     def called(self) -> Iterator[tuple[Subscription, Match]]:
         """The matches of channels that a callback waits for."""
-        for block in self._blocks:
-            if block.members.called:
-                for index in range(len(block.others)):
-                    yield from block.group(index, self._attribute_name).called()
+        for some in self._ranges:
+            if some.queries.called:
+                for index in range(len(some.others)):
+                    yield from some.group(index, self._attribute_name).called()
         for group in self._groups:
             yield from group.called()

@@ -30,9 +30,10 @@ def stats(
     `documents`, `composites`, `witnesses` (rows of the join state), `strings` and `bytes` (of
     documents' bodies) are held now; `taken` documents have come and `skipped` ones not; `streams`
     has the documents, witnesses, bytes and latest timestamp of each.  `watermark` is in seconds,
-    None while nothing is ever late.  Of the queries: how many, the `forms` of those that are alike
-    but for `constants` and how many different ones these have, their `rows` of R_T, `templates`,
-    `value_joins`, and in stage 1 the `automaton_states` and path-table entries (`paths`).
+    None while nothing is ever late.  Of the queries: their number, the `shared_queries` that those
+    alike but for `constants` have in common and the number of different constants, their `rows` of
+    R_T, `templates`, `value_joins`, and in stage 1 the `automaton_states` and path-table entries
+    (`paths`).
 
     `in_process` is what is held at hand for documents that come singly or in small batches: the
     `slices` of the view cache, the `bytes` it has, about, and the `signatures` remembered.
@@ -81,7 +82,7 @@ def stats(
         },
         "watermark": None if watermark is None else to_seconds(watermark),
         "queries": len(queries),
-        "forms": queries.forms,
+        "shared_queries": len(queries.shared),
         "constants": xpath.constants.sizes()[1],
         "automaton_states": len(xpath.automaton),
         "paths": len(xpath.paths),

@@ -40,7 +40,7 @@ from xscl.evaluation.second_stage import SecondStage, StageRows, take_unheld_str
 from xscl.evaluation.witness_batch import accepted, witness_batch
 from xscl.matches.match import Match
 from xscl.queries.catalogue import Catalogue
-from xscl.queries.shared_query import FormPart
+from xscl.queries.shared_query import SharedDisjunct
 from xscl.queries.subscription import Subscription
 
 __all__ = ["Delivery", "Evaluation", "Wave"]
@@ -104,10 +104,10 @@ class Evaluation:
         self._queries = queries
         self._intake = intake
         self._on_error = on_error
-        self._grouping = Grouping(queries)
+        self._grouping = Grouping(queries.stages)
         self._accepts: list[Accept] = []
         self._version = self._versions()
-        # What constants of forms hold at the nodes of the documents held.
+        # The constants of shared queries that hold at the nodes of the documents held.
         self._constants_at: dict[int, dict[tuple[int, int], Held]] = {}
         # The layouts of composites, by derived stream and codes.
         self._composed: dict[tuple[int, tuple[int, ...]], Layout] = {}
@@ -159,7 +159,7 @@ class Evaluation:
         wave = self._admit(arrivals, witnesses)
         while step := self._step(wave):
             for number, matches in step.counts():
-                owner = self._queries.reader(number).owner
+                owner = self._queries.stages.reader(number).owner
                 assert isinstance(owner, Subscription)
                 counts[owner.name] += matches
             rows = self._rows(step.outputs(Wanted.BUT_SOLE_DISJUNCTS))
@@ -169,17 +169,18 @@ class Evaluation:
         self.forget()
         return counts
 
-    def review(self, numbers: set[int], streams: Iterable[str]) -> list[Delivery]:
-        """The matches of new stages among the documents held, which are read anew for them."""
+    def review(self, subscription: Subscription) -> list[Delivery]:
+        """The matches that a new query causes among the documents held, which are read anew."""
         self.follow_queries()
-        wave = self._read_anew(streams)
+        wave = self._read_anew(subscription.streams)
         if not wave:
             return []
-        derived = self._queries.derived_below(numbers)
+        numbers = subscription.all_numbers
+        derived = self._queries.stages.derived_below(numbers)
         if derived:
             self._compose_anew(wave, derived)
         self.follow_queries()
-        found = self._review(wave, numbers - {owner.number for owner in derived})
+        found = self._review(wave, numbers)
         deliveries: list[Delivery] = []
         following = self._next_wave(self._rows(found), deliveries)
         return deliveries + self._cascade(following)
@@ -207,7 +208,7 @@ class Evaluation:
 
     def recompose(self) -> None:
         """Makes the composites of all documents held, after `restore`."""
-        numbers = self._queries.derived
+        numbers = self._queries.stages.derived
         if not numbers:
             return
         self.follow_queries()
@@ -374,7 +375,7 @@ class Evaluation:
             return
         self._version = version
         changes = self._xpath.take_changes()
-        gone = {*changes.gone, *self._queries.take_gone()}
+        gone = {*changes.gone, *self._queries.stages.take_gone()}
         moved = {old for old, _ in changes.moved}
         if gone or moved or changes.unvalued:
             for stage in self._stages:
@@ -384,7 +385,7 @@ class Evaluation:
                 for accept in self._accepts
                 if accept.spine not in gone and accept.path not in moved
             ]
-        new = (*self._queries.take_accepts(), *changes.accepts)
+        new = (*self._queries.stages.take_accepts(), *changes.accepts)
         self._accepts += (accept for accept in new if accept.spine not in gone)
         if moved:
             # Only these tell the rows that they have taken over from rows out of reach.
@@ -415,12 +416,10 @@ class Evaluation:
         found: dict[_Row, None] = {}
         for some in outputs:
             for number, *values in some.rows:
-                reader = self._queries.reader(number)
+                reader = self._queries.stages.reader(number)
                 row = reader.reading.read(values, self._intake.composites)
-                if isinstance(reader.owner, FormPart):
-                    found.update(
-                        dict.fromkeys(reader.owner.members.matched(row, self._constants_at))
-                    )
+                if isinstance(reader.owner, SharedDisjunct):
+                    found.update(dict.fromkeys(reader.owner.table.matched(row, self._constants_at)))
                 else:
                     found[reader.owner, row] = None
 
@@ -453,7 +452,7 @@ class Evaluation:
                 self._composite_witnesses(owner, composite, wave.witnesses)
                 continue
             fed = [stream for stream in owner.feeds if self._queries.graph.read[stream]]
-            wanted = all_of_them or owner.on_match is not None or owner.standing.stream is not None
+            wanted = all_of_them or owner.on_match is not None or owner.wiring.stream is not None
             if not fed and (deliveries is None or not wanted):
                 continue
             documents = [held[number] for number in found.documents]

@@ -1,36 +1,30 @@
-"""How queries get into an engine: from texts and tables to subscriptions.
+"""How queries get into an engine: text → language → dissection → queries → stages.
 
-A text that is like one read before is not parsed again, a query like others that are subscribed
-becomes a member of their form, and only what is like nothing else goes all the way by itself:
-parsed, checked, dissected and registered.
+A text that is like one read before is not parsed again, and a query like others that are subscribed
+shares what these have; one that is like nothing else goes all the way by itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from xscl.dissection.parts import Dissection
-from xscl.documents.intake import Intake
+from xscl.dissection.dissect import dissect
 from xscl.errors import QueryError
-from xscl.evaluation.waves import Delivery, Evaluation
 from xscl.language import read_from
-from xscl.language.alike import AlikeStatements, Instance, TextPlace
+from xscl.language.alike import AlikeStatements, Instance
 from xscl.language.parameters import Prepared, bind
 from xscl.language.same_query import normal_form, normal_form_of
 from xscl.language.syntax import Query
 from xscl.matches.match import Match
 from xscl.queries.catalogue import Catalogue
-from xscl.queries.shared_query import Form
+from xscl.queries.shared_query import SharedQuery
 from xscl.queries.subscription import Subscription
 from xscl.sources.tables import rows
 
-__all__ = ["Added", "Read", "Registration", "Text", "together"]
+__all__ = ["Read", "Registration", "Request", "Text", "requests", "together"]
 
 OnMatch = Callable[[Match], object]
-
-Added = tuple[Subscription, Sequence[Delivery]]
-"""A subscription, and the matches that it caused among the documents held."""
 
 Read = Query | Instance
 """A query of a text, as it was read."""
@@ -39,61 +33,76 @@ Text = tuple[str, int]
 """A query text, and the number that its first query has where it has no name."""
 
 
-class Notes(Protocol):
-    """What notes the queries that come."""
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A query to be subscribed under a name, with the values of its parameters: those given with
+    it, or of one that is prepared a row of a table."""
 
-    def subscribed(
-        self,
-        subscription: Subscription,
-        text: Text,
-        written: str,
-        parameters: Mapping[str, object] | None,
-        *,
-        position: int,
-        history: bool,
-    ) -> None:
-        """A query was subscribed when so many documents and composites had come."""
+    read: Read | Prepared
+    name: str
+    values: Mapping[str, object]
 
-    def reviewed(self, streams: Iterable[str]) -> None:
-        """Documents held were read anew for the query that is told next."""
+    @property
+    def prepared(self) -> tuple[Prepared, Mapping[str, object]] | None:
+        """The query without its constants, and these; None where it was read in full."""
+        match self.read:
+            case Prepared():
+                return self.read, self.values
+            case Instance(prepared, values):
+                return prepared, values
+        return None
+
+    @property
+    def query(self) -> tuple[Query, list[QueryError]]:
+        """The query in full, under its name, and the errors of its values."""
+        if isinstance(self.read, Prepared):
+            return self.read.bind(self.values, self.name)
+        query = _in_full(self.read)
+        return bind(query if query.name == self.name else query.renamed(self.name), self.values)
+
+    @property
+    def written(self) -> str:
+        """The query's name in its text."""
+        return self.read.query.name if isinstance(self.read, Prepared) else self.read.name
+
+    @property
+    def parameters(self) -> Mapping[str, object] | None:
+        """The values that are not in the text; None of a query without any."""
+        if isinstance(self.read, Prepared):
+            return {name: self.values[name] for name in self.read.parameters}
+        return self.values or None
+
+
+def requests(read: Read, tables: Mapping[str, object]) -> Iterator[Request]:
+    """A query under its name, or where it has a table once for each row."""
+    if read.name not in tables:
+        yield Request(read, read.name, {})
+        return
+    prepared = Prepared(_in_full(read))
+    for index, row in enumerate(rows(tables[read.name])):
+        yield Request(prepared, str(row.get("name") or f"{read.name}[{index}]"), row)
 
 
 class Registration:
     """The way of queries into a catalogue; without `sharing` each goes by itself.
 
-    What cannot be subscribed is left out, and told as errors.  `notes` is told of what comes.
     `kept` are subscriptions of an earlier run, by name, that nobody has asked for in this one: a
-    query of such a name that says the same is that subscription, with its callback from now on.
+    query of that name that says the same is that subscription, with its callback from now on
+    (`attached`).
     """
 
-    def __init__(
-        self,
-        queries: Catalogue,
-        evaluation: Evaluation,
-        intake: Intake,
-        cancel: Callable[[Subscription], None],
-        *,
-        sharing: bool,
-    ) -> None:
+    def __init__(self, queries: Catalogue, *, sharing: bool) -> None:
         self._queries = queries
-        self._evaluation = evaluation
-        self._intake = intake
-        self._cancel = cancel
         self._alike = AlikeStatements() if sharing else None
-        self._text: Text = ("", 1)
-        self.notes: Notes | None = None
         self.kept: dict[str, Subscription] = {}
         self.attached: list[Subscription] = []
 
-    def read(self, text: str, first: int) -> tuple[list[Query | Instance], list[QueryError], int]:
+    def read(self, text: str, first: int) -> tuple[list[Read], list[QueryError], int]:
         """All good queries of a text, the errors of the others, and the number that the next
         query has."""
-        self._text = (text, first)
         return read_from(text, first, self._alike)
 
-    def read_one(
-        self, text: str, first: int, name: str | None = None
-    ) -> tuple[Query | Instance, int]:
+    def read_one(self, text: str, first: int, name: str | None = None) -> tuple[Read, int]:
         """The only query of a text, and the number that the next query has; raises QueryError,
         or an ExceptionGroup of several."""
         queries, errors, following = self.read(text, first)
@@ -103,128 +112,63 @@ class Registration:
             raise together(errors)
         return queries[0], following
 
-    def one(
-        self,
-        read: Query | Instance,
-        name: str,
-        params: Mapping[str, object],
-        on_match: OnMatch | None,
-        history: bool,
-    ) -> tuple[list[Added], list[QueryError]]:
-        """Subscribes a query under a name."""
-        attached = self._attach(read, name, params, on_match)
-        if attached is not None:
-            return [(attached, ())], []
-        position = self._intake.next_number
-        added, errors = self._one(read, name, params, on_match, history)
-        for subscription, _ in added:
-            self._note(subscription, read, params or None, position, history)
-        return added, errors
-
-    def _one(
-        self,
-        read: Query | Instance,
-        name: str,
-        params: Mapping[str, object],
-        on_match: OnMatch | None,
-        history: bool,
-        since: int | None = None,
-    ) -> tuple[list[Added], list[QueryError]]:
-        if isinstance(read, Instance):
-            prepared, values, place = read.prepared, read.values, read.place
-            member = self._enrol(prepared, values, name, on_match, history, place, since)
-            if member is not None:
-                return [(member, ())], []
-            if self._queries.misnamed(name) is None:
-                dissection = self._queries.alike(prepared, name)
-                if dissection is not None:
-                    return [self._add(dissection, on_match, history, place, since)], []
-        query = _in_full(read)
-        query, errors = bind(query if query.name == name else query.renamed(name), params)
-        if not errors:
-            try:
-                checked = self._queries.check(query)
-                return [self._add(checked, on_match, history, None, since)], []
-            except QueryError as error:
-                errors.append(error)
-        return [], errors
-
-    def rows(
-        self, read: Query | Instance, table: object, on_match: OnMatch | None, history: bool
-    ) -> tuple[list[Added], list[QueryError]]:
-        """Subscribes a query once for each row of a table."""
-        added: list[Added] = []
-        errors: list[QueryError] = []
-        query = _in_full(read)
-        prepared = Prepared(query)
-        for index, row in enumerate(rows(table)):
-            name = str(row.get("name") or f"{query.name}[{index}]")
-            attached = self._attach(prepared, name, row, on_match)
-            if attached is not None:
-                added.append((attached, ()))
-                continue
-            position = self._intake.next_number
-            some, wrong = self._row(prepared, row, name, on_match, history)
-            added += some
-            errors += wrong
-            for subscription, _ in some if self.notes is not None else ():
-                values = {parameter: row[parameter] for parameter in prepared.parameters}
-                self._note(subscription, read, values, position, history)
-        return added, errors
-
-    def _row(
-        self,
-        prepared: Prepared,
-        row: Mapping[str, object],
-        name: str,
-        on_match: OnMatch | None,
-        history: bool,
-        since: int | None = None,
-    ) -> tuple[list[Added], list[QueryError]]:
-        member = self._enrol(prepared, row, name, on_match, history, None, since)
-        if member is not None:
-            return [(member, ())], []
-        bound, errors = prepared.bind(row, name)
-        if not errors:
-            try:
-                return [self._add(self._queries.check(bound), on_match, history, None, since)], []
-            except QueryError as error:
-                errors.append(error)
-        return [], errors
-
-    def resume(
-        self,
-        read: Read | Prepared,
-        name: str,
-        values: Mapping[str, object] | None,
-        *,
-        since: int,
-        history: bool,
-    ) -> None:
-        """Subscribes a query of an earlier run, which sees the documents from number `since`; it
-        finds nothing in those that there are.  Raises QueryError if that cannot be."""
-        if isinstance(read, Prepared):
-            added, errors = self._row(read, values or {}, name, None, history, since)
-        else:
-            added, errors = self._one(read, name, values or {}, None, history, since)
+    def subscribe(
+        self, request: Request, *, since: int, history: bool, on_match: OnMatch | None = None
+    ) -> Subscription | list[QueryError]:
+        """Subscribes a query that sees the documents from number `since` on; or returns its
+        errors.  With `history` it shares no constants, as it is reviewed by itself."""
+        place = request.read.place if isinstance(request.read, Instance) else None
+        if self._may_share(request):
+            assert request.prepared is not None
+            prepared, values = request.prepared
+            shared = None if history else self._queries.shared.find(prepared, values)
+            if shared is not None:
+                return self._queries.add_shared(
+                    shared, values, request.name, since, on_match, place
+                )
+            dissection = self._queries.shared.dissection(prepared, request.name)
+            if dissection is not None:
+                return self._queries.add(dissection, since, on_match, place)
+        query, errors = request.query
         if errors:
-            raise errors[0]
-        for subscription, _ in added:
-            self.kept[name] = subscription
+            return errors
+        try:
+            self._queries.check_name(query)
+            return self._queries.add(dissect(query), since, on_match)
+        except QueryError as error:
+            return [error]
 
-    def same(
-        self, read: Read | Prepared, name: str, values: Mapping[str, object], other: Subscription
-    ) -> bool:
-        """Whether a query with some values says what a subscription does."""
-        source = other.standing.source
-        if isinstance(source, Form):
-            prepared = read if isinstance(read, Prepared) else None
-            if isinstance(read, Instance):
-                prepared, values = read.prepared, read.values
-            if prepared is not None and (
-                prepared is source.prepared
-                or normal_form_of(prepared) == normal_form_of(source.prepared)
-            ):
+    def _may_share(self, request: Request) -> bool:
+        """Whether a query may share what others have; one with errors does not get so far."""
+        if self._alike is None or request.prepared is None:
+            return False
+        prepared, values = request.prepared
+        return not prepared.problems(values) and self._queries.misnamed(request.name) is None
+
+    def resume(self, request: Request, *, since: int, history: bool) -> None:
+        """Subscribes a query of an earlier run, which finds nothing in the documents that there
+        are.  Raises QueryError if that cannot be."""
+        outcome = self.subscribe(request, since=since, history=history)
+        if isinstance(outcome, list):
+            raise outcome[0]
+        self.kept[request.name] = outcome
+
+    def attach(self, request: Request, on_match: OnMatch | None) -> Subscription | None:
+        """The subscription of an earlier run that a query is, with its callback from now on."""
+        kept = self.kept.get(request.name)
+        if kept is None or not kept.active or not self.same(request, kept):
+            return None
+        del self.kept[request.name]
+        kept.on_match = on_match
+        self.attached.append(kept)
+        return kept
+
+    def same(self, request: Request, other: Subscription) -> bool:
+        """Whether a query with its values says what a subscription does."""
+        source, prepared = other.wiring.source, request.prepared
+        if isinstance(source, SharedQuery) and prepared is not None:
+            query, values = prepared
+            if query is source.prepared or normal_form_of(query) == normal_form_of(source.prepared):
                 kept = {**source.bound, **dict(zip(source.left_open, other.values, strict=True))}
                 return all(
                     key in values
@@ -232,89 +176,8 @@ class Registration:
                     and values[key] == value
                     for key, value in kept.items()
                 )
-        if isinstance(read, Prepared):
-            query, errors = read.bind(values)
-        else:
-            query, errors = bind(_in_full(read), values)
-        return not errors and normal_form(query) == normal_form(other.query)
-
-    def _attach(
-        self,
-        read: Read | Prepared,
-        name: str,
-        values: Mapping[str, object],
-        on_match: OnMatch | None,
-    ) -> Subscription | None:
-        """The subscription of an earlier run that a query is."""
-        kept = self.kept.get(name)
-        if kept is None or not kept.active or not self.same(read, name, values, kept):
-            return None
-        del self.kept[name]
-        kept.on_match = on_match
-        self.attached.append(kept)
-        return kept
-
-    def _note(
-        self,
-        subscription: Subscription,
-        read: Read,
-        values: Mapping[str, object] | None,
-        position: int,
-        history: bool,
-    ) -> None:
-        if self.notes is not None:
-            self.notes.subscribed(
-                subscription, self._text, read.name, values, position=position, history=history
-            )
-
-    def _enrol(
-        self,
-        prepared: Prepared,
-        row: Mapping[str, object],
-        name: str,
-        on_match: OnMatch | None,
-        history: bool,
-        place: TextPlace | None,
-        since: int | None,
-    ) -> Subscription | None:
-        """Subscribes a query as one of many that are alike; None where it is not, or is wrong."""
-        if self._alike is None or history or prepared.problems(row):
-            return None
-        if self._queries.misnamed(name) is not None:
-            return None
-        if since is None:
-            self._evaluation.settle()
-            since = self._intake.next_number
-        return self._queries.enrol(
-            prepared, row, name, since=since, on_match=on_match, cancel=self._cancel, written=place
-        )
-
-    def _add(
-        self,
-        dissection: Dissection,
-        on_match: OnMatch | None,
-        history: bool,
-        place: TextPlace | None,
-        since: int | None,
-    ) -> Added:
-        """Subscribes a query that was checked; with `since`, as it was in an earlier run."""
-        now = since is None
-        if since is None:
-            if history:
-                self._evaluation.forget(exact=True)
-            else:
-                self._evaluation.settle()
-            since = 0 if history else self._intake.next_number
-        subscription, numbers = self._queries.add(
-            dissection, since=since, on_match=on_match, cancel=self._cancel, written=place
-        )
-        deliveries: list[Delivery] = []
-        if history and now:
-            streams = {stream for one in dissection.everything() for stream in one.streams}
-            if self.notes is not None:
-                self.notes.reviewed(streams)
-            deliveries = self._evaluation.review(numbers, streams)
-        return subscription, deliveries
+        bound, errors = request.query
+        return not errors and normal_form(bound) == normal_form(other.query)
 
 
 def together(errors: Sequence[QueryError]) -> QueryError | ExceptionGroup[QueryError]:
@@ -322,11 +185,11 @@ def together(errors: Sequence[QueryError]) -> QueryError | ExceptionGroup[QueryE
     return errors[0] if len(errors) == 1 else ExceptionGroup("bad query", errors)
 
 
-def _in_full(read: Query | Instance) -> Query:
+def _in_full(read: Read) -> Query:
     return read.query if isinstance(read, Instance) else read
 
 
-def _not_one(queries: Sequence[Query | Instance], text: str, name: str | None) -> QueryError:
+def _not_one(queries: Sequence[Read], text: str, name: str | None) -> QueryError:
     problem = f"expected one query, found {len(queries)}; `load` takes several"
     at = queries[1].at if queries else 0
     return QueryError(problem, query=name or "", text=text, at=at)

@@ -1,10 +1,10 @@
-"""Forms: queries alike but for constants, as one query with open parameters (law 4).
+"""Shared queries: queries alike but for constants, as one query with open parameters (law 4).
 
 What a text says without its constants is parsed, dissected and registered once, however many
-subscribe it; each of these *members* only adds its constants.  To both stages a form is a single
-query: it has one tree pattern, one template and one row of R_T for each disjunct.  A node leaves
-witnesses for it where some member's constant holds, and `members` tells what a match of the form
-is a match of.
+subscribe it; each of these subscriptions only adds its constants.  To both stages a shared query is
+a single one: it has one tree pattern, one template and one row of R_T for each disjunct.  A node
+leaves witnesses for it where some subscription's constant holds, and a `ConstantTable` finds the
+subscriptions that a row of it is a match of.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from xscl.language.parameters import Prepared
 from xscl.language.problems import Unbound
 from xscl.language.syntax import Query, SubQuery
 from xscl.language.walk import operands
-from xscl.queries.constant_table import Members
-from xscl.queries.subscription import Standing, Subscription
+from xscl.queries.constant_table import ConstantTable
+from xscl.queries.subscription import Subscription, Wiring
 
-__all__ = ["Form", "FormPart", "Forms"]
+__all__ = ["SharedDisjunct", "SharedQueries", "SharedQuery"]
 
 
 @dataclass(slots=True, eq=False)
-class Form:
+class SharedQuery:
     """A prepared query in which some parameters are bound and the others, `left_open`, are not.
 
-    `parts` are those of its dissection, `standing` is what its members have in common; it is set
-    once the form is registered.
+    `disjuncts` are those of its dissection, `wiring` is what its subscriptions have in common, of
+    which there are `size`; it is set once the shared query is registered.
     """
 
     prepared: Prepared
@@ -39,53 +39,53 @@ class Form:
     bound: dict[str, object]
     left_open: tuple[str, ...]
     dissection: Dissection
-    parts: tuple[FormPart, ...] = ()
-    standing: Standing | None = None
+    disjuncts: tuple[SharedDisjunct, ...] = ()
+    wiring: Wiring | None = None
     size: int = 0
 
     def values(self, row: Mapping[str, object]) -> tuple[object, ...]:
-        """What of a row a member keeps."""
+        """The values of a row that a subscription keeps."""
         return tuple([row[name] for name in self.left_open])
 
     def query_of(self, subscription: Subscription) -> Query:
-        """The query of a member."""
+        """The query of a subscription."""
         values = dict(zip(self.left_open, subscription.values, strict=True))
         query, _ = self.prepared.bind({**self.bound, **values}, subscription.name)
         return query
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FormPart:
-    """A disjunct of a form, which owns a number of the join stage."""
+class SharedDisjunct:
+    """A disjunct of a shared query, which owns a number of the join stage."""
 
-    form: Form
-    members: Members
+    shared: SharedQuery
+    table: ConstantTable
 
 
 @dataclass(slots=True)
-class Forms:
-    """The forms that have members, by what is prepared and what is bound in it; and the
+class SharedQueries:
+    """The shared queries that are subscribed, by what is prepared and bound in them; and the
     dissections of queries that are alike in all but their names."""
 
-    _forms: dict[tuple[object, ...], Form] = field(default_factory=dict)
+    _shared: dict[tuple[object, ...], SharedQuery] = field(default_factory=dict)
     _dissections: WeakKeyDictionary[Prepared, Dissection] = field(default_factory=WeakKeyDictionary)
     _left_open: WeakKeyDictionary[Prepared, frozenset[str]] = field(
         default_factory=WeakKeyDictionary
     )
 
     def __len__(self) -> int:
-        return len(self._forms)
+        return len(self._shared)
 
-    def find(self, prepared: Prepared, row: Mapping[str, object]) -> Form | None:
-        """The form of a row of values, which are right: one that there is already, or a new one;
+    def find(self, prepared: Prepared, row: Mapping[str, object]) -> SharedQuery | None:
+        """The shared query of a row of values, which are right: one that there is, or a new one;
         None where nothing can be left open."""
         left_open = self._left_open.get(prepared)
         if left_open is None:
             left_open = _candidates(prepared)
         if left_open:
-            form = self._forms.get(_key(prepared, row, left_open))
-            if form is not None:
-                return form
+            shared = self._shared.get(_key(prepared, row, left_open))
+            if shared is not None:
+                return shared
         while left_open:
             try:
                 dissection = dissect(prepared.opened(row, left_open))
@@ -99,7 +99,7 @@ class Forms:
         self._left_open[prepared] = left_open
         if not left_open:
             return None
-        return Form(
+        return SharedQuery(
             prepared=prepared,
             key=_key(prepared, row, left_open),
             bound={name: row[name] for name in prepared.parameters if name not in left_open},
@@ -117,13 +117,13 @@ class Forms:
             dissection = self._dissections[prepared] = dissect(prepared.query)
         return replace(dissection, query=replace(dissection.query, name=name))
 
-    def add(self, form: Form) -> None:
-        """Keeps a form that has members."""
-        self._forms[form.key] = form
+    def add(self, shared: SharedQuery) -> None:
+        """Keeps a shared query that is subscribed."""
+        self._shared[shared.key] = shared
 
-    def remove(self, form: Form) -> None:
-        """Forgets a form that has none any more."""
-        del self._forms[form.key]
+    def remove(self, shared: SharedQuery) -> None:
+        """Forgets a shared query that is subscribed no more."""
+        del self._shared[shared.key]
 
 
 def _candidates(prepared: Prepared) -> frozenset[str]:
@@ -152,7 +152,7 @@ def _open_everywhere(prepared: Prepared, dissection: Dissection) -> frozenset[st
 def _key(
     prepared: Prepared, row: Mapping[str, object], left_open: frozenset[str]
 ) -> tuple[object, ...]:
-    """What tells forms apart: the values that are bound, and which of the others are numbers."""
+    """The key of a shared query: the values bound, and which of the others are numbers."""
     values = [
         isinstance(row[name], str) if name in left_open else (type(row[name]), row[name])
         for name in prepared.parameters

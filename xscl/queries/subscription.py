@@ -12,22 +12,23 @@ from xscl.dissection.dissect import dissect
 from xscl.dissection.parts import Dissection
 from xscl.documents.composites import Found
 from xscl.documents.document import Document
+from xscl.language.alike import TextPlace
 from xscl.language.syntax import Query, Select
 from xscl.matches.match import Match, match_id
 from xscl.matches.nodes import BoundNode
 from xscl.stream_names import is_internal
 from xscl.times import to_seconds
 
-__all__ = ["Standing", "Subscription", "Written"]
+__all__ = ["QuerySource", "Subscription", "Wiring"]
 
 log = logging.getLogger("xscl")
 
 OnMatch = Callable[[Match], object]
 
 
-class Source(Protocol):
-    """What knows the queries of subscriptions, where these do not keep them; `dissection` is
-    that of all of them."""
+class QuerySource(Protocol):
+    """Makes the queries of subscriptions that do not keep them; `dissection` is that of all of
+    them."""
 
     dissection: Dissection
 
@@ -35,18 +36,10 @@ class Source(Protocol):
         """The query of a subscription, made anew."""
 
 
-class Written(Protocol):
-    """Where a query is written, to be read again."""
-
-    @property
-    def query(self) -> Query:
-        """The query."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class Standing:
-    """What a subscription has in its engine; subscriptions that differ in their constants alone
-    have it in common.
+class Wiring:
+    """The parts of a subscription in its engine; subscriptions that differ in their constants alone
+    have them in common.
 
     `numbers` are those of its parts in the join stage, `feeds` the streams that its results go to
     (an internal one is that of a sub-query), `inner` the subscriptions of its sub-queries.  Of a
@@ -54,7 +47,7 @@ class Standing:
     names, each with its block.
     """
 
-    source: Dissection | Source
+    source: Dissection | QuerySource
     numbers: tuple[int, ...]
     feeds: tuple[str, ...]
     cancel: Callable[[Subscription], None]
@@ -68,12 +61,12 @@ class Standing:
     def of(
         cls,
         dissection: Dissection,
-        numbers: tuple[int, ...],
+        numbers: Sequence[int],
         feeds: tuple[str, ...],
         cancel: Callable[[Subscription], None],
         inner: tuple[Subscription, ...] = (),
-        source: Source | None = None,
-    ) -> Standing:
+        source: QuerySource | None = None,
+    ) -> Wiring:
         """That of a query, given its dissection."""
         outputs: tuple[int, ...] = ()
         variables: tuple[tuple[str, int, int], ...] = ()
@@ -88,7 +81,7 @@ class Standing:
             )
         return cls(
             source=dissection if source is None else source,
-            numbers=numbers,
+            numbers=tuple(numbers),
             feeds=feeds,
             cancel=cancel,
             inner=inner,
@@ -105,7 +98,7 @@ class Subscription:
     `name` is the query's, unique in its engine; `active` is False once it is cancelled.  There
     may be a million of them, so one keeps little: its `order` among the others, the number of the
     first document that it sees (`since`), and what it does not share with others of its
-    `standing`, the `values` of parameters and where it was `written`.
+    `wiring`: the `values` of parameters and the `place` of its text.
     """
 
     __slots__ = (
@@ -114,29 +107,29 @@ class Subscription:
         "name",
         "on_match",
         "order",
+        "place",
         "since",
-        "standing",
         "values",
-        "written",
+        "wiring",
     )
 
     def __init__(
         self,
         name: str,
-        standing: Standing,
+        wiring: Wiring,
         order: int,
         since: int,
         on_match: OnMatch | None,
         values: tuple[object, ...] = (),
-        written: Written | None = None,
+        place: TextPlace | None = None,
     ) -> None:
         self.name = name
-        self.standing = standing
+        self.wiring = wiring
         self.order = order
         self.since = since
         self.on_match = on_match
         self.values = values
-        self.written = written
+        self.place = place
         self.active = True
         self._found: list[Match] | None = None
 
@@ -159,16 +152,16 @@ class Subscription:
     @property
     def query(self) -> Query:
         """The query's syntax tree."""
-        if self.written is not None:
-            return self.written.query.renamed(self.name)
-        source = self.standing.source
+        if self.place is not None:
+            return self.place.query.renamed(self.name)
+        source = self.wiring.source
         return source.query if isinstance(source, Dissection) else source.query_of(self)
 
     @property
     def dissection(self) -> Dissection:
         """The query, taken apart."""
-        source = self.standing.source
-        if self.written is None and isinstance(source, Dissection):
+        source = self.wiring.source
+        if self.place is None and isinstance(source, Dissection):
             return source
         return dissect(self.query)
 
@@ -176,7 +169,7 @@ class Subscription:
     def outline(self) -> Dissection:
         """As `dissection`, but in the words of another query where it is alike, and without the
         constants that tell it from that."""
-        source = self.standing.source
+        source = self.wiring.source
         if isinstance(source, Dissection):
             return source
         outline = source.dissection
@@ -185,12 +178,22 @@ class Subscription:
     @property
     def numbers(self) -> tuple[int, ...]:
         """The numbers of its parts in the join stage."""
-        return self.standing.numbers
+        return self.wiring.numbers
+
+    @property
+    def all_numbers(self) -> set[int]:
+        """Its numbers, and those of its sub-queries."""
+        return {*self.numbers}.union(*[inner.all_numbers for inner in self.wiring.inner])
+
+    @property
+    def streams(self) -> set[str]:
+        """The streams that it and its sub-queries read."""
+        return {stream for one in self.outline.everything() for stream in one.streams}
 
     @property
     def feeds(self) -> tuple[str, ...]:
         """The streams that its results go to; an internal one is that of a sub-query."""
-        return self.standing.feeds
+        return self.wiring.feeds
 
     @property
     def reported(self) -> bool:
@@ -199,7 +202,7 @@ class Subscription:
 
     def cancel(self) -> None:
         """Takes the query out of its engine; once is enough, twice does no harm."""
-        self.standing.cancel(self)
+        self.wiring.cancel(self)
 
     def match(
         self,
@@ -212,14 +215,14 @@ class Subscription:
         def bound(code: int, document: Document) -> BoundNode:
             return BoundNode(document, code % ATTRIBUTE, attribute_name(code))
 
-        standing = self.standing
+        wiring = self.wiring
         outputs = [
             bound(found.codes[column], document)
-            for column, document in zip(standing.outputs, documents, strict=True)
+            for column, document in zip(wiring.outputs, documents, strict=True)
         ]
         variables = {
             name: bound(found.codes[column], documents[block])
-            for name, column, block in standing.variables
+            for name, column, block in wiring.variables
         }
         return Match(
             id=match_id(
@@ -229,13 +232,13 @@ class Subscription:
                 [(name, node.number, node.attribute) for name, node in sorted(variables.items())],
             ),
             query=self.name,
-            stream=standing.stream,
+            stream=wiring.stream,
             time=to_seconds(max(document.time for document in documents)),
             documents=tuple(document.id for document in documents),
             streams=tuple(document.source for document in documents),
             nodes=tuple(node.number for node in outputs),
             bindings={name: node.number for name, node in variables.items()},
-            _made_of=(standing.select, tuple(outputs), variables),
+            _made_of=(wiring.select, tuple(outputs), variables),
         )
 
     def deliver(self, match: Match) -> None:

@@ -24,7 +24,7 @@ NOT_KEPT = ("in_process", "joined", "memory", "paths", "automaton_states")
 """What is at hand for speed alone, what was done so far, and how many blocks the relations lie in;
 label paths of documents that have gone are not known any more."""
 
-OF_CANCELLED = ("witnesses", "strings", "streams", "forms", "constants", "rows")
+OF_CANCELLED = ("witnesses", "strings", "streams", "shared_queries", "constants", "rows")
 """What a query that is gone has asked of documents stays for one that asks the same of later ones,
 though that cannot reach it, and one that was like it stays a form; until it is opened anew."""
 
@@ -139,7 +139,10 @@ def test_members_of_forms_come_back(twins: Twins) -> None:
     twins.both(lambda engine: engine.cancel("many[3]"))
     twins.cancelled = True
     twins.reopen()
-    assert twins.durable.stats(exact=True)["forms"] == twins.other.stats(exact=True)["forms"]
+    assert (
+        twins.durable.stats(exact=True)["shared_queries"]
+        == twins.other.stats(exact=True)["shared_queries"]
+    )
     publish(twins, "d2", 2, "<b>3</b>")
     twins.check()
 

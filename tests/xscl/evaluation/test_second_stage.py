@@ -24,8 +24,9 @@ from xscl.evaluation.second_stage import SecondStage, longest_reach
 from xscl.evaluation.waves import Evaluation
 from xscl.language import parse
 from xscl.matches.match import Match, Told
-from xscl.queries.catalogue import Catalogue, Reader
-from xscl.queries.subscription import Standing, Subscription
+from xscl.queries.catalogue import Catalogue
+from xscl.queries.stage_registration import Reader, StageRegistration
+from xscl.queries.subscription import Subscription, Wiring
 
 SECOND = 1_000_000
 WINDOW = 10 * SECOND
@@ -137,7 +138,7 @@ class Counting(Subscription):
         return Match(
             id=f"window {found.computed.time}",
             query=self.name,
-            stream=self.standing.stream,
+            stream=self.wiring.stream,
             time=found.known_at(documents) / SECOND,
             documents=tuple(document.id for document in documents),
             streams=tuple(document.stream for document in documents),
@@ -158,7 +159,8 @@ class Stages:
         stages: tuple[SecondStage, ...] = (self.join, self.counts) if counting else (self.join,)
         self.strings = Strings()
         xpath = XPathEvaluator(self.strings)
-        self.queries = Catalogue(xpath, self.join.registry, longest_reach(stages))
+        registered = StageRegistration(xpath, self.join.registry, longest_reach(stages))
+        self.queries = Catalogue(xpath, registered, lambda one: None)
         self.intake = Intake(0, Retention(self.queries.reach))
         errors: list[DocumentError] = []
         self.evaluation = Evaluation(
@@ -167,14 +169,12 @@ class Stages:
         parsed, wrong = parse(";\n".join(queries))
         assert not wrong
         for query in parsed:
-            self.queries.add(
-                self.queries.check(query), since=0, on_match=None, cancel=lambda one: None
-            )
+            self.queries.add(dissect(query), since=0, on_match=None)
         self._count(parsed[0])
 
     def _count(self, like: Any) -> None:
         dissection = dissect(like)
-        standing = Standing(
+        wiring = Wiring(
             source=dissection,
             numbers=(QUERY,),
             feeds=("counts",),
@@ -185,8 +185,8 @@ class Stages:
             outputs=(),
             variables=(),
         )
-        owner = Counting("counts", standing, QUERY, 0, None)
-        self.queries._readers[QUERY] = Reader(owner, CountReader())
+        owner = Counting("counts", wiring, QUERY, 0, None)
+        self.queries.stages._readers[QUERY] = Reader(owner, CountReader())
 
     def read(self, *documents: tuple[str, float, str]) -> tuple[Arrivals, Witnesses]:
         self.evaluation.follow_queries()

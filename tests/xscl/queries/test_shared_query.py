@@ -13,7 +13,7 @@ import pytest
 
 import xscl
 from tests.xscl.engine.ways import WAYS
-from xscl.queries.shared_query import Form
+from xscl.queries.shared_query import SharedQuery
 
 TEXTS = {
     "both sides": (
@@ -158,7 +158,7 @@ def test_they_match_what_each_matches_alone(text: str, seed: int) -> None:
     for subscription in engines[0].subscriptions:
         subscription.cancel()
     stats = engines[0].stats(exact=True)
-    for name in ("automaton_states", "rows", "documents", "forms", "constants"):
+    for name in ("automaton_states", "rows", "documents", "shared_queries", "constants"):
         assert stats[name] == 0
 
 
@@ -177,10 +177,10 @@ def test_they_share_states_templates_and_rows() -> None:
             TEXTS["both sides"], [{"feed": f"f{i}", "who": f"w{i % 7}"} for i in range(1000)]
         )
         stats = engine.stats(exact=True)
-        assert isinstance(subs[3].standing.source, Form)
-        assert subs[3].standing is subs[4].standing
+        assert isinstance(subs[3].wiring.source, SharedQuery)
+        assert subs[3].wiring is subs[4].wiring
     assert (stats["queries"], stats["rows"], stats["templates"]) == (1000, 1, 1)
-    assert (stats["forms"], stats["constants"]) == (1, 1007)
+    assert (stats["shared_queries"], stats["constants"]) == (1, 1007)
     assert stats["automaton_states"] == 5
 
 
@@ -270,7 +270,7 @@ def test_queries_without_constants_share_their_dissection() -> None:
     text = "S//item[./link->l] JOIN {l = k, 3 s} S//item[./linked->k]"
     with xscl.Engine() as engine:
         one, two, three = (engine.subscribe(text, name) for name in "abc")
-        assert two.outline.parts is three.outline.parts
+        assert two.outline.disjuncts is three.outline.disjuncts
         assert one.query == xscl.Engine().subscribe(text, "a").query
         assert three.query.name == three.outline.query.name == "c"
         engine.publish("S", "<item><link>u</link></item>", id="d0", timestamp=0)

@@ -1,0 +1,290 @@
+"""What subscribed queries have in the stages: spines in stage 1, plans and rows of R_T in stage 2.
+
+A disjunct goes in by its operators, each under a number.  What a chain's left part finds becomes a
+derived stream, shared by all chains that have it.  A number that is released takes along what
+nobody else uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from join_stage import Chain
+from join_stage.registry import Registry
+from xpath_stage import Accept, XPathEvaluator
+from xscl.dissection.parts import Disjunct, JoinOperator
+from xscl.documents.composites import Derived, Reading, RowReader, Source
+from xscl.language.syntax import Query
+from xscl.queries.shared_query import SharedDisjunct
+from xscl.queries.subscription import Subscription
+
+__all__ = ["Reader", "StageRegistration"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Who a number of the join stage belongs to, and how its rows are read."""
+
+    owner: Subscription | SharedDisjunct | Derived
+    reading: RowReader
+
+
+@dataclass(slots=True)
+class _Registered:
+    """The spines, derived streams and definitions that an operator uses, to be released with it."""
+
+    spines: tuple[int, ...]
+    below: tuple[Derived | None, ...]
+    definitions: tuple[tuple[object, ...], ...]
+
+
+class StageRegistration:
+    """The numbers of the join stage with their readers, and the derived streams.
+
+    `reach` says for how long (microseconds) a witness of a spine can be reached by a second stage.
+    """
+
+    def __init__(
+        self, xpath: XPathEvaluator, registry: Registry, reach: Callable[[int], int]
+    ) -> None:
+        self._xpath = xpath
+        self._registry = registry
+        self._reach = reach
+        self._readers: dict[int, Reader] = {}
+        self._registered: dict[int, _Registered] = {}
+        self._derived: dict[tuple[object, ...], list[Derived]] = {}
+        self._next_number = 0
+        self._next_column = -1
+        self._accepts: list[Accept] = []
+        self._gone: list[int] = []
+        self._variables: dict[tuple[object, ...], list[int]] = {}
+        self._variable_names: set[str] = set()
+        self._next_variable = 0
+
+    def reader(self, number: int) -> Reader:
+        """The owner of a number of the join stage, and how its rows are read."""
+        return self._readers[number]
+
+    def readers(self, numbers: Iterable[int]) -> list[Reader]:
+        """The readers of some numbers of the join stage."""
+        return list(map(self._readers.__getitem__, numbers))
+
+    def take_accepts(self) -> list[Accept]:
+        """What the columns of derived streams accept that are new since the last call."""
+        accepts, self._accepts = self._accepts, []
+        return accepts
+
+    def take_gone(self) -> list[int]:
+        """The columns of derived streams that have gone since the last call."""
+        gone, self._gone = self._gone, []
+        return gone
+
+    def derived_below(self, numbers: Iterable[int]) -> list[Derived]:
+        """The derived streams that some stages read, and those that these read in turn."""
+        found: dict[Derived, None] = {}
+        waiting = list(numbers)
+        while waiting:
+            for derived in self._registered[waiting.pop()].below:
+                if derived is not None and derived not in found:
+                    found[derived] = None
+                    waiting.append(derived.number)
+        return list(found)
+
+    @property
+    def derived(self) -> list[int]:
+        """The numbers of the stages that feed derived streams."""
+        return [derived.number for shared in self._derived.values() for derived in shared]
+
+    def reach(self, read: Derived | frozenset[int]) -> int:
+        """For how long after its time a composite of a derived stream, or a document with some
+        leaf paths, can be reached by a query (microseconds)."""
+        if isinstance(read, Derived):
+            spines: Iterable[int] = read.spines.values()
+        else:
+            spines = (spine for leaf in read for spine in self._xpath.spines_of(leaf))
+        return max(map(self._reach, spines), default=0)
+
+    def take_numbers(self, count: int) -> range:
+        """New numbers; they ascend in order of subscription."""
+        first = self._next_number
+        self._next_number += count
+        return range(first, self._next_number)
+
+    def register(
+        self,
+        number: int,
+        owner: Subscription | SharedDisjunct,
+        query: Query,
+        disjunct: Disjunct,
+        since: int,
+        *,
+        sole_disjunct: bool = False,
+    ) -> None:
+        """Registers the operators of a disjunct, the last one under a number, whose rows are the
+        owner's."""
+        derived: list[Derived] = []
+        for operator in disjunct.operators[:-1]:
+            derived.append(self._derive(query, disjunct, operator, derived, since))
+        reading = self._register(
+            number,
+            query,
+            disjunct,
+            disjunct.operators[-1],
+            derived,
+            since=since,
+            sole_disjunct=sole_disjunct,
+        )
+        self._readers[number] = Reader(owner, reading)
+
+    def _derive(
+        self,
+        query: Query,
+        disjunct: Disjunct,
+        operator: JoinOperator,
+        derived: Sequence[Derived],
+        since: int,
+    ) -> Derived:
+        """The derived stream of a operator: one that is there already, else a new one."""
+        (number,) = self.take_numbers(1)
+        reading = self._register(
+            number, query, disjunct, operator, derived, since=since, sole_disjunct=False
+        )
+        row = self._registry.row_of(number)
+        key = (row, operator.constraint, reading.sources)
+        for shared in self._derived.get(key, ()):
+            if shared.since <= since:
+                self.release(number)
+                return shared
+        valued = tuple(i for i, node in enumerate(operator.columns) if node in operator.valued)
+        spines: dict[int, int] = {}
+        for column in valued or (0,):
+            spines[column] = self._next_column
+            self._accepts.append(Accept(self._next_column, self._next_column, (0,)))
+            self._next_column -= 1
+        new = Derived(number, key, since, reading, spines, valued)
+        self._derived.setdefault(key, []).append(new)
+        self._readers[number] = Reader(new, reading)
+        return new
+
+    def _register(
+        self,
+        number: int,
+        query: Query,
+        disjunct: Disjunct,
+        operator: JoinOperator,
+        derived: Sequence[Derived],
+        *,
+        since: int,
+        sole_disjunct: bool,
+    ) -> Reading:
+        below = tuple(
+            None if side.operator is None else derived[side.operator] for side in operator.sides
+        )
+        spines: list[int] = []
+
+        def spine(chain: Chain) -> int:
+            one = below[chain.side]
+            if one is None:
+                spines.append(self._xpath.register(disjunct.spine(operator, chain)))
+                return spines[-1]
+            side = operator.sides[chain.side].operator
+            assert side is not None
+            return one.spines[
+                disjunct.operators[side].columns.index(operator.assignment[chain.nodes[-1]])
+            ]
+
+        definitions = tuple(_definition(disjunct, node) for node in operator.assignment)
+        names = zip(definitions, operator.assignment, strict=True)
+        self._registry.add(
+            number,
+            operator.plan,
+            joins=[(spine(left), spine(right)) for left, right in operator.plan.joins],
+            singles=[spine(chain) for chain in operator.plan.singles],
+            variables=[self._variable(query.name, disjunct, *named) for named in names],
+            constraint=operator.constraint,
+            since=since,
+            sole_disjunct=sole_disjunct,
+        )
+        self._registered[number] = _Registered(tuple(spines), below, definitions)
+        for one in below:
+            if one is not None:
+                one.uses += 1
+        return Reading(
+            operator.plan, tuple(one is not None for one in below), _sources(disjunct, operator)
+        )
+
+    def release(self, number: int) -> None:
+        """Takes out the operator of a number, and all that nobody uses then."""
+        self._readers.pop(number, None)
+        self._registry.remove(number)
+        registered = self._registered.pop(number)
+        for spine in registered.spines:
+            self._xpath.release(spine)
+        for definition in registered.definitions:
+            self._forget_variable(definition)
+        for derived in registered.below:
+            if derived is not None:
+                self._let_go(derived)
+
+    def _let_go(self, derived: Derived) -> None:
+        derived.uses -= 1
+        if derived.uses:
+            return
+        self._derived[derived.key].remove(derived)
+        if not self._derived[derived.key]:
+            del self._derived[derived.key]
+        self._gone += derived.spines.values()
+        self.release(derived.number)
+
+    def _variable(
+        self, query: str, disjunct: Disjunct, definition: tuple[object, ...], node: int
+    ) -> int:
+        """The number of a variable: one definition, one variable, whatever its names (law 4).
+
+        It goes by the first name given to it, made unique by its query's where need be.
+        """
+        known = self._variables.get(definition)
+        if known is None:
+            known = self._variables[definition] = [self._next_variable, 0]
+            self._next_variable += 1
+            pattern = disjunct.patterns[node]
+            name = pattern.variables[0] if pattern.variables else f"_{node}"
+            if name in self._variable_names:
+                name = f"{query}.{name}"
+            self._variable_names.add(name)
+            self._registry.variables[known[0]] = name
+        known[1] += 1
+        return known[0]
+
+    def _forget_variable(self, definition: tuple[object, ...]) -> None:
+        known = self._variables[definition]
+        known[1] -= 1
+        if not known[1]:
+            del self._variables[definition]
+            self._variable_names.discard(self._registry.variables.pop(known[0]))
+
+
+def _definition(disjunct: Disjunct, node: int) -> tuple[object, ...]:
+    pattern = disjunct.patterns[node]
+    return disjunct.streams[pattern.block], disjunct.definitions[node], pattern.functions
+
+
+def _sources(disjunct: Disjunct, operator: JoinOperator) -> tuple[Source, ...]:
+    """Where the columns of a operator come from."""
+    of_plan = {operator.assignment[node]: i for i, node in enumerate(operator.plan.outputs)}
+    strings = {operator.assignment[node]: i for i, node in enumerate(operator.plan.valued)}
+    side_of = {block: index for index, side in enumerate(operator.sides) for block in side.blocks}
+    sources = []
+    for node in operator.columns:
+        side = side_of[disjunct.patterns[node].block]
+        below = operator.sides[side].operator
+        if below is None:
+            string = strings[node] if node in operator.valued else None
+            sources.append(Source(None, of_plan[node], string))
+        else:
+            earlier = disjunct.operators[below]
+            valued = [n for n in earlier.columns if n in earlier.valued]
+            string = valued.index(node) if node in operator.valued else None
+            sources.append(Source(side, earlier.columns.index(node), string))
+    return tuple(sources)
