@@ -34,8 +34,8 @@ def feeds(file: str, form: str) -> int:
     store = Store(file)
     states, items = store.feeds(), store.counts()
     if form == "json":
-        told = [_told(state, items.get(state.address, 0)) for state in states.values()]
-        click.echo(json.dumps(told, indent=2, ensure_ascii=False))
+        entries = [_entry(state, items.get(state.address, 0)) for state in states.values()]
+        click.echo(json.dumps(entries, indent=2, ensure_ascii=False))
         return 0
     table = Table(box=None, pad_edge=False)
     for column in ("feed", "last fetch", "next fetch", "items", "error"):
@@ -55,7 +55,7 @@ def feeds(file: str, form: str) -> int:
     return 0
 
 
-def _told(state: FeedState, items: int) -> dict[str, object]:
+def _entry(state: FeedState, items: int) -> dict[str, object]:
     return {
         "feed": state.address,
         "url": state.url,

@@ -213,10 +213,10 @@ def _run(
             query.stop()
     for query in queries:
         if (failure := query.exception()) is not None:
-            raise _told(query.name, failure)
+            raise _failure(query.name, failure)
 
 
-def _told(job: str, failure: Exception) -> XSCLError:
+def _failure(job: str, failure: Exception) -> XSCLError:
     """What made a job fail, without the ways through Java and back."""
     text = str(failure)
     if found := list(_OURS.finditer(text)):

@@ -1,4 +1,4 @@
-"""What an ingestion tells on standard error: progress, batches, feeds in trouble, a summary."""
+"""The report of an ingestion on standard error: progress, batches, failing feeds, a summary."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["IngestReport"]
 
 
 class IngestReport(Terminal):
-    """Counts bodies and items.  Batches are told from another thread."""
+    """Counts bodies and items.  Batches are reported from another thread."""
 
     def __init__(self, console: Console, spool: Spool) -> None:
         super().__init__(console, alone=True, beginning="starting Spark …")
@@ -27,7 +27,7 @@ class IngestReport(Terminal):
         self._bodies = self._items = self._known = self._dead = 0
 
     def batch(self, batch: Batch) -> None:
-        """Tells of a batch that was written."""
+        """Reports a batch that was written."""
         with self._lock:
             self._bodies += batch.bodies
             self._items += batch.published
@@ -44,13 +44,13 @@ class IngestReport(Terminal):
             )
 
     def cleared(self, files: int) -> None:
-        """Tells that raw bodies were deleted."""
+        """Reports that raw bodies were deleted."""
         if files:
             deleted = counted(files, "file of raw bodies", "files of raw bodies")
             self.say(f"{deleted} deleted after reading (--keep)")
 
     def tick(self) -> None:
-        """Shows how far it is."""
+        """Shows the progress."""
         fetched = self._spool.last - self._before
         self.show(
             f"{counted(fetched, 'body')} fetched, {self._bodies:,} read, "

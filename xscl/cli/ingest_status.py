@@ -26,9 +26,9 @@ def status(folder: str, spool: str | None, form: str) -> int:
 
     DIR is the folder of `xscl ingest --to`; an ingestion may be running.
     """
-    told = read_status(Archive.at(folder, spool))
+    now = read_status(Archive.at(folder, spool))
     if form == "json":
-        click.echo(json.dumps(asdict(told), indent=2, ensure_ascii=False))
+        click.echo(json.dumps(asdict(now), indent=2, ensure_ascii=False))
         return 0
     console = Console(highlight=False)
 
@@ -36,19 +36,19 @@ def status(folder: str, spool: str | None, form: str) -> int:
         console.print(text, markup=False, soft_wrap=True)
 
     say(
-        f"{counted(told.feeds, 'feed')}, {len(told.troubles):,} in trouble; "
-        f"last fetch {told.last_fetch or 'never'}, next {told.next_fetch or 'never'}"
+        f"{counted(now.feeds, 'feed')}, {len(now.troubles):,} in trouble; "
+        f"last fetch {now.last_fetch or 'never'}, next {now.next_fetch or 'never'}"
     )
     say(
-        f"{counted(told.fetched, 'body')} fetched, {told.fetched - told.landed:,} still to land; "
-        f"{counted(told.unread, 'file')} still to be read"
+        f"{counted(now.fetched, 'body')} fetched, {now.fetched - now.landed:,} still to land; "
+        f"{counted(now.unread, 'file')} still to be read"
     )
     say(
-        f"{counted(told.items, 'item')} and {counted(told.dead, 'dead letter')} in "
-        f"{counted(told.batches, 'batch')}, "
-        f"the last at {told.last_batch or 'no time'}"
+        f"{counted(now.items, 'item')} and {counted(now.dead, 'dead letter')} in "
+        f"{counted(now.batches, 'batch')}, "
+        f"the last at {now.last_batch or 'no time'}"
     )
-    for trouble in told.troubles:
+    for trouble in now.troubles:
         since = trouble.last_success or "never"
         say(f"{trouble.feed}: {trouble.error} (well last: {since}; failures: {trouble.failures})")
     return 0

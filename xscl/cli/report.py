@@ -1,4 +1,4 @@
-"""What a run tells on standard error: progress, what was skipped and why, the closing summary."""
+"""The report of a run on standard error: progress, skipped documents with the reason, a summary."""
 
 from __future__ import annotations
 

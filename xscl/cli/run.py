@@ -214,8 +214,8 @@ class _Run:
         self._each(lambda found: update(self._matches(found), output, title=title))
 
     def _each(self, deal: Callable[[Envelopes], int]) -> None:
-        """Deals with one batch after another, each in a transaction: what is told of it has been
-        told before the transaction says that it was."""
+        """Deals with one batch after another, each in a transaction: its matches are written before
+        the transaction says that they were."""
         for some in self.batches:
             with self.engine.transaction():
                 self.report.found(deal([envelope for envelope, _ in some]))
@@ -235,7 +235,7 @@ def _until(batches: Iterable[list[Entry]], ended: Callable[[], bool]) -> Iterato
 
 
 def _lateness(lateness: int | None, state: str | None) -> float | str | None:
-    """The lateness as an engine takes it: of a state, unless told, that of its last run."""
+    """The lateness as an engine takes it: of a state, unless given, that of its last run."""
     source = click.get_current_context().get_parameter_source("lateness")
     if state is not None and source is ParameterSource.DEFAULT:
         return None

@@ -60,17 +60,17 @@ def state(file: Path, form: str, smaller: bool) -> int:
         click.echo(
             f"{file}: {counted(before, 'byte')} before, {counted(after, 'byte')} now", err=True
         )
-    told = _told(file)
+    contents = _contents(file)
     if form == "json":
-        click.echo(json.dumps(told, indent=2, ensure_ascii=False))
+        click.echo(json.dumps(contents, indent=2, ensure_ascii=False))
         return 0
     console = Console(highlight=False)
-    for part in _tables(told):
+    for part in _tables(contents):
         console.print(part)
     return 0
 
 
-def _told(file: Path) -> dict[str, object]:
+def _contents(file: Path) -> dict[str, object]:
     with looking_at(file) as connection:
 
         def rows(query: str) -> list[tuple[object, ...]]:

@@ -1,10 +1,10 @@
 """`xscl watch`: standing queries over feeds that are polled.
 
-What earlier runs published is published again when a watch starts, without a word: those matches
-were told when they were found.  After that each match is told as it is found, and only then are
-its documents remembered as seen; so none is lost to a crash, and one may be told twice, with the
-same id.  With `--state` the engine is as it was, a poll is a transaction with what is remembered of
-its feeds, and what waits to be handed over is in it, too.
+A watch publishes again, in silence, the documents of earlier runs: their matches were reported
+when they were found.  After that each match is reported as it is found, and only then are its
+documents remembered as seen; so none is lost to a crash, and one may be reported twice, with the
+same id.  With `--state` the engine is as it was, and a poll is one transaction: its documents, the
+states of its feeds and the matches that wait to be handed over.
 """
 
 from __future__ import annotations

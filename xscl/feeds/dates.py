@@ -1,4 +1,4 @@
-"""Dates as feeds write them become seconds, and those that lie are seen through.
+"""Dates as feeds write them become seconds; a date that cannot be true is found out.
 
 A form is a regular expression that names the parts of a date: RFC 822 and ISO 8601, which nearly
 all feeds use, first; then Asctime, dates with slashes and Korean ones.  The names of months may be
@@ -23,7 +23,7 @@ _EPOCH = date(1970, 1, 1).toordinal()
 _EARLIEST = datetime(1990, 1, 1, tzinfo=UTC).timestamp()
 _LATEST = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 _LONGEST = 100
-"""More characters than any date has: what is longer is not tried on every form."""
+"""More characters than any date has: a longer text is not tried on every form."""
 
 _MONTH_NAMES = (
     "jan feb mar apr may jun jul aug sep oct nov dec",
@@ -73,8 +73,8 @@ _SEOUL = 9 * 3600
 
 @lru_cache(maxsize=1 << 12)
 def seconds_of(text: str) -> float | None:
-    """The moment that a date names, in seconds since 1970; None for what is no date, and for a
-    date before 1990, which is a placeholder.
+    """The moment that a date names, in seconds since 1970; None for a text that is no date, and for
+    a date before 1990, which is a placeholder.
 
     >>> seconds_of("Mon, 01 Jun 2026 10:00:00 +0200") == seconds_of("2026-06-01T08:00:00Z")
     True

@@ -1,4 +1,4 @@
-"""What makes two items one: pure functions, for those who must know what is new.
+"""When two items are one: pure functions, by which polling finds the new items.
 
 An item is known by its guid, else by its link, else by a hash of what it says.  Within a feed
 these tell three things apart: the same identity with another content hash is an edit; another

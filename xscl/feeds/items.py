@@ -61,7 +61,7 @@ class Item:
 
     @property
     def identity(self) -> str:
-        """What tells the item from the others of its feed: guid, else link, else a hash."""
+        """The item's identity within its feed: guid, else link, else a hash."""
         return identity(self)
 
     @property

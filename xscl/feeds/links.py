@@ -27,11 +27,11 @@ _TRACKING_NAMES = """
 """
 _TRACKING = frozenset(_TRACKING_NAMES.split())
 _TRACKING_PREFIXES = ("utm_", "pk_", "piwik_", "mtm_", "matomo_", "hsa_", "oly_", "at_link", "ns_")
-"""The names, in lower case, of parameters that only tell where a reader came from."""
+"""The names, in lower case, of parameters that only say where a reader came from."""
 
 _ORIGINS = frozenset({"source", "src", "ref", "from", "via", "feed"})
 _FEEDS = ("rss", "atom", "feed")
-"""Parameters that tell the same where their value begins so."""
+"""Parameters that say the same if their value begins with one of `_FEEDS`."""
 
 _PORTS = {"http": 80, "https": 443}
 _PLAIN = re.compile(r"/(?!.*/\.|\.)[A-Za-z0-9\-._~!$&'()*+,;=:@/]*")
@@ -100,7 +100,7 @@ def absolute(url: str | None, base: str) -> str | None:
 def canonical(url: str, rules: Rules | None = None) -> str:
     """The canonical form of an absolute http(s) address, by all rules unless some are given.
 
-    What is no such address comes back as it is.
+    Any other text comes back as it is.
 
     >>> canonical("http://www.A.example:80/%7eb/./c/?utm_source=feed&x=1#top")
     'https://a.example/~b/c?x=1'

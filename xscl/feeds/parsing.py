@@ -33,7 +33,7 @@ _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
 class NotAFeed(ValueError):
-    """What is no feed that can be read; the message continues the feed's name."""
+    """A body that cannot be read as a feed; the message continues the feed's name."""
 
 
 def parse_feed(

@@ -99,7 +99,7 @@ class Polling:
         return self._schedule.next_start()
 
     def answered(self, address: str, answer: Answer, now: float) -> FeedState:
-        """Takes the answer to a fetch; returns what is known of the feed from now on."""
+        """Takes the answer to a fetch; returns the state of the feed from now on."""
         fetch = self._asked.pop(address)
         before = self.states[address]
         state = self.states[address] = self._after(before, answer, now)

@@ -1,5 +1,5 @@
 """The core's decisions carried out: threads fetch and parse what is due, and each answer changes
-what is known of its feed.  What becomes of a feed's items is its user's affair.
+the state of its feed.  The caller deals with the items.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Parser(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """An answer, taken at a time (`at`), and what is known of its feed since (`state`).
+    """An answer, taken at a time (`at`), and the state of its feed since then.
 
     `response` is None if there was none that can be used; it may be an error, or have a body that
     is no feed.  `feed` is what was read from it.
@@ -78,7 +78,7 @@ class Fetching:
         *,
         seed: int,
     ) -> None:
-        """`credentials` are those of the feeds that have some, by address."""
+        """`credentials` by address, for the feeds that have some."""
         self._polling = Polling(states, policy, seed=seed)
         self._credentials = credentials
         self._retrieval = retrieval
@@ -94,7 +94,7 @@ class Fetching:
 
     @property
     def states(self) -> Mapping[str, FeedState]:
-        """What is known of each feed, by address."""
+        """The state of each feed, by address."""
         return self._polling.states
 
     @property

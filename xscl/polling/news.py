@@ -1,4 +1,4 @@
-"""What of a feed's items is new, what has changed: by their identities, and what was seen before.
+"""Which of a feed's items are new and which are edited, by the identities that were seen before.
 
 An item is new if its identity (guid, else link, else a hash) has not been seen, unless one of the
 same link and title was, and has left the feed: then the feed has only given a new guid to what it
@@ -19,8 +19,8 @@ REMEMBERED = 1000
 
 
 class FeedItem(Protocol):
-    """What tells items apart; `likeness` stands for an item's link and title together, None
-    without both."""
+    """The identity of an item and its content; `likeness` stands for its link and title together,
+    None without both."""
 
     @property
     def identity(self) -> str: ...
@@ -35,7 +35,7 @@ Item = TypeVar("Item", bound=FeedItem)
 
 @dataclass(frozen=True, slots=True)
 class SeenItem:
-    """What is remembered of an item."""
+    """The part of an item that is remembered."""
 
     identity: str
     content_hash: str
@@ -43,14 +43,14 @@ class SeenItem:
 
     @classmethod
     def of(cls, item: FeedItem) -> SeenItem:
-        """What is to be remembered of an item."""
+        """The part of an item to remember."""
         return cls(item.identity, item.content_hash, item.likeness)
 
 
 @dataclass(frozen=True, slots=True)
 class News(Generic[Item]):
-    """What one reading of a feed brought: the items that are new, and those that are edited, both
-    in the feed's order; and the identities that need not be remembered any more."""
+    """The news of one reading of a feed: the new items and the edited ones, both in the feed's
+    order, and the identities that need not be remembered any more."""
 
     new: Sequence[Item]
     edited: Sequence[Item]

@@ -1,4 +1,4 @@
-"""Polling at work: what is fetched becomes news, and news documents of the streams.
+"""Polling at work: bodies become news, and news become documents of the streams.
 
 What a poll brought is remembered only when the next one is asked for, so what was not dealt with
 comes again after a crash, with the same ids.
@@ -23,10 +23,10 @@ __all__ = ["Poller"]
 
 
 class Poller:
-    """Polls feeds and yields what is new in them, as envelopes.
+    """Polls feeds and yields their new items, as envelopes.
 
-    `updates` makes an edited item a document of its own, a new version.  `on_error` is told of
-    each feed whose fetch failed.  What has been dealt with is written at most every `save_every`
+    `updates` makes an edited item a document of its own, a new version.  `on_error` gets
+    the state of each feed whose fetch failed.  What has been dealt with is written at most every `save_every`
     seconds: a writing costs what opening the file costs.
     """
 
@@ -69,7 +69,7 @@ class Poller:
 
     @property
     def states(self) -> Mapping[str, FeedState]:
-        """What is known of each feed, by address."""
+        """The state of each feed, by address."""
         return self._fetching.states
 
     def history(self) -> Iterator[Envelope]:
@@ -83,7 +83,7 @@ class Poller:
         self._fetching.stop()
 
     def polls(self) -> Iterator[list[Envelope]]:
-        """The new items, in order of time: first those of all feeds that are due at the start,
+        """The new items, in order of time: first the items of all feeds that are due at the start,
         as one poll; then, unless the policy is `once`, each feed's when it has come.  Ends when
         no feed is left that may be fetched."""
         first: list[Envelope] = []
@@ -149,7 +149,7 @@ class Poller:
         self._saved = self._clock.now()
 
     def _start_from(self, feed: WatchedFeed, known: FeedState | None) -> FeedState:
-        """What is known of a feed; one that a stream reads for the first time must come whole."""
+        """The state of a feed to begin with; a feed that a stream reads for the first time must come whole."""
         state = known or FeedState(feed.address, feed.address)
         if all((feed.address, stream) in self._seen for stream in feed.folders):
             return state

@@ -1,4 +1,4 @@
-"""What is known of a feed that is polled, and the rules that hold for all feeds.
+"""The state of a feed that is polled, and the policy that holds for all feeds.
 
 Times are seconds since 1970 (UTC), durations seconds.  A feed is known by the address that it was
 subscribed by, without user name and password, for good: its items' ids hang on it.  Where it is
@@ -37,7 +37,7 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class FeedState:
-    """What polling remembers of a feed.  `next_fetch` None means: as soon as may be."""
+    """The state of a feed, which polling remembers.  `next_fetch` None means: as soon as may be."""
 
     address: str
     url: str
@@ -47,7 +47,7 @@ class FeedState:
     skip_hours: frozenset[int] = frozenset()
     """Hours of the day (0 to 23, UTC) in which the feed asks not to be read."""
     skip_days: frozenset[int] = frozenset()
-    """Days of the week (Monday is 0, UTC) likewise."""
+    """Days of the week (Monday is 0, UTC) on which it asks so."""
     last_fetch: float | None = None
     last_success: float | None = None
     next_fetch: float | None = None

@@ -1,4 +1,4 @@
-"""What polling remembers from one run to the next, in a small DuckDB file.
+"""The memory of polling from one run to the next, a small DuckDB file.
 
 Two relations: `feeds` has a row for each address (where it is now, validators, times, the last
 error), `seen` one for each item that a feed has shown to a stream (identity, content, and the
@@ -101,7 +101,7 @@ Key = tuple[str, str, str]
 
 @dataclass(slots=True)
 class Changes:
-    """What is to be written: what is known of feeds, by address, and of items."""
+    """Changes to write: states of feeds, by address, and items."""
 
     feeds: dict[str, FeedState] = field(default_factory=dict)
     seen: dict[Key, SeenDocument] = field(default_factory=dict)
@@ -126,10 +126,10 @@ class Changes:
 
 
 class FeedStore(Protocol):
-    """What polling remembers, wherever that is kept."""
+    """The memory of polling, wherever it is kept."""
 
     def feeds(self) -> dict[str, FeedState]:
-        """What is known of each feed, by address."""
+        """The state of each feed, by address."""
 
     def seen(self) -> dict[tuple[str, str], list[SeenItem]]:
         """The items seen, by address and stream, in the order of seeing."""
@@ -182,7 +182,7 @@ class Store:
             self._lock.close()
 
     def feeds(self) -> dict[str, FeedState]:
-        """What is known of each feed, by address."""
+        """The state of each feed, by address."""
         with self._open(read_only=True) as connection:
             return read_feeds(connection)
 
@@ -247,7 +247,7 @@ def create_feeds(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def read_feeds(connection: duckdb.DuckDBPyConnection) -> dict[str, FeedState]:
-    """What is known of each feed, by address."""
+    """The state of each feed, by address."""
     names = ", ".join(_FEEDS.names)
     rows = connection.execute(f"SELECT {names} FROM feeds ORDER BY address").fetchall()
     states = (_state(dict(zip(_FEEDS.names, row, strict=True))) for row in rows)

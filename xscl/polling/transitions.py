@@ -1,4 +1,4 @@
-"""How an answer changes what is known of a feed: pure functions from state to state.
+"""How an answer changes the state of a feed: pure functions from state to state.
 
 The validators of a response are kept only with what was read from it: were they kept of a body
 that could not be parsed, every later answer would be 304 and the feed silent for good.  The same

@@ -1,2 +1,2 @@
-"""Where matches go: JSON Lines, feeds for any reader, and a readable form for a terminal; and where
-documents go that could not be used."""
+"""Where matches go: lines, feeds for any reader, commands, webhooks and a terminal, all entered in
+`registry`; and where the documents go that could not be used."""

@@ -54,15 +54,15 @@ def _raw(raw: str | bytes) -> dict[str, object]:
     """The beginning of what was read."""
     body = raw.encode("utf-8", "surrogatepass") if isinstance(raw, str) else raw
     start = body[:_LONGEST]
-    told: dict[str, object] = {}
+    shown: dict[str, object] = {}
     try:
-        told["raw"] = start.decode()
+        shown["raw"] = start.decode()
     except UnicodeDecodeError as error:
         cut = len(body) > _LONGEST and error.reason == "unexpected end of data"
         if cut:
-            told["raw"] = start[: error.start].decode()
+            shown["raw"] = start[: error.start].decode()
         else:
-            told["base64"] = b64encode(start).decode()
+            shown["base64"] = b64encode(start).decode()
     if len(body) > _LONGEST:
-        told["bytes"] = len(body)
-    return told
+        shown["bytes"] = len(body)
+    return shown

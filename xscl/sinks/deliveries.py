@@ -35,7 +35,7 @@ class Delivery(Protocol):
 class Deliveries:
     """Matches on their way, `at_once` at a time.
 
-    `on_failure` is told, from any thread, of each match (by its id) that was not delivered.
+    `on_failure` gets, from any thread, the id of each match that was not delivered, and the reason.
     """
 
     def __init__(

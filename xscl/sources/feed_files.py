@@ -25,7 +25,7 @@ _HEAD = 4096
 
 @dataclass(frozen=True, slots=True)
 class ListedFeeds:
-    """What a source of feeds names: files by their paths, and addresses on the web."""
+    """The feeds that a source names: files by their paths, and addresses on the web."""
 
     files: Sequence[Outline]
     addresses: Sequence[Outline] = ()
@@ -82,8 +82,8 @@ def _items(
 
 
 def listed_feeds(name: str) -> ListedFeeds:
-    """What a source names: a feed file, all files in a folder and below, by path, or what an OPML
-    file lists (whose paths start from its own folder).
+    """The feeds of a source: a feed file, all files in a folder and below, by path, or the entries
+    of an OPML file (whose paths start from its own folder).
 
     Each file is named as the source was given.  Query files (`.xscl`) in a folder are passed over.
     Raises FileNotFoundError where there is no such source, and XSCLError for an OPML file that
@@ -95,7 +95,7 @@ def listed_feeds(name: str) -> ListedFeeds:
         raise FileNotFoundError(
             f"feed source {name!r}: no such file or folder; give a feed file or a folder of them"
         )
-    # A pipe gives its bytes once; a file that cannot be read is told of by whoever reads it.
+    # A pipe gives its bytes once; a file that cannot be read is reported by whoever reads it.
     if not os.path.isfile(name) or not _is_list(name):
         return ListedFeeds([Outline(name)])
     try:

@@ -1,8 +1,8 @@
-"""What `xscl ingest` has written, as envelopes: the Parquet files of DIR/items, batch by batch in
+"""Items that `xscl ingest` has written, as envelopes: the Parquet files of DIR/items, batch by batch in
 the order in which they were ingested, the items of a batch in order of time.
 
-A batch counts once its folder holds `_SUCCESS`.  No Spark is needed to read it, and what is in
-memory at once is a batch, or of a large one the items of a period.
+A batch counts once its folder holds `_SUCCESS`.  It is read without Spark, and a batch at
+a time is in memory, or, of a large batch, the items of a period.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _bounds(files: list[Path], on_error: OnError) -> list[int | None]:
 
 
 def _each(files: list[Path], read: Callable[[Path], T], on_error: OnError) -> Iterator[T]:
-    """What is read from each file; one that cannot be read is told, and off the list then."""
+    """The result of reading each file; a file that cannot be read is reported, and leaves the list."""
     for path in list(files):
         try:
             yield read(path)
@@ -114,7 +114,7 @@ def _rows(
 ) -> pa.Table:
     """A file's rows from a moment on, before another."""
     kept = []
-    # Spark writes timestamps as INT96 unless it is told otherwise.
+    # Spark writes timestamps as INT96 unless it is configured otherwise.
     with ParquetFile(path, coerce_int96_timestamp_unit="us") as file:
         for rows in file.iter_batches(batch_size=1024, columns=schema.names):
             moments = rows["timestamp"].cast(pa.timestamp("us")).cast(pa.int64())

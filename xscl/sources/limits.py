@@ -1,4 +1,4 @@
-"""What the sources of documents share: how large a document may be, and how one is told of that
+"""Limits that all sources of documents share: the size of a document, and the error for one that
 cannot be read.
 
 The bound is on the bytes as they lie in the source (a line of an events file, a document file, a

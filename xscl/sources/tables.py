@@ -26,9 +26,9 @@ def rows(table: object) -> Iterator[dict[str, object]]:
     """The rows of a table, lazily: anything of Arrow, a pandas or Polars DataFrame, or an
     iterable of mappings.
 
-    What a table lacks (a null, pandas' NaN and NaT) is None; dates and timestamps are datetimes,
+    A missing value (a null, pandas' NaN and NaT) is None; dates and timestamps are datetimes,
     those of a time zone in UTC; an index of pandas that has no name is left out.  Raises
-    XSCLError for what is no table.
+    XSCLError for a value that is no table.
 
     >>> list(rows(pa.table({"author": ["Danny Ayers", None], "least": [1, 2]})))
     [{'author': 'Danny Ayers', 'least': 1}, {'author': None, 'least': 2}]
@@ -44,8 +44,8 @@ def envelopes(source: object) -> Iterator[Mapping[str, object]]:
 
     In a table a null is a member that the envelope does not have, and a text in the column
     `json` is JSON text: the envelope has it as bytes, which are parsed where all documents are,
-    so that a malformed one is skipped like any other.  Raises XSCLError for what is no table and
-    for one without a column of documents.
+    so that a malformed one is skipped like any other.  Raises XSCLError for a value that is no table
+    and for a table without a column of documents.
 
     >>> list(envelopes(pa.table({"id": ["d1", "d2"], "xml": ["<a/>", None], "json": [None, "7"]})))
     [{'id': 'd1', 'xml': '<a/>'}, {'id': 'd2', 'json': b'7'}]
@@ -64,7 +64,7 @@ def envelopes(source: object) -> Iterator[Mapping[str, object]]:
 
 
 def _reader(table: object) -> pa.RecordBatchReader | None:
-    """What reads a table by record batches; None for what is no table."""
+    """A reader of a table by record batches; None for a value that is no table."""
     if isinstance(table, list):
         return None
     # Never imported here: a table of pandas is there only if its user has imported it.

@@ -2,7 +2,7 @@
 
 A feed's address comes from elsewhere (a list of subscriptions, a redirect, a name server), so it
 may point at what only this machine can reach: itself, its network, a cloud's metadata service.
-What is judged is the address that is connected to, not the name; an IPv6 address that carries an
+The address that is connected to is judged, not the name; an IPv6 address that carries an
 IPv4 one is judged by that.
 
 The tables follow IANA's registries of special-purpose addresses.  Those of the standard library

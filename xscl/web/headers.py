@@ -33,7 +33,7 @@ def headers_of(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, bytes]:
 
 
 def http_date(value: bytes | None) -> float | None:
-    """A date of a header; None for what is none.
+    """A date of a header; None for a value that is no date.
 
     >>> http_date(b"Thu, 01 Jan 1970 00:01:00 GMT")
     60.0

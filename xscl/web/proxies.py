@@ -1,4 +1,4 @@
-"""What the environment says of the way out: proxies, and passwords kept in a netrc file.
+"""The way out as the environment sets it: proxies, and passwords kept in a netrc file.
 
 `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` as everywhere; `NETRC` names the file that
 curl and others read, else it is `~/.netrc`.
@@ -30,11 +30,11 @@ class ProxySettings:
 
     @classmethod
     def of_environment(cls) -> ProxySettings:
-        """Those of this process; raises ValueError for a netrc file that cannot be read."""
+        """The settings of this process; raises ValueError for a netrc file that cannot be read."""
         return cls(urllib.request.getproxies_environment(), _passwords())
 
     def credentials(self, to: Target) -> Credentials | None:
-        """Those that are kept for a server."""
+        """The credentials that are kept for a server."""
         kept = self.passwords.get(to.host)
         return None if kept is None else Credentials(*kept, to)
 

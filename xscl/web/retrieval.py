@@ -39,7 +39,7 @@ class RetrievalError(Exception):
 
 
 class Retrieval(Protocol):
-    """Gets what is at an address; raises RetrievalError.  Called from several threads."""
+    """Fetches an address; raises RetrievalError.  Called from several threads."""
 
     def __call__(
         self, url: str, validators: Validators, credentials: Credentials | None
@@ -87,7 +87,7 @@ class HTTPRetrieval:
     def __call__(
         self, url: str, validators: Validators, credentials: Credentials | None
     ) -> Response:
-        """What is at an address in the end; the body only of a 200.
+        """Fetches an address, redirects followed; a body comes with status 200 only.
 
         The credentials are sent to their own server alone, whatever redirects there are.
         """

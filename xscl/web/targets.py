@@ -1,4 +1,4 @@
-"""Addresses as they are written in the wild, as what is asked of which server.
+"""Addresses as they are written in the wild become a server and a path to ask it for.
 
 Only http and https.  A user name and a password before the host are taken out: they go into a
 header, to that server alone, and never into a message, a document or a file.
@@ -36,7 +36,7 @@ class BadAddress(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is asked of which server: `path` with the query, percent-encoded."""
+    """A server, and the path to ask it for: with the query, percent-encoded."""
 
     scheme: str
     host: str
