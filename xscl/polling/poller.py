@@ -26,8 +26,8 @@ class Poller:
     """Polls feeds and yields their new items, as envelopes.
 
     `updates` makes an edited item a document of its own, a new version.  `on_error` gets
-    the state of each feed whose fetch failed.  What has been dealt with is written at most every `save_every`
-    seconds: a writing costs what opening the file costs.
+    the state of each feed whose fetch failed.  States and items are saved at most every
+    `save_every` seconds: saving costs what opening the file costs.
     """
 
     def __init__(
@@ -149,7 +149,8 @@ class Poller:
         self._saved = self._clock.now()
 
     def _start_from(self, feed: WatchedFeed, known: FeedState | None) -> FeedState:
-        """The state of a feed to begin with; a feed that a stream reads for the first time must come whole."""
+        """The state of a feed to begin with; one that a stream reads for the first time must come
+        whole."""
         state = known or FeedState(feed.address, feed.address)
         if all((feed.address, stream) in self._seen for stream in feed.folders):
             return state

@@ -1,5 +1,5 @@
-"""Items that `xscl ingest` has written, as envelopes: the Parquet files of DIR/items, batch by batch in
-the order in which they were ingested, the items of a batch in order of time.
+"""Items that `xscl ingest` has written, as envelopes: the Parquet files of DIR/items, batch by
+batch in the order in which they were ingested, the items of a batch in order of time.
 
 A batch counts once its folder holds `_SUCCESS`.  It is read without Spark, and a batch at
 a time is in memory, or, of a large batch, the items of a period.
@@ -87,7 +87,7 @@ def _bounds(files: list[Path], on_error: OnError) -> list[int | None]:
 
 
 def _each(files: list[Path], read: Callable[[Path], T], on_error: OnError) -> Iterator[T]:
-    """The result of reading each file; a file that cannot be read is reported, and leaves the list."""
+    """The result of reading each file; one that cannot be read is reported, and leaves the list."""
     for path in list(files):
         try:
             yield read(path)

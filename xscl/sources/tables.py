@@ -44,8 +44,8 @@ def envelopes(source: object) -> Iterator[Mapping[str, object]]:
 
     In a table a null is a member that the envelope does not have, and a text in the column
     `json` is JSON text: the envelope has it as bytes, which are parsed where all documents are,
-    so that a malformed one is skipped like any other.  Raises XSCLError for a value that is no table
-    and for a table without a column of documents.
+    so that a malformed one is skipped like any other.  Raises XSCLError for a value that is no
+    table and for a table without a column of documents.
 
     >>> list(envelopes(pa.table({"id": ["d1", "d2"], "xml": ["<a/>", None], "json": [None, "7"]})))
     [{'id': 'd1', 'xml': '<a/>'}, {'id': 'd2', 'json': b'7'}]
