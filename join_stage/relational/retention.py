@@ -3,7 +3,8 @@
 A row of `node` can be reached through the spines that its leaf path accepts, for as long as the
 widest window in which one of them waits; so that one query without end does not hold what only
 others read.  DuckDB gives deleted rows back by itself as new ones come; under a sliding window
-its memory is flat.
+its memory is flat.  Which documents are held is decided outside of the stage, which is handed those
+that go: here are the rows of the others.
 """
 
 from __future__ import annotations

@@ -15,7 +15,15 @@ from typing import Any, Protocol
 from join_stage import Plan
 from xscl.documents.document import Document
 
-__all__ = ["Composite", "Computed", "Derived", "Found", "Reading", "RowReader", "Source"]
+__all__ = [
+    "Composite",
+    "Computed",
+    "DerivedStream",
+    "OperatorRow",
+    "Reading",
+    "RowReader",
+    "Source",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +62,7 @@ class Computed:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class OperatorRow:
     """A row of a stage: documents by number in block order, the codes of its columns' nodes, the
     strings of the valued ones, and what else the stage has computed."""
 
@@ -72,7 +80,7 @@ class Found:
 class RowReader(Protocol):
     """How the rows of a second stage are read."""
 
-    def read(self, values: Sequence[Any], composites: Mapping[int, Composite]) -> Found:
+    def read(self, values: Sequence[Any], composites: Mapping[int, Composite]) -> OperatorRow:
         """The row that some values stand for."""
 
 
@@ -84,7 +92,7 @@ class Reading:
     composite: tuple[bool, ...]
     sources: tuple[Source, ...]
 
-    def read(self, values: Sequence[int], composites: Mapping[int, Composite]) -> Found:
+    def read(self, values: Sequence[int], composites: Mapping[int, Composite]) -> OperatorRow:
         """What a row of the join stage's outputs says."""
         sides = len(self.composite)
         below = [
@@ -106,11 +114,11 @@ class Reading:
                     if one is None
                     else one.strings[source.string]
                 )
-        return Found(tuple(documents), tuple(codes), tuple(strings))
+        return OperatorRow(tuple(documents), tuple(codes), tuple(strings))
 
 
 @dataclass(eq=False, slots=True)
-class Derived:
+class DerivedStream:
     """The derived stream of a stage.
 
     `number` is the stage's in the join stage, `spines` are the numbers of its columns that later
@@ -128,7 +136,9 @@ class Derived:
     uses: int = 0
     composites: set[int] = field(default_factory=set)
 
-    def composite(self, number: int, found: Found, documents: Sequence[Document]) -> Composite:
+    def composite(
+        self, number: int, found: OperatorRow, documents: Sequence[Document]
+    ) -> Composite:
         """The composite of a row, given its documents."""
         times = [document.time for document in documents]
         return Composite(

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xscl.documents.bodies import Bodies
-from xscl.documents.composites import Composite, Derived, Found
+from xscl.documents.composites import Composite, DerivedStream, OperatorRow
 from xscl.documents.document import Document, document_of, from_file
 from xscl.documents.retention import DocumentShape, Retention
 from xscl.documents.trees import Trees
@@ -62,7 +62,7 @@ class Intake:
     dropped: list[int] | None = None
     """The documents let go, for one who notes that."""
     _ids: dict[tuple[str, str], int] = field(default_factory=dict)
-    _derived: dict[int, Derived] = field(default_factory=dict)
+    _derived: dict[int, DerivedStream] = field(default_factory=dict)
     _composites_of: dict[int, set[int]] = field(default_factory=dict)
     _lingering: set[int] = field(default_factory=set)
     _gone: list[int] = field(default_factory=list)
@@ -125,7 +125,7 @@ class Intake:
         self._lingering.discard(document.number)
         self.retention.hold(document.number, document.time, shape)
 
-    def compose(self, derived: Derived, found: Found) -> Composite:
+    def compose(self, derived: DerivedStream, found: OperatorRow) -> Composite:
         """A new composite of a derived stream; it holds its documents."""
         documents = [self.held[number] for number in found.documents]
         composite = derived.composite(self.next_number, found, documents)

@@ -3,6 +3,9 @@
 What bounds it is the windows of the queries that read a document's leaf paths (law 9), so
 documents are kept by *shape*: those of one stream with the same leaf paths can be reached
 equally long, and go in order of time.  The composites of a derived stream are a shape too.
+
+This is of whole documents; `join_stage.relational.retention` lets go of single rows of those that
+are held, each as long as its own leaf path can be reached.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import cast
 
 from join_stage import Channel, ChannelTuple
-from xscl.documents.composites import Derived, Found
+from xscl.documents.composites import DerivedStream, OperatorRow
 from xscl.documents.document import Document
 from xscl.evaluation.match_groups import NOBODY, ChannelQueries, GroupRange, MatchGroups
 from xscl.queries.stage_registration import StageRegistration
@@ -15,7 +15,7 @@ from xscl.queries.subscription import Subscription
 
 __all__ = ["Grouping"]
 
-More = dict[tuple[int, ...], list[tuple[Subscription, Found]]]
+More = dict[tuple[int, ...], list[tuple[Subscription, OperatorRow]]]
 
 
 class Grouping:
@@ -32,7 +32,7 @@ class Grouping:
     def group(
         self,
         tuples: Iterable[ChannelTuple],
-        rows: Iterable[tuple[Subscription | Derived, Found]],
+        rows: Iterable[tuple[Subscription | DerivedStream, OperatorRow]],
         held: Mapping[int, Document],
         to: MatchGroups,
     ) -> None:

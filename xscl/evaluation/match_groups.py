@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import overload
 
-from xscl.documents.composites import Found
+from xscl.documents.composites import OperatorRow
 from xscl.documents.document import Document
 from xscl.matches.match import Match
 from xscl.queries.stage_registration import Reader
@@ -61,7 +61,7 @@ class ChannelQueries:
         """The number of their matches for each pair of documents."""
         return sum(len(readers) * len(heads) for readers, heads in self._parts)
 
-    def rows(self, documents: tuple[int, ...]) -> Iterator[tuple[Subscription, Found]]:
+    def rows(self, documents: tuple[int, ...]) -> Iterator[tuple[Subscription, OperatorRow]]:
         """The matches of one pair of documents."""
         for readers, heads in self._parts:
             for reader in readers:
@@ -87,7 +87,7 @@ class MatchGroup:
         self,
         documents: tuple[Document, ...],
         queries: ChannelQueries,
-        more: Sequence[tuple[Subscription, Found]],
+        more: Sequence[tuple[Subscription, OperatorRow]],
         attribute_name: AttributeName,
     ) -> None:
         self._documents = documents
@@ -208,7 +208,7 @@ class MatchGroups(Sequence[MatchGroup]):
         self,
         documents: tuple[Document, ...],
         queries: ChannelQueries,
-        more: Sequence[tuple[Subscription, Found]],
+        more: Sequence[tuple[Subscription, OperatorRow]],
     ) -> None:
         """Adds a group of its own."""
         self._groups.append(MatchGroup(documents, queries, more, self._attribute_name))

@@ -28,7 +28,7 @@ from xpath_stage import (
     XPathEvaluator,
     evaluate_parser_events,
 )
-from xscl.documents.composites import Composite, Derived, Found
+from xscl.documents.composites import Composite, DerivedStream, OperatorRow
 from xscl.documents.document import Document, as_held, from_file, is_streamed
 from xscl.documents.intake import Arrivals, Intake
 from xscl.documents.retention import DocumentShape
@@ -60,7 +60,7 @@ class Wave:
         return bool(self.documents or self.composites)
 
 
-_Row = tuple[Subscription | Derived, Found]
+_Row = tuple[Subscription | DerivedStream, OperatorRow]
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +273,7 @@ class Evaluation:
         held = (one for one in self._intake.held.values() if one.stream in read)
         return self._hold(sorted(held, key=lambda one: one.number))
 
-    def _compose_anew(self, wave: Wave, derived: Sequence[Derived]) -> None:
+    def _compose_anew(self, wave: Wave, derived: Sequence[DerivedStream]) -> None:
         """Adds to documents read anew all composites of some derived streams: those that stand,
         and those that do not because no query before could reach them."""
         composites = self._intake.composites
@@ -425,7 +425,7 @@ class Evaluation:
 
         def order(entry: _Row) -> tuple[object, ...]:
             owner, row = entry
-            if isinstance(owner, Derived):
+            if isinstance(owner, DerivedStream):
                 return 0, owner.number, row.documents, row.codes
             return 1, max(row.documents, default=-1), owner.order, row.documents, row.codes
 
@@ -446,7 +446,7 @@ class Evaluation:
         wave = Wave()
         held = self._intake.held
         for owner, found in rows:
-            if isinstance(owner, Derived):
+            if isinstance(owner, DerivedStream):
                 composite = self._intake.compose(owner, found)
                 wave.composites.append(composite)
                 self._composite_witnesses(owner, composite, wave.witnesses)
@@ -463,7 +463,9 @@ class Evaluation:
                 self._publish_result(match, stream, found.known_at(documents), wave)
         return wave
 
-    def _composite_witnesses(self, derived: Derived, composite: Composite, to: Witnesses) -> None:
+    def _composite_witnesses(
+        self, derived: DerivedStream, composite: Composite, to: Witnesses
+    ) -> None:
         """A composite's witnesses: a row for each column that later stages ask for."""
         key = (derived.number, composite.codes)
         layout = self._composed.get(key)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from xpath_stage import XPathEvaluator
 from xscl.dissection.parts import Disjunct, Dissection
-from xscl.documents.composites import Derived
+from xscl.documents.composites import DerivedStream
 from xscl.documents.retention import Shape
 from xscl.errors import QueryError, StateError, line_and_column
 from xscl.language.alike import TextPlace
@@ -140,7 +140,7 @@ class Catalogue:
         """How long a shape of documents or composites can be reached by a query after the
         watermark (microseconds); None if nothing reads it."""
         match shape:
-            case Derived():
+            case DerivedStream():
                 return self.stages.reach(shape) if shape.uses else None
             case (str(stream), frozenset() as leaves):
                 return self.stages.reach(leaves) if self.graph.read[stream] else None

@@ -18,7 +18,7 @@ from sortedcontainers import SortedList
 
 from xpath_stage import Constant, Held
 from xscl.dissection.open_constants import OpenConstant
-from xscl.documents.composites import Found
+from xscl.documents.composites import OperatorRow
 from xscl.queries.subscription import Subscription
 
 __all__ = ["Asked", "ConstantTable", "HeldConstants", "OrderedConstants"]
@@ -50,7 +50,7 @@ class Asked:
         """A subscription's constant."""
         return self.opened.constant([subscription.values[value] for value in self.values])
 
-    def held(self, row: Found, held: HeldConstants) -> Held | None:
+    def held(self, row: OperatorRow, held: HeldConstants) -> Held | None:
         """The constants that hold at the node of a row."""
         of_document = held.get(row.documents[self.block])
         return (
@@ -98,13 +98,15 @@ class ConstantTable:
         if isinstance(some, Subscription) or not len(some):
             del self._by_key[key]
 
-    def matched(self, row: Found, held: HeldConstants) -> Iterator[tuple[Subscription, Found]]:
+    def matched(
+        self, row: OperatorRow, held: HeldConstants
+    ) -> Iterator[tuple[Subscription, OperatorRow]]:
         """The subscriptions that a row is a match of, each with its match."""
         holding = [one.held(row, held) for one in self._keys]
         numbers = [cast(float | None, one.held(row, held)) for one in self._ordered]
         if None in holding or None in numbers:
             return
-        match = Found(row.documents, row.codes[: self._width], row.strings)
+        match = OperatorRow(row.documents, row.codes[: self._width], row.strings)
         oldest = min(row.documents)
         for constants in product(*cast(list[tuple[Constant, ...]], holding)):
             some = self._by_key.get(constants[0] if len(constants) == 1 else constants)

@@ -14,7 +14,7 @@ from join_stage import Chain
 from join_stage.registry import Registry
 from xpath_stage import Accept, XPathEvaluator
 from xscl.dissection.parts import Disjunct, JoinOperator
-from xscl.documents.composites import Derived, Reading, RowReader, Source
+from xscl.documents.composites import DerivedStream, Reading, RowReader, Source
 from xscl.language.syntax import Query
 from xscl.queries.shared_query import SharedDisjunct
 from xscl.queries.subscription import Subscription
@@ -26,7 +26,7 @@ __all__ = ["Reader", "StageRegistration"]
 class Reader:
     """Who a number of the join stage belongs to, and how its rows are read."""
 
-    owner: Subscription | SharedDisjunct | Derived
+    owner: Subscription | SharedDisjunct | DerivedStream
     reading: RowReader
 
 
@@ -35,7 +35,7 @@ class _Registered:
     """The spines, derived streams and definitions that an operator uses, to be released with it."""
 
     spines: tuple[int, ...]
-    below: tuple[Derived | None, ...]
+    below: tuple[DerivedStream | None, ...]
     definitions: tuple[tuple[object, ...], ...]
 
 
@@ -53,7 +53,7 @@ class StageRegistration:
         self._reach = reach
         self._readers: dict[int, Reader] = {}
         self._registered: dict[int, _Registered] = {}
-        self._derived: dict[tuple[object, ...], list[Derived]] = {}
+        self._derived: dict[tuple[object, ...], list[DerivedStream]] = {}
         self._next_number = 0
         self._next_column = -1
         self._accepts: list[Accept] = []
@@ -80,9 +80,9 @@ class StageRegistration:
         gone, self._gone = self._gone, []
         return gone
 
-    def derived_below(self, numbers: Iterable[int]) -> list[Derived]:
+    def derived_below(self, numbers: Iterable[int]) -> list[DerivedStream]:
         """The derived streams that some stages read, and those that these read in turn."""
-        found: dict[Derived, None] = {}
+        found: dict[DerivedStream, None] = {}
         waiting = list(numbers)
         while waiting:
             for derived in self._registered[waiting.pop()].below:
@@ -96,10 +96,10 @@ class StageRegistration:
         """The numbers of the stages that feed derived streams."""
         return [derived.number for shared in self._derived.values() for derived in shared]
 
-    def reach(self, read: Derived | frozenset[int]) -> int:
+    def reach(self, read: DerivedStream | frozenset[int]) -> int:
         """For how long after its time a composite of a derived stream, or a document with some
         leaf paths, can be reached by a query (microseconds)."""
-        if isinstance(read, Derived):
+        if isinstance(read, DerivedStream):
             spines: Iterable[int] = read.spines.values()
         else:
             spines = (spine for leaf in read for spine in self._xpath.spines_of(leaf))
@@ -123,7 +123,7 @@ class StageRegistration:
     ) -> None:
         """Registers the operators of a disjunct, the last one under a number, whose rows are the
         owner's."""
-        derived: list[Derived] = []
+        derived: list[DerivedStream] = []
         for operator in disjunct.operators[:-1]:
             derived.append(self._derive(query, disjunct, operator, derived, since))
         reading = self._register(
@@ -142,9 +142,9 @@ class StageRegistration:
         query: Query,
         disjunct: Disjunct,
         operator: JoinOperator,
-        derived: Sequence[Derived],
+        derived: Sequence[DerivedStream],
         since: int,
-    ) -> Derived:
+    ) -> DerivedStream:
         """The derived stream of a operator: one that is there already, else a new one."""
         (number,) = self.take_numbers(1)
         reading = self._register(
@@ -162,7 +162,7 @@ class StageRegistration:
             spines[column] = self._next_column
             self._accepts.append(Accept(self._next_column, self._next_column, (0,)))
             self._next_column -= 1
-        new = Derived(number, key, since, reading, spines, valued)
+        new = DerivedStream(number, key, since, reading, spines, valued)
         self._derived.setdefault(key, []).append(new)
         self._readers[number] = Reader(new, reading)
         return new
@@ -173,7 +173,7 @@ class StageRegistration:
         query: Query,
         disjunct: Disjunct,
         operator: JoinOperator,
-        derived: Sequence[Derived],
+        derived: Sequence[DerivedStream],
         *,
         since: int,
         sole_disjunct: bool,
@@ -227,7 +227,7 @@ class StageRegistration:
             if derived is not None:
                 self._let_go(derived)
 
-    def _let_go(self, derived: Derived) -> None:
+    def _let_go(self, derived: DerivedStream) -> None:
         derived.uses -= 1
         if derived.uses:
             return

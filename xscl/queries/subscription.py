@@ -10,7 +10,7 @@ from typing import Protocol
 from xpath_stage import ATTRIBUTE
 from xscl.dissection.dissect import dissect
 from xscl.dissection.parts import Dissection
-from xscl.documents.composites import Found
+from xscl.documents.composites import OperatorRow
 from xscl.documents.document import Document
 from xscl.language.alike import TextPlace
 from xscl.language.syntax import Query, Select
@@ -206,7 +206,7 @@ class Subscription:
 
     def match(
         self,
-        found: Found,
+        found: OperatorRow,
         documents: Sequence[Document],
         attribute_name: Callable[[int], str | None],
     ) -> Match:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from join_stage.constraints import FOREVER
+from xscl.documents.composites import DerivedStream, OperatorRow
 from xscl.documents.document import document_of
 from xscl.documents.intake import Intake
 from xscl.documents.retention import Retention, Shape
@@ -245,3 +246,29 @@ def test_a_document_that_is_only_looked_at_moves_no_clock() -> None:
     before = intake.last_arrival
     intake.document({"xml": "<a/>"})
     assert intake.last_arrival == before
+
+
+def test_an_id_that_comes_again_looks_at_its_own_composites_alone() -> None:
+    """A member of a composite that is in reach: its id is known, at whatever number of others."""
+    looked: list[int] = []
+
+    class Looking(Retention):
+        def reaches(self, number: int, watermark: int | None) -> bool:
+            looked.append(number)
+            return super().reaches(number, watermark)
+
+    nothing: Any = None
+    derived = DerivedStream(0, (), 0, nothing, {}, ())
+    reaches = FOREVER
+    intake = Intake(0, Looking(lambda shape: FOREVER if shape is derived else reaches))
+    for n in range(200):
+        assert arriving(intake, (f"d{n}", n / 1000)) == (1, 0, 0)
+    for n in range(200):
+        intake.compose(derived, OperatorRow((n,), (), ()))
+    reaches = 0
+    intake.queries_changed([])
+    assert arriving(intake, ("late", 1_000)) == (1, 0, 0)
+    for n in range(200):
+        looked.clear()
+        assert intake.has(intake.held[n], intake.watermark)
+        assert looked == [n, n + 200]

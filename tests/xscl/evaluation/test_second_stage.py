@@ -15,7 +15,7 @@ import pytest
 from join_stage import Accepted, Batch, ChannelTuple, JoinProcessor, Wanted
 from xpath_stage import Strings, Witnesses, XPathEvaluator
 from xscl.dissection.dissect import dissect
-from xscl.documents.composites import Composite, Computed, Found
+from xscl.documents.composites import Composite, Computed, OperatorRow
 from xscl.documents.document import Document
 from xscl.documents.intake import Arrivals, Intake
 from xscl.documents.retention import Retention
@@ -115,9 +115,9 @@ class WindowCounts:
 class CountReader:
     """Any number of documents for each stream, and values that no node has."""
 
-    def read(self, values: Sequence[Any], composites: Mapping[int, Composite]) -> Found:
+    def read(self, values: Sequence[Any], composites: Mapping[int, Composite]) -> OperatorRow:
         time, strings, by_stream = values
-        return Found(
+        return OperatorRow(
             documents=tuple(number for some in by_stream.values() for number in some),
             codes=(),
             strings=(),
@@ -128,7 +128,9 @@ class CountReader:
 class Counting(Subscription):
     """A query of the stage."""
 
-    def match(self, found: Found, documents: Sequence[Document], attribute_name: Any) -> Match:
+    def match(
+        self, found: OperatorRow, documents: Sequence[Document], attribute_name: Any
+    ) -> Match:
         assert found.computed is not None
         strings, *streams = found.computed.values
         counts = dict(zip(streams, found.computed.events, strict=True))
