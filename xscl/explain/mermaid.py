@@ -69,16 +69,16 @@ class _Flowchart:
             if not is_internal(stream):
                 sources[stream] = [self._stream(stream)]
         finds = self._finds[at] = []
-        for number, part in enumerate(dissection.disjuncts, 1):
+        for number, disjunct in enumerate(dissection.disjuncts, 1):
             here = f"{at}d{number}"
-            lines = self._part(part, Words(dissection, part), here, sources)
+            lines = self._disjunct(disjunct, Words(dissection, disjunct), here, sources)
             if len(dissection.disjuncts) > 1:
                 yield f"  subgraph {here}[{label(f'disjunct {number}')}]"
                 yield from _indented(_indented(lines))
                 yield "  end"
             else:
                 yield from _indented(lines)
-            last, sides = len(part.operators), part.operators[-1].sides
+            last, sides = len(disjunct.operators), disjunct.operators[-1].sides
             finds.append(f"{here}t{last}" if len(sides) == 2 else _side_at(sides[0], here))
         if not dissection.disjuncts:
             yield f"  {at}never[{label('its predicate never holds')}]"
@@ -87,16 +87,16 @@ class _Flowchart:
             fed = self._stream(dissection.feeds)
             self._edges += (f"{found} ==>|{label('PUBLISH')}| {fed}" for found in finds)
 
-    def _part(
-        self, part: Disjunct, words: Words, at: str, sources: dict[str, list[str]]
+    def _disjunct(
+        self, disjunct: Disjunct, words: Words, at: str, sources: dict[str, list[str]]
     ) -> Iterator[str]:
-        for block, stream in enumerate(part.streams):
+        for block, stream in enumerate(disjunct.streams):
             here = f"{at}b{block + 1}"
             yield f"subgraph {here}[{label(f'block {block + 1}, {words.stream(block)}')}]"
-            yield from _indented(_pattern(part, words, block, at))
+            yield from _indented(_pattern(disjunct, words, block, at))
             yield "end"
             self._edges += (f"{source} --> {here}" for source in sources[stream])
-        for number, stage in enumerate(part.operators):
+        for number, stage in enumerate(disjunct.operators):
             for one in comparisons(stage):
                 edge = one.edge
                 said = f"{words.node(edge.left)} {edge.operator} {words.node(edge.right)}"
@@ -109,12 +109,16 @@ class _Flowchart:
                 self._edges += (f"{_side_at(side, at)} --> {here}" for side in stage.sides)
 
 
-def _pattern(part: Disjunct, words: Words, block: int, at: str) -> Iterator[str]:
+def _pattern(disjunct: Disjunct, words: Words, block: int, at: str) -> Iterator[str]:
     """The nodes of a tree pattern, output nodes rounded, and its structural edges."""
-    for node in part.patterns:
+    for node in disjunct.patterns:
         if node.block == block:
             here, text = f"{at}n{node.number}", label(words.step(node))
-            yield f"{here}([{text}])" if "output" in roles(part, node.number) else f"{here}[{text}]"
+            yield (
+                f"{here}([{text}])"
+                if "output" in roles(disjunct, node.number)
+                else f"{here}[{text}]"
+            )
             if node.parent is not None:
                 yield f"{at}n{node.parent} --> {here}"
 

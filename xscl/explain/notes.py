@@ -29,24 +29,24 @@ def notes(dissection: Dissection) -> list[str]:
     """The notes on a query, without those on its sub-queries; each once."""
     if not dissection.disjuncts:
         return ["its predicate never holds: it matches nothing"]
-    of_parts = (_of_part(dissection, part) for part in dissection.disjuncts)
-    return list(dict.fromkeys(chain(*of_parts, _unused(dissection))))
+    of_disjuncts = (_of_disjunct(dissection, disjunct) for disjunct in dissection.disjuncts)
+    return list(dict.fromkeys(chain(*of_disjuncts, _unused(dissection))))
 
 
-def _of_part(dissection: Dissection, part: Disjunct) -> Iterator[str]:
-    words = Words(dissection, part)
-    for number, stage in enumerate(part.operators, 1):
+def _of_disjunct(dissection: Dissection, disjunct: Disjunct) -> Iterator[str]:
+    words = Words(dissection, disjunct)
+    for number, stage in enumerate(disjunct.operators, 1):
         if len(stage.sides) == 2:
-            at = f" at stage {number}" if len(part.operators) > 1 else ""
+            at = f" at stage {number}" if len(disjunct.operators) > 1 else ""
             yield from _time(words, stage, at)
-            yield from _equalities(part, words, stage, at)
-            if finds_both_orders(part, stage):
+            yield from _equalities(disjunct, words, stage, at)
+            if finds_both_orders(disjunct, stage):
                 yield (
                     f"JOIN over one stream{at}: each pair is found in both orders; an order of "
                     "two of its values, such as fa < fb, leaves one"
                 )
-    parents = {node.parent for node in part.patterns if node.step.test != "."}
-    for root in part.patterns:
+    parents = {node.parent for node in disjunct.patterns if node.step.test != "."}
+    for root in disjunct.patterns:
         every = root.parent is None and root.step.axis == "//" and root.step.test == "*"
         if every and not root.conditions and root.number not in parents:
             documents = f"every document of {words.stream(root.block)}"
@@ -65,14 +65,14 @@ def _time(words: Words, stage: JoinOperator, at: str) -> Iterator[str]:
         yield f"a window of 0{at}: only documents of exactly the same time join"
 
 
-def _equalities(part: Disjunct, words: Words, stage: JoinOperator, at: str) -> Iterator[str]:
+def _equalities(disjunct: Disjunct, words: Words, stage: JoinOperator, at: str) -> Iterator[str]:
     window = stage.constraint.window
     if not stage.graph.value_joins:
         within = "of all time" if window is None else f"within {span(window)}"
         between = at or " between the blocks"
         yield f"no equality{between}: a cross product {within}"
     for edge in stage.graph.value_joins:
-        left, right = (part.patterns[node].functions for node in (edge.left, edge.right))
+        left, right = (disjunct.patterns[node].functions for node in (edge.left, edge.right))
         said = f"{words.node(edge.left)} = {words.node(edge.right)}"
         if left != right:
             yield f"{said}: not under the same functions, so that equal texts may be unequal"
@@ -81,8 +81,8 @@ def _equalities(part: Disjunct, words: Words, stage: JoinOperator, at: str) -> I
 
 
 def _unused(dissection: Dissection) -> Iterator[str]:
-    part = dissection.disjuncts[0]
-    put_out = {name for node in part.outputs for name in part.patterns[node].variables}
+    disjunct = dissection.disjuncts[0]
+    put_out = {name for node in disjunct.outputs for name in disjunct.patterns[node].variables}
     used = {*put_out, *selected_variables(dissection.query), *_compared(dissection.query)}
     unused = [name for name in dissection.variables if name not in used]
     if unused:

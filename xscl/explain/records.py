@@ -34,25 +34,31 @@ def as_json(dissection: Dissection) -> dict[str, object]:
         "variables": list(dissection.variables),
         "streams": list(dict.fromkeys(streams)),
         "publishes": dissection.feeds,
-        "disjuncts": [_part(dissection, part) for part in dissection.disjuncts],
+        "disjuncts": [_disjunct(dissection, disjunct) for disjunct in dissection.disjuncts],
         "subqueries": [as_json(inner) for _, inner in dissection.subqueries],
         "notes": notes(dissection),
     }
 
 
-def _part(dissection: Dissection, part: Disjunct) -> dict[str, object]:
-    words = Words(dissection, part)
-    stages = enumerate(part.operators, 1)
+def _disjunct(dissection: Dissection, disjunct: Disjunct) -> dict[str, object]:
+    words = Words(dissection, disjunct)
+    stages = enumerate(disjunct.operators, 1)
     return {
-        "blocks": [_block(dissection, part, words, block) for block in range(len(part.streams))],
+        "blocks": [
+            _block(dissection, disjunct, words, block) for block in range(len(disjunct.streams))
+        ],
         "stages": [
-            _stage(part, words, number, stage) for number, stage in stages if len(stage.sides) == 2
+            _stage(disjunct, words, number, stage)
+            for number, stage in stages
+            if len(stage.sides) == 2
         ],
     }
 
 
-def _block(dissection: Dissection, part: Disjunct, words: Words, block: int) -> dict[str, object]:
-    stream = part.streams[block]
+def _block(
+    dissection: Dissection, disjunct: Disjunct, words: Words, block: int
+) -> dict[str, object]:
+    stream = disjunct.streams[block]
     inner = dict(dissection.subqueries).get(stream)
     return {
         "block": block + 1,
@@ -67,16 +73,16 @@ def _block(dissection: Dissection, part: Disjunct, words: Words, block: int) -> 
                 "variables": list(node.variables),
                 "functions": list(node.functions),
                 "filters": words.conditions(node),
-                "roles": list(roles(part, node.number)),
+                "roles": list(roles(disjunct, node.number)),
             }
-            for node in part.patterns
+            for node in disjunct.patterns
             if node.block == block
         ],
     }
 
 
-def _stage(part: Disjunct, words: Words, number: int, stage: JoinOperator) -> dict[str, object]:
-    graphs = reduced(part, stage)
+def _stage(disjunct: Disjunct, words: Words, number: int, stage: JoinOperator) -> dict[str, object]:
+    graphs = reduced(disjunct, stage)
     left = [{node.number for node in graph.nodes} for graph in graphs]
     steps = zip(RULE_NAMES, pairwise(left), strict=True)
     window = None if stage.constraint.window is None else to_seconds(stage.constraint.window)

@@ -19,14 +19,14 @@ def as_sql(dissections: Iterable[Dissection]) -> str:
     stages: dict[str, tuple[Plan, list[str]]] = {}
     for dissection in dissections:
         for one in dissection.everything():
-            for number, part in enumerate(one.disjuncts, 1):
-                disjunct = f", disjunct {number}" if len(one.disjuncts) > 1 else ""
-                for place, stage in enumerate(part.operators, 1):
+            for number, disjunct in enumerate(one.disjuncts, 1):
+                which = f", disjunct {number}" if len(one.disjuncts) > 1 else ""
+                for place, stage in enumerate(disjunct.operators, 1):
                     joined = len(stage.sides) == 2
                     template = f"template {stage.plan.template.id}" if joined else "no join"
                     _, said = stages.setdefault(stage.plan.id, (stage.plan, []))
                     name = plain(one.query.name)
-                    said.append(f"-- {name}{disjunct}, stage {place}: {template}")
+                    said.append(f"-- {name}{which}, stage {place}: {template}")
     return "\n\n".join("\n".join((*said, _statement(plan))) for plan, said in stages.values())
 
 

@@ -26,7 +26,10 @@ class Compared:
 def joins(dissection: Dissection) -> list[JoinOperator]:
     """The stages of a query that join, without the stages of its sub-queries."""
     return [
-        stage for part in dissection.disjuncts for stage in part.operators if len(stage.sides) == 2
+        stage
+        for disjunct in dissection.disjuncts
+        for stage in disjunct.operators
+        if len(stage.sides) == 2
     ]
 
 
@@ -45,7 +48,7 @@ def comparisons(stage: JoinOperator) -> list[Compared]:
     return [Compared(edge, kind(edge)) for edge in edges]
 
 
-def reduced(part: Disjunct, stage: JoinOperator) -> tuple[JoinGraph, ...]:
+def reduced(disjunct: Disjunct, stage: JoinOperator) -> tuple[JoinGraph, ...]:
     """A stage's join graph with all nodes of its blocks, then what is left of it after each of
     the reduction rules: the last is its minor.
 
@@ -57,7 +60,7 @@ def reduced(part: Disjunct, stage: JoinOperator) -> tuple[JoinGraph, ...]:
         if side.operator is None:
             nodes += (
                 Node(node.number, index, node.parent)
-                for node in part.patterns
+                for node in disjunct.patterns
                 if node.block in side.blocks
             )
         else:
@@ -68,17 +71,19 @@ def reduced(part: Disjunct, stage: JoinOperator) -> tuple[JoinGraph, ...]:
     return tuple(graphs)
 
 
-def roles(part: Disjunct, number: int) -> tuple[str, ...]:
+def roles(disjunct: Disjunct, number: int) -> tuple[str, ...]:
     """The roles of a pattern node: `output`, `selected`, `compared`; a `filter` if it is no more
     than a condition of the node above it."""
     compared = any(
-        number in (edge.left, edge.right) for stage in part.operators for edge in stage.graph.edges
+        number in (edge.left, edge.right)
+        for stage in disjunct.operators
+        for edge in stage.graph.edges
     )
     holds = {
-        "output": number in part.outputs,
-        "selected": number in part.selected.values(),
+        "output": number in disjunct.outputs,
+        "selected": number in disjunct.selected.values(),
         "compared": compared,
-        "filter": number not in part.definitions,
+        "filter": number not in disjunct.definitions,
     }
     return tuple(role for role, held in holds.items() if held)
 

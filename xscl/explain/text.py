@@ -65,10 +65,10 @@ def _query(dissection: Dissection, beside: _Beside, heading: str) -> Iterator[st
         yield f"  publishes to stream {dissection.feeds}{read}"
     count = len(dissection.disjuncts)
     seen: dict[tuple[str, tuple[str, ...]], int] = {}
-    for number, part in enumerate(dissection.disjuncts, 1):
+    for number, disjunct in enumerate(dissection.disjuncts, 1):
         if count > 1:
             yield f"  disjunct {number} of {count}"
-        for title, body in _sections(dissection, part, beside):
+        for title, body in _sections(dissection, disjunct, beside):
             first = seen.setdefault((title, tuple(body)), number)
             if first != number:
                 yield f"  {title}: as in disjunct {first}"
@@ -83,18 +83,18 @@ def _query(dissection: Dissection, beside: _Beside, heading: str) -> Iterator[st
         yield from _query(inner, beside, name)
 
 
-def _sections(dissection: Dissection, part: Disjunct, beside: _Beside) -> Iterator[_Section]:
-    words = Words(dissection, part)
-    for block in range(len(part.streams)):
+def _sections(dissection: Dissection, disjunct: Disjunct, beside: _Beside) -> Iterator[_Section]:
+    words = Words(dissection, disjunct)
+    for block in range(len(disjunct.streams)):
         title = f"tree pattern of block {block + 1}, {words.stream(block)}"
-        yield title, list(_tree_pattern(part, words, block))
-    for number, stage in enumerate(part.operators, 1):
+        yield title, list(_tree_pattern(disjunct, words, block))
+    for number, stage in enumerate(disjunct.operators, 1):
         term = str(stage.plan.query(stage.plan.outputs, stage.plan.valued)).splitlines()
         body = ["conjunctive query", *(f"  {line}" for line in term), *_keeps(words, stage)]
         if len(stage.sides) == 2:
             sharing = beside.of_template.get(stage.plan.template.id, {})
             others = [name for name in sharing if name != dissection.query.name]
-            body = [*_join(part, words, stage, others), *body]
+            body = [*_join(disjunct, words, stage, others), *body]
             yield f"stage {number}: {words.stage(stage)}", body
         else:
             yield f"stage {number}: {words.side(stage.sides[0])} alone, no join", body
@@ -103,18 +103,18 @@ def _sections(dissection: Dissection, part: Disjunct, beside: _Beside) -> Iterat
 # Tree patterns.
 
 
-def _tree_pattern(part: Disjunct, words: Words, block: int) -> Iterator[str]:
+def _tree_pattern(disjunct: Disjunct, words: Words, block: int) -> Iterator[str]:
     """A block's tree pattern, drawn, with what each node is for."""
     children: dict[int | None, list[int]] = {}
-    for node in part.patterns:
+    for node in disjunct.patterns:
         if node.block == block:
             children.setdefault(node.parent, []).append(node.number)
     drawn: list[tuple[str, str]] = []
     left = [(number, "", "") for number in children[None]]
     while left:
         number, branch, below = left.pop()
-        step = words.step(part.patterns[number])
-        drawn.append((branch + step, ", ".join(roles(part, number))))
+        step = words.step(disjunct.patterns[number])
+        drawn.append((branch + step, ", ".join(roles(disjunct, number))))
         under = children.get(number, [])
         for child in reversed(under):
             twig, beyond = ("└─ ", "   ") if child == under[-1] else ("├─ ", "│  ")
@@ -128,7 +128,7 @@ def _tree_pattern(part: Disjunct, words: Words, block: int) -> Iterator[str]:
 
 
 def _join(
-    part: Disjunct, words: Words, stage: JoinOperator, others: Sequence[str]
+    disjunct: Disjunct, words: Words, stage: JoinOperator, others: Sequence[str]
 ) -> Iterator[str]:
     compared = [
         (f"{words.node(one.edge.left)} {one.edge.operator} {words.node(one.edge.right)}", one.kind)
@@ -137,7 +137,7 @@ def _join(
     yield "join graph" if compared else "join graph without edges"
     width = max((len(said) for said, _ in compared if len(said) <= _MARKS_AT_MOST), default=0)
     yield from (f"  {said:<{width}}  {kind}" for said, kind in compared)
-    graphs = reduced(part, stage)
+    graphs = reduced(disjunct, stage)
     yield "reduction rules remove"
     width = max(map(len, RULE_NAMES))
     for name, (before, after) in zip(RULE_NAMES, pairwise(graphs), strict=True):

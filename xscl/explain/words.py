@@ -20,20 +20,20 @@ __all__ = ["Words", "listed", "numbered", "operator", "plain", "shortened", "wit
 class Words:
     """Words for one disjunct of a query."""
 
-    def __init__(self, dissection: Dissection, part: Disjunct) -> None:
-        self._part = part
+    def __init__(self, dissection: Dissection, disjunct: Disjunct) -> None:
+        self._disjunct = disjunct
         self._wording = Wording(dissection.query.text)
         self._results_of = {stream: inner.query.name for stream, inner in dissection.subqueries}
 
     def stream(self, block: int) -> str:
         """The stream of a block."""
-        stream = self._part.streams[block]
+        stream = self._disjunct.streams[block]
         inner = self._results_of.get(stream)
         return f"stream {stream}" if inner is None else f"the results of {plain(inner)}"
 
     def node(self, number: int) -> str:
         """The name of a node, under the functions on its value."""
-        node = self._part.patterns[number]
+        node = self._disjunct.patterns[number]
         return _under(node.functions, self._place(node))
 
     def nodes(self, numbers: Sequence[int]) -> str:
@@ -70,9 +70,9 @@ class Words:
             if node.step.test != "." or node.parent is None:
                 way = f"{node.step.axis}{plain(self._wording.test(node.step))}{way}"
             if node.parent is None:
-                several = len(self._part.streams) > 1
+                several = len(self._disjunct.streams) > 1
                 return f"{way} of block {node.block + 1}" if several else way
-            node = self._part.patterns[node.parent]
+            node = self._disjunct.patterns[node.parent]
         return node.variables[0] + way
 
     def _condition(self, condition: Condition) -> str:
