@@ -9,7 +9,8 @@ each of its items: the way to it, with a filter for each branch beside it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 from lxml import etree
@@ -60,39 +61,23 @@ class Pattern:
     text: str
     items: tuple[Item, ...]
     conditions: tuple[BlockCondition, ...]
-    _paths: dict[object, etree.XPath] = field(default_factory=dict, repr=False)
-    _there: dict[tuple[int, ...], dict[int, Item]] = field(default_factory=dict, repr=False)
 
     def nodes(
         self, tree: Tree, number: int, held: tuple[int, ...], *, alone: bool = False
     ) -> list[Node]:
         """An item's nodes that are part of an assignment of all items that there are; `alone`: for
         which the conditions on the way to them hold."""
-        key = number, held, alone
-        if key not in self._paths:
-            self._paths[key] = compiled(self._path(number, held, alone=alone), "/")
-        return nodes(self._paths[key], tree.root)
+        return nodes(_way(self, number, held, alone), tree.root)
 
     def below(self, node: Node, number: int, held: tuple[int, ...]) -> list[Node]:
         """Those of them that are reached from a node of the parent item."""
-        key = number, held, node.attribute
-        if key not in self._paths:
-            (*_, last) = self._path(number, held)
-            self._paths[key] = compiled((last,), node.attribute or "")
-        return nodes(self._paths[key], node.element)
+        return nodes(_last_step(self, number, held, node.attribute or ""), node.element)
 
     def there(self, held: tuple[int, ...]) -> dict[int, Item]:
         """The items that have nodes where some conditions hold, by number."""
-        if held not in self._there:
-            places = set(range(len(self.conditions))).difference(held)
-            missing = {c.item for c in map(self.conditions.__getitem__, places) if c.kind == "step"}
-            found = self._there[held] = {}
-            for item in self.items:
-                if item.number not in missing and (item.parent is None or item.parent in found):
-                    found[item.number] = item
-        return self._there[held]
+        return _there(self, held)
 
-    def _path(self, number: int, held: tuple[int, ...], *, alone: bool = False) -> tuple[Step, ...]:
+    def path(self, number: int, held: tuple[int, ...], *, alone: bool = False) -> tuple[Step, ...]:
         """The steps from the document to an item, with the filters that hold and, unless `alone`,
         filters for the branches that leave the way to it."""
         filters: dict[int, list[Condition]] = {item.number: [] for item in self.items}
@@ -123,6 +108,32 @@ class Pattern:
             steps.append(step(at, below))
             at, below = self.items[at].parent, at
         return tuple(reversed(steps))
+
+
+# Most documents are judged by the same paths; some meet conditions that no other does.
+_remembered = lru_cache(maxsize=2_000)
+
+
+@_remembered
+def _there(pattern: Pattern, held: tuple[int, ...]) -> dict[int, Item]:
+    places = set(range(len(pattern.conditions))).difference(held)
+    missing = {c.item for c in map(pattern.conditions.__getitem__, places) if c.kind == "step"}
+    found: dict[int, Item] = {}
+    for item in pattern.items:
+        if item.number not in missing and (item.parent is None or item.parent in found):
+            found[item.number] = item
+    return found
+
+
+@_remembered
+def _way(pattern: Pattern, number: int, held: tuple[int, ...], alone: bool) -> etree.XPath:
+    return compiled(pattern.path(number, held, alone=alone), "/")
+
+
+@_remembered
+def _last_step(pattern: Pattern, number: int, held: tuple[int, ...], start: str) -> etree.XPath:
+    (*_, last) = pattern.path(number, held)
+    return compiled((last,), start)
 
 
 def pattern_of(number: int, block: Block | SubQuery, wording: Wording) -> Pattern:
