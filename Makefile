@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test room fuzz bench bench-quick clean
+.PHONY: demo test room fuzz mutants bench bench-quick clean
 
 demo: $(VENV)/.run
 	$(BIN)/xscl demo
@@ -50,6 +50,10 @@ fuzz: $(VENV)/.fuzz
 	XSCL_LIVES=1000 XSCL_SEED=$(LIFE) $(BIN)/python -m pytest tests/xscl/engine/test_lives.py
 	XSCL_CASES=250 $(BIN)/python -m pytest tests/xscl/engine/test_strategies.py
 	XSCL_FEEDS=200 $(BIN)/python -m pytest tests/xscl/polling/test_week.py
+
+# Bugs planted one at a time in a copy, each of which the tests nearest to it must find
+mutants: $(VENV)/.dev
+	$(BIN)/python -m tests.mutants
 
 # Every figure of docs/benchmarks.md, measured anew: at the thesis' sizes and beyond, or reduced to
 # some five minutes; and a guard against getting slower. One figure alone:

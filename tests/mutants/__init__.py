@@ -1,0 +1,1 @@
+"""Bugs planted one at a time, so that the tests are tested (`make mutants`)."""
