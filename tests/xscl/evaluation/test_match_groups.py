@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cache
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 import xscl
+from join_stage import ChannelTuple
+from xscl.documents.composites import Found
+from xscl.evaluation.grouping import Grouping
+from xscl.evaluation.match_groups import MatchGroups
 from xscl.samples import feed_stream, random_queries
 
 PROMO = "S//book->b[./title->t] FOLLOWED BY {t = u, 10} S//blog->g[./title->u]"
@@ -121,3 +127,45 @@ def test_a_group_stays_as_it_is_when_queries_go() -> None:
     assert groups[0].queries == ("one", "other")
     assert [match.query for match in groups[0].matches()] == ["one", "other"]
     assert later.queries == ("other",)
+
+
+def test_groups_that_have_the_same_queries_share_one_tuple_of_names() -> None:
+    with xscl.Engine() as engine:
+        for _ in range(5):
+            engine.subscribe("S//a->x JOIN {x = y} S//b->y")
+        engine.publish_many({"stream": "S", "xml": "<a>1</a>"} for _ in range(20))
+        first, *others = engine.publish("S", "<b>1</b>", grouped=True)
+        assert first.queries == ("q1", "q2", "q3", "q4", "q5")
+        assert len(others) == 19
+        assert all(other.queries is first.queries for other in others)
+
+
+class Counted(int):
+    """A number that counts its comparisons."""
+
+    comparisons = 0
+    __hash__ = int.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        Counted.comparisons += 1
+        return int.__eq__(self, other)
+
+
+def test_pairs_that_have_more_than_their_channel_cost_what_they_are() -> None:
+    most = 500
+    with xscl.Engine() as engine:
+        query = engine.subscribe("S//a->x JOIN {x = y} S//b->y")
+        part = SimpleNamespace(sole=[query.numbers], heads=[(0, 0)])
+        channel: Any = type("Of", (), {"parts": [part]})()
+        held: Any = dict.fromkeys(range(most + 1))
+        others = [Counted(number) for number in range(most)]
+        # Numbers that are equal, and not the same objects.
+        rows = [(query, Found((Counted(other), Counted(most)), (0, 0), ())) for other in others]
+        groups = MatchGroups()
+        Counted.comparisons = 0
+        Grouping(engine._queries.stages).group(
+            [ChannelTuple(channel, Counted(most), others, True)], rows, held, groups
+        )
+        assert Counted.comparisons < 20 * most
+        assert len(groups) == most
+        assert groups.total == 2 * most
