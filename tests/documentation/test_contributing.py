@@ -1,0 +1,64 @@
+"""The page CONTRIBUTING.md, and the README's map of the rooms: the files and names are there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+ROOMS = (
+    "xscl",
+    "tests",
+    "templates",
+    "join_stage",
+    "xpath_stage",
+    "benchmarks",
+    "docs",
+    "datasets",
+)
+
+PATHS = sorted(
+    {
+        path
+        for path in re.findall(r"`(?:ROOM=)?([\w./-]+)`", PAGE + README)
+        if path.split("/")[0] in ROOMS and "NAME" not in path and not path.startswith("xscl.")
+    }
+)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_path_is_there(path: str) -> None:
+    assert (ROOT / path).exists()
+
+
+def test_the_worked_examples_fit_the_files() -> None:
+    """Each changed file is there, with the names and lines that the example stands beside."""
+    diffs = re.findall(r"^```diff\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    assert len(diffs) == 3
+    for diff in diffs:
+        text = ""
+        for line in diff.splitlines():
+            head = re.fullmatch(r"--- ([\w./]+)(?:, (\w+))?", line)
+            if head and head[2] == "new":
+                assert not (ROOT / head[1]).exists()
+            elif head:
+                text = (ROOT / head[1]).read_text(encoding="utf-8")
+                assert (head[2] or "") in text, line
+            elif line.startswith(" "):
+                assert line[1:] in text, line
+
+
+def test_the_recipes_name_what_is_there() -> None:
+    """`path`: … `NAME`: a name in capitals, or with an underscore before it, is in that file."""
+    for step in re.findall(r"^\d\. (.*(?:\n   .*)*)", PAGE, re.MULTILINE):
+        path, *names = re.findall(r"`([^`]+)`", step)
+        if not (ROOT / path).is_file() or not path.endswith(".py"):
+            continue
+        text = (ROOT / path).read_text(encoding="utf-8")
+        for name in names:
+            if re.fullmatch(r"_\w+|[A-Z]+(_[A-Z]+)*", name) and name != "NAME":
+                assert name in text, (path, name)
