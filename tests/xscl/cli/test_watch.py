@@ -8,7 +8,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import feedparser
 import pytest
@@ -183,13 +185,25 @@ def _until(condition: Callable[[], object]) -> None:
         time.sleep(0.05)
 
 
+@contextmanager
+def _killed(process: subprocess.Popen[Any]) -> Iterator[None]:
+    """Kills a process where the test fails: it would be waited for without end."""
+    try:
+        yield
+    finally:
+        process.kill()
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it_in_order(server: Server, folder: Path, number: signal.Signals) -> None:
     server.site["/s"] = Reply(200, (("ETag", b'"1"'),), FIRST)
     arguments = ["watch", "q.xscl", "--feed", f"S={server.url('/s')}", "--allow-private", "-o", "m"]
-    with subprocess.Popen(
-        [*COMMAND, *arguments], cwd=folder, stderr=subprocess.PIPE, text=True
-    ) as process:
+    with (
+        subprocess.Popen(
+            [*COMMAND, *arguments], cwd=folder, stderr=subprocess.PIPE, text=True
+        ) as process,
+        _killed(process),
+    ):
         _until((folder / "m").exists)
         shown = xscl("feeds", "q.feeds.duckdb", at=folder)
         assert shown.returncode == 0, "while the watch is running"
@@ -203,11 +217,14 @@ def test_a_signal_ends_it_in_order(server: Server, folder: Path, number: signal.
 def test_it_keeps_polling(server: Server, folder: Path) -> None:
     server.site["/s"] = Reply(body=rss())
     arguments = ["--every", "1s", "--allow-private", "-o", "m"]
-    with subprocess.Popen(
-        [*COMMAND, "watch", "q.xscl", "--feed", f"S={server.url('/s')}", *arguments],
-        cwd=folder,
-        stderr=subprocess.PIPE,
-    ) as process:
+    with (
+        subprocess.Popen(
+            [*COMMAND, "watch", "q.xscl", "--feed", f"S={server.url('/s')}", *arguments],
+            cwd=folder,
+            stderr=subprocess.PIPE,
+        ) as process,
+        _killed(process),
+    ):
         _until(lambda: len(server.requests) > 1)
         server.site["/s"] = Reply(body=FIRST)
         _until((folder / "m").exists)
