@@ -65,10 +65,18 @@ class Budget:
         )
 
 
-def _more_than(share: int) -> Iterator[str]:
-    """The limits that are tried where a share is too little."""
+def _with_more(share: int, limit: Callable[[str], object], run: Callable[[], T]) -> T:
+    """Runs what a share was too little for with more and more memory; raises what it raised last
+    if all of it is too little."""
     for times in _MORE:
-        yield _ALL if times is None else f"{times * share}B"
+        limit(_ALL if times is None else f"{times * share}B")
+        try:
+            return run()
+        except duckdb.Error as error:
+            if not _is_shortage(error):
+                raise
+            shortage = error
+    raise shortage
 
 
 class Share:
@@ -89,15 +97,7 @@ class Share:
             if not _is_shortage(error):
                 raise
         try:
-            for more in _more_than(self._share):
-                self._limit(more)
-                try:
-                    return run()
-                except duckdb.Error as error:
-                    if not _is_shortage(error):
-                        raise
-                    shortage = error
-            raise shortage
+            return _with_more(self._share, self._limit, run)
         finally:
             # A failure here is of what was found meanwhile: the next one tells of it.
             with contextlib.suppress(duckdb.Error):
@@ -150,11 +150,9 @@ class _Bounded:
         except duckdb.OutOfMemoryException:
             self.exceeded += 1
             self._raised = True
-        for more in _more_than(self._share):
-            self._limit(more)
-            with contextlib.suppress(duckdb.OutOfMemoryException):
-                return self._connection.execute(query, parameters)
-        raise duckdb.OutOfMemoryException("there is no more")
+        return _with_more(
+            self._share, self._limit, lambda: self._connection.execute(query, parameters)
+        )
 
     def _limit(self, limit: str) -> None:
         self._limits.execute(f"SET memory_limit = '{limit}'")
