@@ -179,7 +179,7 @@ def test_matches_become_a_feed(server: Server, folder: Path) -> None:
 
 
 def _until(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while not condition():
         assert time.monotonic() < deadline, "it did not come"
         time.sleep(0.05)
