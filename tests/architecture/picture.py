@@ -13,8 +13,8 @@ from tests.architecture.rooms import House
 
 __all__ = ["as_svg"]
 
-_WIDTH, _FLOOR, _BOX, _GAP, _LEFT = 1120, 84, 40, 14, 56
-_PER_LETTER = 7.4
+_WIDTH, _FLOOR, _BOX, _GAP, _LEFT = 1160, 84, 40, 22, 40
+_PER_LETTER = 8.0
 _STYLE = """\
   text { font: 13px system-ui, sans-serif; fill: #1b2733 }
   .lines, .floor { font-size: 10px; fill: #5d6b78 }
@@ -63,7 +63,7 @@ def as_svg(house: House) -> str:
         f'<rect x="0" y="0" width="{_WIDTH}" height="{height}" '
         'style="fill: white; stroke: none"/>\n'
     )
-    return head + "\n".join([*boxes[:0], *arrows, *boxes]) + "\n</svg>\n"
+    return head + "\n".join([*arrows, *boxes]) + "\n</svg>\n"
 
 
 def _name(room: str) -> str:
