@@ -20,7 +20,6 @@ import click
 from click.core import ParameterSource
 from rich.console import Console
 
-import xscl
 from xscl.cli.exits import ended_by_signals
 from xscl.cli.options import (
     ALLOW_PRIVATE,
@@ -58,6 +57,7 @@ from xscl.polling.watched_feeds import watched_feeds
 from xscl.sinks.deliveries import Deliveries, Delivery
 from xscl.sinks.registry import DELIVERIES, FEED_FORMS, LINE_FORMS, title_of
 from xscl.times import to_seconds
+from xscl.version import __version__
 from xscl.web.proxies import ProxySettings
 from xscl.web.retrieval import HTTPRetrieval, user_agent
 
@@ -270,7 +270,7 @@ def _policy(every: float, *, once: bool) -> Policy:
 
 def _agent(contact: str | None) -> bytes:
     try:
-        return user_agent(xscl.__version__, contact)
+        return user_agent(__version__, contact)
     except ValueError as error:
         raise XSCLError(f"--contact: {error}") from error
 

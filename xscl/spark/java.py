@@ -1,5 +1,5 @@
 """The Java that Spark runs on, found before Spark is started: where there is none, or only one
-that is too old, the user is told what to do.
+that is too old, the error says what to do.
 
 Run as a module it says the same and ends with 1; `make test` asks it so.
 """

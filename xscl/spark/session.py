@@ -50,7 +50,7 @@ def session(
     """A Spark session for an application of this name.
 
     `master` is where Spark runs, as in `spark-submit --master`; without one it is what
-    `spark-submit` was told, where the program was started by it, else `local[*]`.  `settings` are
+    `spark-submit` was given, where the program was started by it, else `local[*]`.  `settings` are
     Spark's own and come before all others.  Where this process runs Spark already, the session is
     a new one beside the others, and of the settings only those of `spark.sql` count.
 

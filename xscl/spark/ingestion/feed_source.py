@@ -237,7 +237,7 @@ class _Gatherer:
 
 
 def _end_with_parent() -> None:
-    """Ends this process when Spark's is gone, however it went: nobody would be told of what comes,
+    """Ends this process when Spark's is gone, however it went: nobody would get what comes,
     and the next run is to find the spool free.  What is in the spool is whole at any moment."""
     parent = os.getppid()
 

@@ -30,7 +30,7 @@ def look(
     """What is new of a file, and what is known of it from then on; None if it is as it was.
     `known` is what is known of all feeds, by their names.
 
-    One that cannot be read, or has more than `most_bytes`, is a problem, told once for each of
+    One that cannot be read, or has more than `most_bytes`, is a problem, reported once for each of
     its states.  It is tried again at each look: rights change without a trace in the file.
     """
     name = _printable(path)

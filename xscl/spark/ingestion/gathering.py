@@ -166,8 +166,8 @@ class Gathering:
             if new is not None:
                 yield new
         for name, problem in named.problems.items():
-            if (told := trouble(name, (), problem, self._known, now=now)) is not None:
-                yield told
+            if (found := trouble(name, (), problem, self._known, now=now)) is not None:
+                yield found
         for source in self._sources:
             known = self._known.get(source)
             named_as = (named.files, named.addresses, named.problems)

@@ -89,7 +89,7 @@ def start_items(
 ) -> StreamingQuery:
     """Makes item documents and dead letters of what has landed, and of what lands.
 
-    `on_batch` is told of each batch when it is written.  Raises StateError where the checkpoint
+    `on_batch` gets each batch when it is written.  Raises StateError where the checkpoint
     is gone and batches are there, which would be written over.
     """
     _check_numbers(spark, archive)

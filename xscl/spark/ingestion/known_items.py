@@ -48,7 +48,7 @@ class KnownItems:
 
         `bodies` has the columns sequence, feed and keys (packed), in any order; of each feed they
         are taken in the order of their numbers.  Raises StateError where the file is not the one
-        that the batches before were told by.
+        that answered the batches before.
         """
         with self._open() as connection:
             connection.execute("BEGIN")
@@ -71,7 +71,7 @@ class KnownItems:
         return published
 
     def _go_back(self, connection: duckdb.DuckDBPyConnection, batch: int) -> None:
-        """To what it was before a batch, which may have been told of already."""
+        """Goes back to before a batch, which may have been answered already."""
         (last,) = connection.execute("SELECT max(batch) FROM progress").fetchall()[0]
         if (-1 if last is None else last) < batch - 1:
             raise StateError(
