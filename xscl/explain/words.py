@@ -77,7 +77,7 @@ class Words:
 
     def _condition(self, condition: Condition) -> str:
         match condition:
-            # A comparison of a predicate that was pushed into the block (filters.compared_with).
+            # A comparison of a predicate that was pushed into the block (xpath_text.compared_with).
             case Function(
                 "compare",
                 (_, Literal(str(functions)), Literal(str(sign)), Literal(str(constant))),
