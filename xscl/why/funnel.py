@@ -126,9 +126,9 @@ def _operators(conditions: Conditions, blocks: dict[range, Through]) -> list[Tal
         found = {**blocks}
         for owner, operator in enumerate(conditions.operators):
             own = [conjunct for conjunct in disjunct if conjunct.owner == owner]
-            blocks_of = [{*conditions.operators[c.owner].blocks} for c in disjunct]
+            here = {*operator.blocks}
             inside = (
-                c.at for c, b in zip(disjunct, blocks_of, strict=True) if b <= {*operator.blocks}
+                c.at for c in disjunct if here.issuperset(conditions.operators[c.owner].blocks)
             )
             key = (owner, *inside)
             users.setdefault(key, []).append(number)
