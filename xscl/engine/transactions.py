@@ -80,14 +80,15 @@ class Transactions:
     def asking(self) -> Iterator[None]:
         """Around every call: nobody else is in the engine.  Raises StateError if it is closed."""
         with self._lock:
-            if self._closed is not None:
-                raise StateError(self._closed)
+            self._check_open()
             yield
 
     @contextlib.contextmanager
     def changing(self) -> Iterator[None]:
         """Around all that changes the engine: at its end the state file has it."""
-        with self._entered():
+        with self._lock:
+            self._check_open()
+            self._depth += 1
             try:
                 yield
                 self._commit()
@@ -95,6 +96,8 @@ class Transactions:
                 if self._breaks(error):
                     self._break_off(error)
                 raise
+            finally:
+                self._depth -= 1
 
     @contextlib.contextmanager
     def whole(self) -> Iterator[_Change]:
@@ -114,7 +117,9 @@ class Transactions:
         state file, for the file is then behind it."""
         postponed: list[Outgoing] = []
         try:
-            with self._entered():
+            with self._lock:
+                self._check_open()
+                self._depth += 1
                 try:
                     yield
                     self._commit()
@@ -124,7 +129,8 @@ class Transactions:
                         self._postponed.clear()
                     raise
                 finally:
-                    if self._depth == 1:
+                    self._depth -= 1
+                    if not self._depth:
                         postponed, self._postponed = self._postponed, []
         finally:
             with self.whole() as change:
@@ -181,14 +187,9 @@ class Transactions:
             self.keeper.delivered(outgoing.numbers)
             self.keeper.delivered(waiting.number for _, waiting in outgoing.again)
 
-    @contextlib.contextmanager
-    def _entered(self) -> Iterator[None]:
-        with self.asking():
-            self._depth += 1
-            try:
-                yield
-            finally:
-                self._depth -= 1
+    def _check_open(self) -> None:
+        if self._closed is not None:
+            raise StateError(self._closed)
 
     def _commit(self) -> None:
         if self._depth == 1 and self.keeper is not None:

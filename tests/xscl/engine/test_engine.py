@@ -549,6 +549,17 @@ def test_several_threads_find_each_match_once() -> None:
         assert sorted(documents(found)) == sorted((f"a{n}", f"b{n}") for n in range(number))
 
 
+def test_equal_matches_are_one_in_a_set(engine: xscl.Engine) -> None:
+    engine.load("SELECT k FROM S/a[k->k]; S/a")
+    found = engine.publish("S", leaf("a", 1))
+    with xscl.Engine() as other:
+        other.load("SELECT k FROM S/a[k->k]; S/a")
+        (again, *_) = other.publish("S", leaf("a", 1), id=found[0].documents[0], timestamp=1)
+    assert {*found, *found} == {*found}
+    assert len({*found}) == 2
+    assert hash(again) == hash(found[0])
+
+
 def test_two_engines_are_two() -> None:
     with xscl.Engine() as one, xscl.Engine() as other:
         one.subscribe("S/a")
