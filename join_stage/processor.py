@@ -165,10 +165,6 @@ class JoinProcessor:
         for way in self._ways:
             way.drop_strings(strings)
 
-    def sizes(self) -> dict[str, int]:
-        """The number of rows of `node`, `strings`, `accept`, `document` and `composite`."""
-        return self._state.sizes()
-
     @property
     def rows(self) -> int:
         """The number of rows of `node`, with what waits to be written or deleted."""

@@ -231,14 +231,6 @@ class JoinState:
                     rows[streams[number]] += len(layout.paths)
         return rows
 
-    def sizes(self) -> dict[str, int]:
-        """The number of rows of `node`, `strings`, `accept`, `document` and `composite`."""
-        self.write()
-        relations = ("node", "strings", "accept", "document", "composite")
-        counts = ", ".join(f"(SELECT count(*) FROM {relation})" for relation in relations)
-        (row,) = self._connection.execute(f"SELECT {counts}").fetchall()
-        return dict(zip(relations, row, strict=True))
-
     def _note(self, batch: Batch) -> None:
         self._composites += len(batch.composites)
         self._documents += len(batch)

@@ -270,6 +270,14 @@ class Feeder:
         self.strings -= {int(value) for value in unheld.values()}
         return [*unheld.values()]
 
+    def sizes(self) -> dict[str, int]:
+        """The number of rows of the relations that documents leave."""
+        self.processor.prepare()
+        relations = ("node", "strings", "accept", "document", "composite")
+        counts = ", ".join(f"(SELECT count(*) FROM {relation})" for relation in relations)
+        (row,) = self.connection.execute(f"SELECT {counts}").fetchall()
+        return dict(zip(relations, row, strict=True))
+
     def release(self) -> None:
         """Tells the processor which spines are no more."""
         gone = [labels for labels in self.spines if not self._uses[labels]]

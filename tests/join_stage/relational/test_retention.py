@@ -41,7 +41,7 @@ def test_a_batch_is_the_current_one_and_part_of_the_state(feeder: Feeder) -> Non
     assert held(feeder, "doc", "node") == [0, 0, 1, 1, 2, 2]
     assert held(feeder, "doc", "document") == [0, 1]
     assert held(feeder, "doc, ts, start, first, parts", "composite") == [(2, 2, 1, 0, [0, 1])]
-    sizes = feeder.processor.sizes()
+    sizes = feeder.sizes()
     assert sizes == {"node": 6, "strings": 2, "accept": 0, "document": 2, "composite": 1}
 
 
@@ -54,7 +54,7 @@ def test_what_is_dropped_leaves_with_its_strings(feeder: Feeder) -> None:
     assert held(feeder, "doc", "document") == [1]
     feeder.processor.forget(None, [1, 2])
     assert sorted(feeder.collect()) == ["2", "3", "4"]
-    assert not any(feeder.processor.sizes().values())
+    assert not any(feeder.sizes().values())
 
 
 def test_each_leaf_path_is_held_as_long_as_its_own_queries_wait(feeder: Feeder) -> None:
@@ -142,7 +142,7 @@ def test_a_sliding_window_is_flat(feeder: Feeder) -> None:
         feeder.processor.begin(feeder.batch(new))
         feeder.processor.forget(times[-1], [time - 2_000 for time in times if time >= 2_000])
         feeder.collect(exact=False)
-        largest = max(largest, *feeder.processor.sizes().values())
+        largest = max(largest, *feeder.sizes().values())
     memory = "SELECT sum(memory_usage_bytes) FROM duckdb_memory()"
     assert largest <= 40_000
     assert feeder.connection.execute(memory).fetchall()[0][0] < 100_000_000
