@@ -10,10 +10,28 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Protocol
 
-__all__ = ["Accepted", "Batch", "Layout", "Witness", "strings_of_rows"]
+__all__ = [
+    "Accepted",
+    "Batch",
+    "CompositeRow",
+    "DocumentRow",
+    "Layout",
+    "StringRow",
+    "Witness",
+    "strings_of_rows",
+]
 
 Accepted = tuple[int, int, tuple[int, ...]]
 """A leaf path, a spine, and the depths of its marked nodes."""
+
+DocumentRow = tuple[int, int, str, str]
+"""A document's number, time, stream and id."""
+
+CompositeRow = tuple[int, int, int, int, tuple[int, ...]]
+"""A composite's number, its end, its start, the smallest of its documents, its documents."""
+
+StringRow = tuple[int, str, float | None]
+"""A string's number, its value, its double where it is castable."""
 
 
 class Layout(Protocol):
@@ -39,18 +57,16 @@ Witness = tuple[int, Layout, tuple[int | None, ...]]
 class Batch:
     """Documents and composites with their witnesses.
 
-    `documents` are (number, time, stream, id), `composites` (number, end, start, the smallest of
-    its documents, its documents), `accepts` what leaf paths accept that were not known before,
-    `strings` (number, value, double) of the new ones.  The numbers of documents and composites
-    ascend together and begin after those of all batches before; times are in microseconds.
+    `accepts` and `strings` are the new ones.  The numbers of documents and composites ascend
+    together and begin after those of all batches before; times are in microseconds.
     Raises ValueError if it has witnesses of what it does not have.
     """
 
-    documents: tuple[tuple[int, int, str, str], ...] = ()
-    composites: tuple[tuple[int, int, int, int, tuple[int, ...]], ...] = ()
+    documents: tuple[DocumentRow, ...] = ()
+    composites: tuple[CompositeRow, ...] = ()
     witnesses: tuple[Witness, ...] = ()
     accepts: tuple[Accepted, ...] = ()
-    strings: tuple[tuple[int, str, float | None], ...] = ()
+    strings: tuple[StringRow, ...] = ()
     times: Mapping[int, int] = field(init=False)
     """The times at which its documents and its composites end."""
     rows: int = field(init=False)

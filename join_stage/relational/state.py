@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence, Set
-from itertools import chain
+from dataclasses import dataclass, field
 
 import duckdb
 
-from join_stage.batch import Accepted, Batch
+from join_stage.batch import Accepted, Batch, CompositeRow, DocumentRow, StringRow, Witness
 from join_stage.relational.columns import (
     accept_columns,
     composite_columns,
@@ -29,6 +29,33 @@ _MOST_WAITING, _LEAST_WAITING = 10_000, 1_000
 _PER_DOCUMENT = 16_384
 """So many documents and composites may wait to be written, and so many to be deleted: of as many
 bytes of memory one, within these bounds."""
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """Rows of batches that are to be written; the batches themselves are not kept."""
+
+    documents: list[DocumentRow] = field(default_factory=list)
+    composites: list[CompositeRow] = field(default_factory=list)
+    witnesses: list[Witness] = field(default_factory=list)
+    strings: list[StringRow] = field(default_factory=list)
+    times: dict[int, int] = field(default_factory=dict)
+
+    def add(self, batch: Batch) -> None:
+        """Adds the rows of a batch."""
+        self.documents += batch.documents
+        self.composites += batch.composites
+        self.witnesses += batch.witnesses
+        self.strings += batch.strings
+        self.times.update(batch.times)
+
+    def drop(self, gone: Set[int]) -> int:
+        """Drops documents and composites; returns how many nodes their witnesses have."""
+        self.documents = [one for one in self.documents if one[0] not in gone]
+        self.composites = [one for one in self.composites if one[0] not in gone]
+        rows = sum(len(layout.paths) for number, layout, _ in self.witnesses if number in gone)
+        self.witnesses = [one for one in self.witnesses if one[0] not in gone]
+        return rows
 
 
 class JoinState:
@@ -51,8 +78,7 @@ class JoinState:
         self.unsettled: set[int] = set()
         self._composites = 0
         self._documents = 0
-        self._waiting: list[Batch] = []
-        self._documents_waiting = 0
+        self._waiting = _Waiting()
         self._accepts_waiting: list[Accepted] = []
         self._dropped: list[int] = []
 
@@ -60,17 +86,16 @@ class JoinState:
         """Makes a batch the current one and adds it to the state."""
         self.write()
         self._note(batch)
-        self._add([batch])
-        recreate(self._connection, "node_w", witness_columns([batch]))
+        self._add(batch)
+        recreate(self._connection, "node_w", witness_columns(batch.witnesses, batch.times))
         if batch.witnesses:
             self._connection.execute("INSERT INTO node BY NAME FROM node_w")
 
     def take(self, batch: Batch) -> None:
         """Adds a batch to the state; it is written later."""
         self._note(batch)
-        self._waiting.append(batch)
-        self._documents_waiting += len(batch)
-        if self._documents_waiting > self._most_waiting:
+        self._waiting.add(batch)
+        if len(self._waiting.times) > self._most_waiting:
             self.write()
 
     def write(self) -> None:
@@ -81,11 +106,15 @@ class JoinState:
             self.paths_changed = True
         dropped, self._dropped = self._dropped, []
         self._documents -= len(dropped)
-        waiting, self._waiting, self._documents_waiting = self._waiting, [], 0
-        if waiting:
-            gone = set(dropped).intersection(chain.from_iterable(one.times for one in waiting))
-            self._write_batches(waiting, gone)
+        waiting, self._waiting = self._waiting, _Waiting()
+        if dropped and waiting.times:
+            composites, gone = len(waiting.composites), waiting.times.keys() & set(dropped)
+            self._count_dropped(waiting.drop(gone))
+            self._composites -= composites - len(waiting.composites)
             dropped = [number for number in dropped if number not in gone]
+        self._add(waiting)
+        if waiting.witnesses:
+            insert(self._connection, "node", witness_columns(waiting.witnesses, waiting.times))
         if dropped:
             self._delete_rows("doc", dropped)
             delete(self._connection, "document", "doc", dropped)
@@ -95,7 +124,7 @@ class JoinState:
     def make_current(self, batch: Batch) -> None:
         """Makes a batch that was taken the current one."""
         self.write()
-        recreate(self._connection, "node_w", witness_columns([batch]))
+        recreate(self._connection, "node_w", witness_columns(batch.witnesses, batch.times))
 
     def make_all_current(self) -> None:
         """Makes all that is in the state the current batch."""
@@ -106,8 +135,9 @@ class JoinState:
         """Makes documents and composites that are in the state the current batch: its witnesses
         take the place of the documents' rows, the composites keep theirs."""
         self.write()
-        self._add_strings([batch])
-        recreate(self._connection, "node_w", witness_columns([batch]))
+        if batch.strings:
+            insert(self._connection, "strings", string_columns(batch.strings))
+        recreate(self._connection, "node_w", witness_columns(batch.witnesses, batch.times))
         if batch.documents:
             self._delete_rows("doc", [number for number, *_ in batch.documents])
         if batch.rows:
@@ -224,11 +254,10 @@ class JoinState:
         be written."""
         query = "SELECT stream, count(*) FROM node JOIN document USING (doc) GROUP BY stream"
         rows = Counter(dict(self._connection.execute(query).fetchall()))
-        for batch in self._waiting:
-            streams = {number: stream for number, _, stream, _ in batch.documents}
-            for number, layout, _ in batch.witnesses:
-                if number in streams:
-                    rows[streams[number]] += len(layout.paths)
+        streams = {number: stream for number, _, stream, _ in self._waiting.documents}
+        for number, layout, _ in self._waiting.witnesses:
+            if number in streams:
+                rows[streams[number]] += len(layout.paths)
         return rows
 
     def _note(self, batch: Batch) -> None:
@@ -237,31 +266,14 @@ class JoinState:
         self.rows += batch.rows
         self.came += batch.rows
 
-    def _write_batches(self, batches: Sequence[Batch], gone: Set[int]) -> None:
-        """Writes what batches have left, but of documents that have gone in the meantime."""
-        self._add(batches, gone)
-        columns = witness_columns(batches, gone)
-        if len(columns["doc"]):
-            insert(self._connection, "node", columns)
-        if gone:
-            some = [batch for batch in batches if not gone.isdisjoint(batch.times)]
-            witnesses = chain.from_iterable(batch.witnesses for batch in some)
-            rows = sum(len(layout.paths) for number, layout, _ in witnesses if number in gone)
-            self._count_dropped(rows)
-            composites = chain.from_iterable(batch.composites for batch in some)
-            self._composites -= sum(number in gone for number, *_ in composites)
-
-    def _add(self, batches: Sequence[Batch], gone: Set[int] = frozenset()) -> None:
-        """Adds all of some batches but their witnesses."""
-        self._add_strings(batches)
-        if any(batch.documents for batch in batches):
-            insert(self._connection, "document", document_columns(batches, gone))
-        if any(batch.composites for batch in batches):
-            insert(self._connection, "composite", composite_columns(batches, gone))
-
-    def _add_strings(self, batches: Sequence[Batch]) -> None:
-        if any(batch.strings for batch in batches):
-            insert(self._connection, "strings", string_columns(batches))
+    def _add(self, some: Batch | _Waiting) -> None:
+        """Adds all rows but witnesses."""
+        if some.strings:
+            insert(self._connection, "strings", string_columns(some.strings))
+        if some.documents:
+            insert(self._connection, "document", document_columns(some.documents))
+        if some.composites:
+            insert(self._connection, "composite", composite_columns(some.composites))
 
     def _delete_rows(self, column: str, values: Sequence[int]) -> None:
         self._count_dropped(delete(self._connection, "node", column, values))

@@ -361,10 +361,13 @@ class Evaluation:
             stage.restore(batch, numbers)
         return _Step(self._stages, ()).outputs(Wanted.ALL)
 
-    def _versions(self) -> tuple[int, ...]:
-        """They grow as queries come and go; of a query that can have no match, only the graph
+    def _versions(self) -> int:
+        """It grows as queries come and go; of a query that can have no match, only the graph
         knows."""
-        return self._queries.graph.version, *[stage.version for stage in self._stages]
+        version = self._queries.graph.version
+        for stage in self._stages:
+            version += stage.version
+        return version
 
     def follow_queries(self) -> None:
         """Lets the second stages and the retention follow the queries and the leaf paths."""

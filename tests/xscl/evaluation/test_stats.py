@@ -113,6 +113,6 @@ def test_to_ask_for_sizes_changes_nothing() -> None:
             held = len(left._intake.held)
             assert told["documents"] == held == len(asked._intake.held)
             assert told["witnesses"] == left._join.rows == asked._join.rows
-            assert len(asked._join._state._waiting) == len(left._join._state._waiting)
+            assert asked._join._state._waiting.times == left._join._state._waiting.times
         exact = asked.stats(exact=True)
         assert exact["documents"] == exact["witnesses"] == 12
