@@ -444,7 +444,7 @@ def test_what_could_not_be_spooled_is_gathered_again(place: Place, tmp_path: Pat
 GATHER = """
 import os, signal, sys, threading
 from xscl.polling.store import Store
-from xscl.spark import group_commit
+from xscl.spark.ingestion import group_commit
 from xscl.polling.state import Policy
 from xscl.spark.ingestion.gathering import Gathering
 from xscl.spark.ingestion.spool import Spool
