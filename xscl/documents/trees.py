@@ -25,11 +25,11 @@ from xscl.errors import DocumentError
 
 __all__ = ["Nodes", "Trees", "in_pieces", "nodes_of", "parsed"]
 
-_SHARE = 256 * 1024 * 1024
+_SHARE = 64 * 1024 * 1024
 """Bytes of trees where memory has no bound."""
 
 _ELEMENT = 420
-"""Bytes that an element takes, about, with its text, its number and its Python object."""
+"""Bytes that an element takes, about, with its number and its Python object, but for its text."""
 
 _READINGS = 4
 _PARTS = 64
@@ -39,12 +39,13 @@ _PARTS = 64
 @dataclass(frozen=True, slots=True)
 class Nodes:
     """The elements of a document, or of a part of it, by node number from `first` on, the numbers
-    of the elements, and of a JSON document the original values."""
+    of the elements, of a JSON document the original values, and the bytes that they take, about."""
 
     elements: tuple[etree._Element, ...]
     numbers: dict[etree._Element, int]
     values: tuple[object, ...] | None = None
     first: int = 0
+    size: int = 0
 
     @classmethod
     def of(
@@ -53,16 +54,12 @@ class Nodes:
         """The nodes of a tree whose root has a number."""
         elements = tuple(root.iter("*"))
         numbers = {element: number for number, element in enumerate(elements, first)}
-        return cls(elements, numbers, values, first)
+        size = _ELEMENT * len(elements) + sum(map(len, root.itertext()))
+        return cls(elements, numbers, values, first, size)
 
     def element(self, number: int) -> etree._Element:
         """The element of a number."""
         return self.elements[number - self.first]
-
-    @property
-    def size(self) -> int:
-        """The bytes that they take, about."""
-        return _ELEMENT * len(self.elements)
 
 
 class Trees:

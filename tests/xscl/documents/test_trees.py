@@ -38,6 +38,15 @@ def test_trees_keep_within_the_engines_memory(json: bool) -> None:
         assert trees.share == 4 * MIB
 
 
+def test_long_texts_of_few_elements_count() -> None:
+    trees = Trees(share=MIB)
+    for n in range(30):
+        text = f"<d><t a='{n}'>{'.' * 100_000}</t></d>"
+        trees.nodes(Document(n, "S", str(n), 0, text, json=False), 0)
+        assert len(trees._nodes) <= 10
+    assert 900_000 < trees.size <= trees.share
+
+
 def test_nodes_of_a_document_read_in_parts_are_those_of_its_tree() -> None:
     text = "<d>" + "".join(f"<r n='{n}'>t<k>{n}</k>u<!-- c --></r>" for n in range(300)) + "</d>"
     whole, parts = Trees(), Trees(share=20_000)

@@ -45,5 +45,5 @@ def test_the_cookbook_finds_the_same_links(items: list[Envelope]) -> None:
     with xscl.Engine() as engine:
         engine.load(cookbook())
         counts = engine.count(items)
-    assert engine.documents == len(items)
+        assert engine.documents == len(items)
     assert counts["same-link"] == len(across_feeds_in_sql(items)["link"])

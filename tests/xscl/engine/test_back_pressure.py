@@ -98,11 +98,14 @@ def test_standard_output_that_is_read_slowly(folder: Path, state: tuple[str, ...
         feeder = threading.Thread(target=feed, args=(process.stdin,))
         feeder.start()
         found = documents_of(process.stdout, at_most=20)
-        before = highest(process)
         found += documents_of(process.stdout, at_most=20, pause=SLOW)
         assert written < 1000
-        found += documents_of(process.stdout, at_most=DOCUMENTS - 1000)
-        assert highest(process) - before < MOST
+        # So many that relations were written, for which libraries are loaded.
+        found += documents_of(process.stdout, at_most=11_000)
+        before = highest(process)
+        found += documents_of(process.stdout, at_most=DOCUMENTS - 12_000)
+        # Of the 80 MiB that these matches have.
+        assert highest(process) - before < 64
         found += documents_of(process.stdout, at_most=DOCUMENTS)
         feeder.join(60)
         assert process.wait(60) == 0

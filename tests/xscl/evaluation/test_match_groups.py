@@ -11,7 +11,7 @@ import pytest
 
 import xscl
 from join_stage import ChannelTuple
-from xscl.documents.composites import Found
+from xscl.documents.composites import OperatorRow
 from xscl.evaluation.grouping import Grouping
 from xscl.evaluation.match_groups import MatchGroups
 from xscl.samples import feed_stream, random_queries
@@ -160,7 +160,9 @@ def test_pairs_that_have_more_than_their_channel_cost_what_they_are() -> None:
         held: Any = dict.fromkeys(range(most + 1))
         others = [Counted(number) for number in range(most)]
         # Numbers that are equal, and not the same objects.
-        rows = [(query, Found((Counted(other), Counted(most)), (0, 0), ())) for other in others]
+        rows = [
+            (query, OperatorRow((Counted(other), Counted(most)), (0, 0), ())) for other in others
+        ]
         groups = MatchGroups()
         Counted.comparisons = 0
         Grouping(engine._queries.stages).group(
