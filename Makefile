@@ -46,7 +46,7 @@ fuzz: $(VENV)/.fuzz
 			-artifact_prefix=build/fuzz/$$name- || exit 1; \
 	done
 	XSCL_ROUNDS=1000 $(BIN)/python -m pytest tests/xscl/engine/test_live_queries.py
-	XSCL_LIVES=500 $(BIN)/python -m pytest tests/xscl/durable/test_live_restarts.py
+	XSCL_LIVES=500 $(BIN)/python -m pytest tests/xscl/durable/test_live_restarts.py tests/xscl/engine/test_live.py
 	XSCL_LIVES=1000 XSCL_SEED=$(LIFE) $(BIN)/python -m pytest tests/xscl/engine/test_lives.py
 	XSCL_CASES=250 $(BIN)/python -m pytest tests/xscl/engine/test_strategies.py
 	XSCL_FEEDS=200 $(BIN)/python -m pytest tests/xscl/polling/test_week.py

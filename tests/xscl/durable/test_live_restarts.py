@@ -25,7 +25,7 @@ from tests.xscl.engine.test_live import MOST_QUERIES, SETTINGS, Live, any_query,
 from xscl.cli.queries import read_texts
 from xscl.cli.resume import take_queries
 
-LIVES = int(os.environ.get("XSCL_LIVES", "80"))
+LIVES = int(os.environ.get("XSCL_LIVES", "60"))
 """Examples; an opening makes each take as long as some of the machine without."""
 
 MOST_OPENINGS = 2

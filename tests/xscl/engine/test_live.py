@@ -6,6 +6,7 @@ late, come twice, out of order, with a time in the far future, or not be readabl
 
 from __future__ import annotations
 
+import os
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
@@ -280,7 +281,7 @@ class Live(RuleBasedStateMachine):
 
 
 SETTINGS = settings(
-    max_examples=300,
+    max_examples=int(os.environ.get("XSCL_LIVES", "200")),
     stateful_step_count=14,
     deadline=None,
     phases=set(Phase) - {Phase.explain},
