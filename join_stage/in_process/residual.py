@@ -179,9 +179,14 @@ def _leaves(document: DocumentLeaves) -> Iterator[tuple[LeafPosition, int | None
 
 
 def _with_strings(hit: Hit, left: DocumentLeaves) -> Iterable[Binding]:
-    """The bindings of a hit, with the left document's strings instead of their positions."""
+    """The bindings of a hit, with the left document's strings instead of their positions.
+
+    A slice may still have a leaf whose row has gone, for no query reaches it any more: it is in
+    no match.
+    """
     string_at = dict(_leaves(left))
     return [
         tuple([string_at[one] if isinstance(one, LeafPosition) else one for one in binding])
         for binding in hit.bindings
+        if all(one in string_at for one in binding if isinstance(one, LeafPosition))
     ]

@@ -149,3 +149,8 @@ def test_what_a_query_finds_is_a_matter_of_the_documents_held(portion: int) -> N
             error.add_note(f"in the life of XSCL_SEED={seed} XSCL_LIVES=1")
             raise
     assert matches or LIVES < 8
+
+
+def test_a_leaf_that_went_before_its_slice_is_in_no_match() -> None:
+    """Its row is let go by its own reach; its document and the slice of its string stand longer."""
+    assert Life(20240).live()
