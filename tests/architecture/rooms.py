@@ -14,7 +14,7 @@ from functools import cached_property
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-__all__ = ["PACKAGES", "ROOT", "House", "Import"]
+__all__ = ["PACKAGES", "ROOT", "House", "Import", "room_of"]
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("xscl", "join_stage", "templates", "xpath_stage")
