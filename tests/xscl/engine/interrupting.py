@@ -18,7 +18,7 @@ _OURS = str(Path(xscl.__file__).resolve().parent.parent)
 def interrupted_at(point: int, call: Callable[[], object], event: str = "call") -> bool:
     """Makes a call in which KeyboardInterrupt is raised the n-th time that a function of ours
     begins (or, by `line`, that a line does); whether that has ended the call: some code, as that of
-    a `__del__`, lets nothing out."""
+    a `__del__` or of a generator that is dropped half-way, lets nothing out."""
     count, done, ended = 0, False, False
 
     def trace(frame: FrameType, what: str, _: Any) -> Any:
@@ -33,7 +33,12 @@ def interrupted_at(point: int, call: Callable[[], object], event: str = "call") 
                 raise KeyboardInterrupt
         return trace
 
-    before = sys.gettrace()
+    def unraisable(what: Any) -> None:
+        if not (done and what.exc_type is KeyboardInterrupt):
+            hook(what)
+
+    before, hook = sys.gettrace(), sys.unraisablehook
+    sys.unraisablehook = unraisable
     sys.settrace(trace)
     try:
         call()
@@ -42,6 +47,7 @@ def interrupted_at(point: int, call: Callable[[], object], event: str = "call") 
         ended = True
     finally:
         sys.settrace(before)
+        sys.unraisablehook = hook
     return ended
 
 
