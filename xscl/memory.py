@@ -18,6 +18,7 @@ from typing import TypeVar, cast
 import duckdb
 
 from xscl.errors import StateError, XSCLError
+from xscl.sizes import size_of_text
 
 __all__ = ["LEAST_MEMORY", "Budget", "Relations", "Share"]
 
@@ -47,10 +48,19 @@ class Budget:
     state: int = 256 * 1024 * 1024
 
     @classmethod
-    def of(cls, memory: int | None) -> Budget:
-        """The shares of so many bytes; raises XSCLError if they are too few."""
+    def of(cls, memory: int | str | None) -> Budget:
+        """The shares of so many bytes, or of a size as text; raises XSCLError for what is no size,
+        and if it is too small."""
         if memory is None:
             return cls()
+        if isinstance(memory, str):
+            try:
+                memory = size_of_text(memory)
+            except ValueError as error:
+                raise XSCLError(f"memory: {error}") from error
+        if not isinstance(memory, int) or isinstance(memory, bool):
+            problem = f"memory: {memory!r} is no size; give bytes as an int, or text such as '64MB'"
+            raise XSCLError(problem)
         if memory < LEAST_MEMORY:
             raise XSCLError(
                 f"memory: {memory:,} bytes are not enough for the relations of a join state; "

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 import click
 
 from xscl.feeds import Rules, rules_of
 from xscl.memory import LEAST_MEMORY
+from xscl.sizes import size_of_text
 from xscl.times import duration, to_seconds
 
 __all__ = [
@@ -29,8 +28,6 @@ __all__ = [
     "Duration",
     "Period",
 ]
-
-_UNITS = {"": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 
 QUERIES = click.argument(
     "queries",
@@ -72,10 +69,10 @@ class Size(click.ParamType[int]):
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> int:
-        found = re.fullmatch(r"([0-9]+) ?([KMG]iB)?", str(value), re.IGNORECASE)
-        size = 0 if found is None else int(found[1]) * _UNITS[(found[2] or "").lower()]
-        if not size:
-            self.fail(f"{value!r} is no size; write for example 16 MiB", param, ctx)
+        try:
+            size = size_of_text(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
         if size < self._least:
             self.fail(f"{value!r} is less than {self._least >> 20} MiB", param, ctx)
         return size

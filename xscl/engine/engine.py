@@ -40,6 +40,7 @@ from xscl.explain import as_text
 from xscl.matches.match import Match
 from xscl.matches.published import MatchStream
 from xscl.memory import Budget, Relations
+from xscl.queries.callbacks import check_callback
 from xscl.queries.catalogue import Catalogue
 from xscl.queries.registration import Registration, Request, Text, requests, together
 from xscl.queries.stage_registration import StageRegistration
@@ -70,8 +71,8 @@ class Engine:
     `query_sharing`, queries alike but for constants are evaluated as one.  An engine
     may be used from several threads: one at a time is in it, and callbacks run on the thread that
     published, outside the lock.  `strategies` say how it goes about its work, never what it finds.
-    `memory` bounds what it holds in process (bytes; the default, None, bounds only what is kept at
-    hand for joins): what is beyond lies in temporary files.
+    `memory` bounds what it holds in process (bytes, or text such as `64MB`; the default, None,
+    bounds only what is kept at hand for joins): what is beyond lies in temporary files.
 
     >>> engine = Engine()
     >>> promo = engine.subscribe("S//book->b[./title->t] FOLLOWED BY {t = u} S//blog[./title->u]")
@@ -90,7 +91,7 @@ class Engine:
         on_skip: Callable[[DocumentError], object] | None = None,
         query_sharing: bool = True,
         strategies: Strategies | None = None,
-        memory: int | None = None,
+        memory: int | str | None = None,
     ) -> None:
         budget = Budget.of(memory)
         self._relations = Relations(budget.relations)
@@ -487,6 +488,7 @@ class Engine:
     ) -> tuple[list[Added], list[QueryError]]:
         """Subscribes queries of a text one by one; of each that is new, the state file has the
         number of the first document that it sees, and with `history` it is reviewed."""
+        check_callback("on_match", on_match)
         added: list[Added] = []
         errors: list[QueryError] = []
         keeper = self._transactions.keeper

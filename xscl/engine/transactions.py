@@ -21,6 +21,7 @@ from xscl.durable.points import at, look
 from xscl.errors import DocumentError, StateError, XSCLError
 from xscl.evaluation.waves import Delivery
 from xscl.matches.published import Streams
+from xscl.queries.callbacks import call_back, check_callback
 from xscl.queries.subscription import Subscription
 
 __all__ = ["Outgoing", "Transactions"]
@@ -60,6 +61,7 @@ class Transactions:
     def __init__(
         self, on_skip: Callable[[DocumentError], object] | None, release: Callable[[], None]
     ) -> None:
+        check_callback("on_skip", on_skip)
         look()
         self.keeper: Keeper | None = None
         self.streams = Streams()
@@ -153,7 +155,7 @@ class Transactions:
         """Reports what was skipped, and hands matches over to streams and callbacks."""
         for error in outgoing.skips:
             try:
-                self._on_skip(error)
+                call_back(self._on_skip, error)
             except Exception:
                 # A user's code may raise anything; the other documents are unaffected.
                 log.exception("on_skip raised on: %s", error)

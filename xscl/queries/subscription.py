@@ -16,6 +16,7 @@ from xscl.language.alike import TextPlace
 from xscl.language.syntax import Query, Select
 from xscl.matches.match import Match, match_id
 from xscl.matches.nodes import BoundNode
+from xscl.queries.callbacks import call_back
 from xscl.stream_names import is_internal
 from xscl.times import to_seconds
 
@@ -246,7 +247,7 @@ class Subscription:
         if self.on_match is None or not self.active:
             return
         try:
-            self.on_match(match)
+            call_back(self.on_match, match)
         except Exception:
             # A subscriber's code may raise anything.
             log.exception("the callback of query %r raised on match %s", self.name, match.id)

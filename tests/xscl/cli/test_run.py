@@ -420,7 +420,7 @@ def test_documents_that_are_too_large_are_dead_letters(folder: Path) -> None:
 
 
 def test_wrong_sizes(folder: Path) -> None:
-    for size in ("0", "much", "1 MB"):
+    for size in ("0", "much", "1 MX"):
         done = xscl("run", "q.xscl", "--events", "e.jsonl", "--max-document", size, at=folder)
         assert done.returncode == 2
         assert "is no size; write for example 16 MiB" in done.stderr

@@ -1,0 +1,47 @@
+"""A user's function becomes a callback: it is refused if a call of it would not run its body.
+
+A call of an async function only makes a coroutine.  Publishing may not await it: a callback runs on
+the thread that publishes, where the user's event loop may be running, and what it does may belong
+to that loop; a state file notes a match as delivered when its callback has returned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from inspect import isasyncgenfunction, iscoroutine, iscoroutinefunction, isgeneratorfunction
+from typing import TypeVar
+
+from xscl.errors import XSCLError
+
+__all__ = ["call_back", "check_callback"]
+
+T = TypeVar("T")
+
+_ADVICE = (
+    "give a plain function; one that hands over to an event loop is `lambda found: "
+    "asyncio.run_coroutine_threadsafe(handle(found), loop)`, and `async for match in "
+    "engine.stream(name)` reads what a query publishes"
+)
+
+
+def check_callback(name: str, callback: object) -> None:
+    """Raises XSCLError for a callback of this name that a call does not run; None is none."""
+    if callback is None:
+        return
+    if not callable(callback):
+        kind = type(callback).__name__
+        raise XSCLError(f"{name} is a {kind}; give a function of one argument")
+    # Of an object, it is its class that says how it is called.
+    for one in (callback, type(callback).__call__):
+        if iscoroutinefunction(one) or isasyncgenfunction(one):
+            raise XSCLError(f"{name} is an async function, which nobody would await: {_ADVICE}")
+        if isgeneratorfunction(one):
+            raise XSCLError(f"{name} is a generator, whose body no call runs: {_ADVICE}")
+
+
+def call_back(callback: Callable[[T], object], argument: T) -> None:
+    """Calls back; raises what that raises, and XSCLError where it returns a coroutine."""
+    returned = callback(argument)
+    if iscoroutine(returned):
+        returned.close()
+        raise XSCLError(f"it returned a coroutine, which nobody would await: {_ADVICE}")
