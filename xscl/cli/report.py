@@ -33,6 +33,9 @@ class Terminal:
             TimeElapsedColumn(),
             console=console,
             transient=True,
+            refresh_per_second=2,
+            # What a file or a pipe is to have must not come to the terminal in its place.
+            redirect_stdout=False,
             disable=not (console.is_terminal and alone),
         )
         self._task = self._progress.add_task(beginning, total=None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
 import subprocess
 import sys
@@ -12,8 +13,11 @@ from pathlib import Path
 import pytest
 
 from tests.commands import xscl
+from tests.terminal import terminal
 
 COMMAND = [sys.executable, "-c", "from xscl.cli.main import main; main()"]
+
+TERM = {**os.environ, "TERM": "xterm"}
 
 QUERIES = """\
 -- name: same
@@ -91,6 +95,19 @@ def test_run_writes_to_a_file(folder: Path) -> None:
     done = xscl("run", "q.xscl", "--events", "e.jsonl", "-o", "out.jsonl", at=folder)
     assert done.stdout == ""
     assert len((folder / "out.jsonl").read_text().splitlines()) == 2
+
+
+@pytest.mark.parametrize("form", ["jsonl", "counts", "atom"])
+def test_progress_on_a_terminal_leaves_the_matches_where_they_go(folder: Path, form: str) -> None:
+    """As in `xscl run … >FILE`: standard error is the terminal, standard output is not."""
+    arguments = ("run", "q.xscl", "--events", "e.jsonl", "--format", form)
+    with terminal() as screen:
+        done = xscl(*arguments, at=folder, environment=TERM, around=screen.around(2))
+    assert "reading …" in screen.text
+    assert "3 documents, 0 skipped, 2 matches" in screen.text
+    piped = xscl(*arguments, at=folder)
+    updated = re.compile("<updated>.*?</updated>")
+    assert updated.sub("", done.stdout) == updated.sub("", piped.stdout) != ""
 
 
 def test_run_reads_document_files(folder: Path) -> None:
