@@ -12,7 +12,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import click
@@ -31,7 +30,7 @@ from xscl.cli.options import (
     STREAM,
     Duration,
 )
-from xscl.cli.output import line_writer
+from xscl.cli.output import fate_of, line_writer
 from xscl.cli.queries import check_stream, published, read_texts
 from xscl.cli.report import Report, report_of
 from xscl.cli.resume import check_dry_run, open_engine, take_queries, tell_plan
@@ -40,6 +39,7 @@ from xscl.documents.batches import in_batches
 from xscl.durable.positions import Mark, Positions
 from xscl.engine import Engine
 from xscl.feeds import Rules
+from xscl.files.whole import in_place, written_whole
 from xscl.garbage import collect_rarely
 from xscl.matches.match import Match
 from xscl.sinks.registry import FEED_FORMS, LINE_FORMS, title_of
@@ -87,7 +87,8 @@ Entry = tuple[dict[str, object], Mark]
     "-o",
     "--output",
     type=click.Path(dir_okay=False),
-    help="The file of the matches.  [default: standard output]",
+    help="The file of the matches, written anew; with --state, added to.  "
+    "[default: standard output]",
 )
 @STATE
 @DRY_RUN
@@ -139,7 +140,12 @@ def run(
             batches = as_they_come(entries, batch, stopped.is_set)
         else:
             batches = in_batches(entries, batch)
-        going = _Run(engine, report, positions, _until(batches, stopped.is_set), stream)
+
+        def dropped() -> bool:
+            # Standard input has no other end for many, and cannot be read again.
+            return stopped.is_set() and keeper is None and "-" not in given["events"]
+
+        going = _Run(engine, report, positions, _until(batches, stopped.is_set), stream, dropped)
         title = title_of(queries)
         if form == "counts":
             going.count(output, batch)
@@ -150,23 +156,28 @@ def run(
         else:
             going.keep_feed(form, str(output), title)
         skipped = report.close(engine)
+        if output is not None and not in_place(output):
+            anew = keeper is None and form not in FEED_FORMS
+            report.say(fate_of(output, dropped=dropped() and anew, anew=anew or form == "counts"))
     return 130 if stopped.is_set() else 2 if bad else 3 if strict and skipped else 0
 
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Batches on their way through an engine; of the matches, those of a stream or all."""
+    """Batches on their way through an engine; of the matches, those of a stream or all.  At the
+    end, a file that is written anew may be `dropped`."""
 
     engine: Engine
     report: Report
     positions: Positions | None
     batches: Iterator[list[Entry]]
     stream: str | None
+    dropped: Callable[[], bool]
 
     def write(self, form: str, output: str | None) -> None:
         """Writes matches as lines of a form, to a file or standard output."""
         with contextlib.ExitStack() as stack:
-            put = line_writer(self.engine, stack, form, output, add=False)
+            put = line_writer(self.engine, stack, form, output, dropped=self.dropped)
 
             def write(found: Envelopes) -> int:
                 matches = self._matches(found)
@@ -195,17 +206,23 @@ class _Run:
         if output is None:
             sys.stdout.writelines(lines)
         else:
-            Path(output).write_text("".join(lines), encoding="utf-8")
+            with written_whole(output, self.dropped) as to:
+                to.writelines(lines)
 
     def write_feed(self, form: str, output: str | None, title: str) -> None:
         """Writes the newest matches as one feed, at the end."""
         write, update = FEED_FORMS[form]
         batches = ([envelope for envelope, _ in some] for some in self.batches)
         found = (match for some in batches for match in self._matches(some))
-        if output is None:
-            self.report.found(write(found, sys.stdout, title=title))
-        else:
+        if output is not None and not in_place(output):
             self.report.found(update(found, output, title=title))
+        else:
+            with (
+                contextlib.nullcontext(sys.stdout)
+                if output is None
+                else written_whole(output) as to
+            ):
+                self.report.found(write(found, to, title=title))
 
     def keep_feed(self, form: str, output: str, title: str) -> None:
         """Keeps the newest matches in the feed of a file, which has each once: an entry whose id

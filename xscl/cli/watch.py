@@ -38,7 +38,7 @@ from xscl.cli.options import (
     UPDATES,
     Duration,
 )
-from xscl.cli.output import line_writer
+from xscl.cli.output import fate_of, line_writer
 from xscl.cli.queries import check_stream, published, read_texts
 from xscl.cli.report import Report
 from xscl.cli.resume import check_dry_run, open_engine, take_queries, tell_plan
@@ -216,6 +216,8 @@ def watch(
         for delivery in deliveries.values():
             delivery.close()
         report.close(engine)
+        if output is not None:
+            _say(fate_of(output, dropped=False, anew=False))
     return 130 if stopped.is_set() else 2 if bad else 0
 
 
@@ -257,7 +259,7 @@ def _telling(
         return lambda matches: matches and update(matches, output, title=title)
     if silent and output is None:
         return lambda matches: None
-    return line_writer(engine, stack, form, output, add=True)
+    return line_writer(engine, stack, form, output, dropped=None)
 
 
 def _policy(every: float, *, once: bool) -> Policy:

@@ -1,14 +1,11 @@
 """A state file without the room that has become free: copied, and put in its place at once.
 
-DuckDB uses freed room again but does not give it back.  The copy is on the disk before it takes the
-file's name, so that whatever ends the process leaves one whole file or the other.
+DuckDB uses freed room again but does not give it back.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
-import secrets
 from pathlib import Path
 
 import duckdb
@@ -16,6 +13,7 @@ import duckdb
 from xscl.durable import holder
 from xscl.durable.state_file import looking_at
 from xscl.errors import StateError
+from xscl.files.whole import drafted
 
 __all__ = ["compact"]
 
@@ -26,21 +24,15 @@ def compact(path: Path) -> tuple[int, int]:
     Raises StateError for one that is none, or in use.
     """
     holder.claim(path)
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         looking_at(path).close()
-        before = _write(path, draft)
-        with open(draft, "rb") as file:
-            os.fsync(file.fileno())
-        os.chmod(draft, path.stat().st_mode)
-        os.replace(draft, path)
+        with drafted(path) as draft:
+            before = _write(path, draft)
         return before, path.stat().st_size
     except duckdb.Error as error:
         reason = str(error).splitlines()[0]
         raise StateError(f"{path} cannot be written anew ({reason}); it is as it was") from error
     finally:
-        for left in (draft, draft.with_name(f"{draft.name}.wal")):
-            left.unlink(missing_ok=True)
         holder.release(path, noted=False)
 
 

@@ -22,8 +22,6 @@ for writing; one of an earlier version is brought to this one in a transaction.
 from __future__ import annotations
 
 import contextlib
-import os
-import secrets
 import time
 from pathlib import Path
 
@@ -31,6 +29,7 @@ import duckdb
 
 from xscl.durable.points import at
 from xscl.errors import StateError
+from xscl.files.whole import drafted
 from xscl.polling.store import create_feeds
 
 __all__ = ["VERSION", "check_file", "make", "refused_version", "version_of"]
@@ -76,30 +75,22 @@ def _create(connection: duckdb.DuckDBPyConnection, made_by: str) -> None:
 def make(path: Path, made_by: str) -> None:
     """Makes a state without queries; raises StateError if it cannot be.
 
-    It has its name once it is whole, so that no crash leaves half of one: a draft beside it is
-    forced to the disk and then linked to the name, which fails where another process was faster;
-    whose file it is then, opening it tells.
+    It has its name once it is whole, so that no crash leaves half of one.  Where another process
+    was faster, opening the file tells whose it is.
     """
     if not path.resolve().parent.is_dir():
         raise StateError(f"{path} cannot be made: there is no such folder")
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        with contextlib.closing(duckdb.connect(draft, config={"threads": 1})) as connection:
-            _create(connection, made_by)
-            create_feeds(connection)
-            # At the end of a connection a failure would not be told.
-            connection.execute("CHECKPOINT")
-        with open(draft, "rb") as file:
-            os.fsync(file.fileno())
-        at("making")
-        with contextlib.suppress(FileExistsError):
-            os.link(draft, path)
+        with contextlib.suppress(FileExistsError), drafted(path, new=True) as draft:
+            with contextlib.closing(duckdb.connect(draft, config={"threads": 1})) as connection:
+                _create(connection, made_by)
+                create_feeds(connection)
+                # At the end of a connection a failure would not be told.
+                connection.execute("CHECKPOINT")
+            at("making")
     except (duckdb.Error, OSError) as error:
         reason = str(error).splitlines()[0]
         raise StateError(f"{path} cannot be made ({reason})") from error
-    finally:
-        for left in (draft, draft.with_name(f"{draft.name}.wal")):
-            left.unlink(missing_ok=True)
 
 
 def check_file(path: Path) -> None:

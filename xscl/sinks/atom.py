@@ -13,9 +13,10 @@ from lxml import etree
 
 from xpath_stage import MalformedDocument, parse
 from xscl.errors import XSCLError
+from xscl.files.whole import replace_file
 from xscl.matches.match import Match
 from xscl.sinks.entries import Entry, entries, seconds
-from xscl.sinks.feed_file import NEWEST, merged, read_if_there, replace_file
+from xscl.sinks.feed_file import NEWEST, merged, read_if_there
 from xscl.times import rfc3339
 
 __all__ = ["update_atom", "write_atom"]

@@ -1,4 +1,4 @@
-"""A feed as a file that readers fetch at any time: replaced whole, never half written.
+"""A feed as a file that readers fetch at any time.
 
 What the file holds stays until newer entries push it out; an entry whose id it holds is not
 written again, so nothing is announced twice.
@@ -6,15 +6,11 @@ written again, so nothing is announced twice.
 
 from __future__ import annotations
 
-import contextlib
-import os
-import secrets
-import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TypeVar
 
-__all__ = ["NEWEST", "merged", "read_if_there", "replace_file"]
+__all__ = ["NEWEST", "merged", "read_if_there"]
 
 NEWEST = 100
 """How many entries a feed keeps, unless said otherwise."""
@@ -43,19 +39,3 @@ def read_if_there(path: str | Path) -> bytes:
         return Path(path).read_bytes()
     except FileNotFoundError:
         return b""
-
-
-def replace_file(path: str | Path, text: str) -> None:
-    """Puts a text in a file's place at once: whoever reads it has the old one or the new one."""
-    target = Path(path).resolve()
-    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-    try:
-        with open(draft, "x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        with contextlib.suppress(FileNotFoundError):
-            shutil.copymode(target, draft)
-        os.replace(draft, target)
-    finally:
-        draft.unlink(missing_ok=True)

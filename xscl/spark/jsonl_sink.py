@@ -16,7 +16,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +27,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamArrowWriter, Writ
 from pyspark.sql.types import StructType
 
 from xscl.errors import XSCLError
+from xscl.files.whole import put, replace_file
 from xscl.spark.json_rows import json_lines
 
 __all__ = ["JsonLinesSink"]
@@ -107,10 +107,7 @@ class _Writer(DataSourceStreamArrowWriter):
                     assert part.file is not None
                     with open(part.file, "rb") as rows:
                         shutil.copyfileobj(rows, file, 1 << 20)
-                file.flush()
-                os.fsync(file.fileno())
-            whole.rename(target)
-            _sync_folder(self.folder)
+            put(whole, target)
         _remove(temporary)
 
     def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
@@ -147,29 +144,15 @@ def _claim(folder: Path, query: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         if next(folder.glob("batch-*.jsonl"), None) is not None:
             raise XSCLError(f"{folder} holds batches of an unknown query: give another folder")
-        with tempfile.NamedTemporaryFile("w", dir=folder, prefix="_query-") as file:
-            file.write(query)
-            file.flush()
-            os.fsync(file.fileno())
-            # Whoever comes second finds the name taken.
-            with contextlib.suppress(FileExistsError):
-                os.link(file.name, marker)
-        _sync_folder(folder)
+        # Whoever comes second finds the name taken.
+        with contextlib.suppress(FileExistsError):
+            replace_file(marker, query, new=True)
     owner = marker.read_text(encoding="utf-8")
     if owner != query:
         raise XSCLError(
             f"{folder} holds the batches of another query ({owner}, this one is {query}): give "
             "another folder, or the checkpoint of that query to go on with it"
         )
-
-
-def _sync_folder(folder: Path) -> None:
-    """Makes the names in a folder durable."""
-    number = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)
 
 
 def _remove(temporary: Path) -> None:

@@ -1,10 +1,10 @@
 """Bodies that were fetched and have not landed yet: a folder of segments, each an Arrow IPC file of
 some rows of `columns.BODIES`, only ever added to at the end and forgotten from the beginning.
 
-A segment is written beside, synced and renamed into its place, so it is whole or absent whenever
-the process ends.  Its name tells the sequence numbers that it holds, the size of its bodies and
-its checksum: how far a batch may go is mostly read off the names.  One process writes; any may
-read, from the folder as it is at that moment.
+A segment is whole or absent whenever the process ends.  Its name tells the
+sequence numbers that it holds, the size of its bodies and its checksum: how far a batch may go is
+mostly read off the names.  One process writes; any may read, from the folder as it is at that
+moment.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from xscl.errors import StateError
+from xscl.files.whole import DRAFT, replace_file, sync_folder
 from xscl.spark.ingestion.bodies import Body, batch_of
 from xscl.spark.ingestion.columns import BODIES
 
 __all__ = ["Spool"]
 
 _NAME = re.compile(r"(\d{16})-(\d{16})-(\d+)-([0-9a-f]{8})\.arrow")
-_DRAFT = ".draft"
 _UNBOUNDED = sys.maxsize
 _OPTIONS = pa.ipc.IpcWriteOptions(compression="zstd")
 
@@ -70,9 +70,9 @@ class Spool:
         process that writes, before it does."""
         os.makedirs(self._folder, exist_ok=True)
         for name in os.listdir(self._folder):
-            if name.endswith(_DRAFT):
+            if name.endswith(DRAFT):
                 os.unlink(os.path.join(self._folder, name))
-        _sync(os.path.dirname(os.path.abspath(self._folder)))
+        sync_folder(os.path.dirname(os.path.abspath(self._folder)))
 
     def append(self, bodies: Iterable[Body]) -> int:
         """Adds bodies as one segment, which is on the disk when this returns; the last sequence
@@ -83,18 +83,9 @@ class Spool:
         content = _written(batch_of(rows, last + 1))
         size = sum(len(row.body or b"") for row in rows)
         name = f"{last + 1:016}-{last + len(rows):016}-{size}-{zlib.crc32(content):08x}.arrow"
-        path = os.path.join(self._folder, name)
-        draft = path + _DRAFT
         try:
-            with open(draft, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            os.rename(draft, path)
-            _sync(self._folder)
+            replace_file(os.path.join(self._folder, name), memoryview(content))
         except OSError as error:
-            with suppress(OSError):
-                os.unlink(draft)
             raise StateError(
                 f"{self._folder}: fetched feeds cannot be written: {error.strerror}"
             ) from error
@@ -194,12 +185,3 @@ def _read(segment: _Segment) -> pa.RecordBatch:
 def _sizes(segment: _Segment) -> list[int]:
     """The bytes of each body of a segment."""
     return pc.binary_length(_read(segment)["body"]).fill_null(0).to_pylist()  # type: ignore[no-any-return]
-
-
-def _sync(folder: str) -> None:
-    """Makes sure that the names in a folder are on the disk."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
