@@ -10,6 +10,7 @@ from math import isfinite
 from pathlib import Path
 
 from xscl.errors import XSCLError
+from xscl.gzipped import read_whole
 
 __all__ = ["read_parameters"]
 
@@ -35,7 +36,7 @@ def read_parameters(path: str | Path) -> Iterator[dict[str, object]]:
 
 def _read_csv(path: str | Path) -> tuple[list[str], list[list[str]]]:
     """The header and the rows of a file, all of one width."""
-    content = Path(path).read_bytes()
+    content = read_whole(path)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

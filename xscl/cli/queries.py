@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import click
 
 from xscl.cli.parameters import read_parameters
 from xscl.dissection.parts import Dissection
 from xscl.engine import Engine
+from xscl.gzipped import read_whole
 from xscl.language import parse_from
 from xscl.language.parameters import Prepared, parameters
 from xscl.matches.match import Match
@@ -38,8 +37,7 @@ class QueryText:
 
 def _read(path: str) -> str:
     try:
-        data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
-        return data.decode("utf-8-sig")
+        return read_whole(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise click.UsageError(f"{path} is no UTF-8 text: byte {error.start} is wrong") from error
 

@@ -13,9 +13,11 @@ import tempfile
 import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator
+from gzip import GzipFile
 from pathlib import Path
 
 from xpath_stage import PIECE, MalformedDocument
+from xscl.gzipped import opened
 
 __all__ = ["LARGE", "Bodies", "Body", "is_large", "pieces_of", "size_of"]
 
@@ -104,9 +106,10 @@ class Bodies:
         return held
 
     def copy(self, path: Path) -> Body:
-        """Takes the bytes of a file, those of a large one without having them in memory."""
-        with path.open("rb") as file:
-            if os.fstat(file.fileno()).st_size <= LARGE:
+        """Takes the bytes of a file, decompressed where it is gzipped; those of a large one without
+        having them in memory."""
+        with opened(path) as file:
+            if not isinstance(file, GzipFile) and os.fstat(file.fileno()).st_size <= LARGE:
                 return self.put(file.read())
             return self._put_pieces(iter(lambda: file.read(PIECE), b""), text=False)
 

@@ -16,6 +16,7 @@ from hashlib import blake2b
 from xscl.documents.batches import in_batches
 from xscl.durable.keeper import Keeper
 from xscl.errors import DocumentError
+from xscl.gzipped import is_gzipped
 from xscl.sources.envelopes import Place, read_placed
 
 __all__ = ["Mark", "Positions"]
@@ -104,7 +105,7 @@ class Positions:
 def _tail(path: str, offset: int) -> str | None:
     """A hash of the bytes before a place, None for a compressed file: to come to them, all before
     them would have to be decompressed."""
-    if path.endswith(".gz"):
+    if is_gzipped(path):
         return None
     start = max(0, offset - _TAIL)
     with open(path, "rb") as file:

@@ -10,16 +10,15 @@ from __future__ import annotations
 import gzip
 import json
 import queue
-import sys
 import threading
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO, TypeVar
 
 from xscl.errors import DocumentError
+from xscl.gzipped import opened
 from xscl.sources.limits import MAX_DOCUMENT, too_large, unreadable
 
 __all__ = ["Place", "as_they_come", "no_constant", "read_events", "read_placed"]
@@ -69,7 +68,7 @@ def read_placed(
     """
     after = after or Place()
     name = "stdin" if source == "-" else source
-    with _open(source) as file:
+    with opened(source) as file:
         if after.offset:
             file.seek(after.offset)
         for number, start, line, end in _lines(file, name, max_document, on_error, after):
@@ -129,14 +128,6 @@ def as_they_come(
             raise entry
         if entry is None:
             return
-
-
-def _open(source: str) -> IO[bytes]:
-    if source == "-":
-        return sys.stdin.buffer
-    if Path(source).suffix == ".gz":
-        return gzip.open(source, "rb")  # type: ignore[return-value]
-    return open(source, "rb")
 
 
 def no_constant(constant: str) -> None:

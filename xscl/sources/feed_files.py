@@ -14,6 +14,7 @@ from xscl.errors import DocumentError, XSCLError
 from xscl.feeds.links import CANONICAL, Rules
 from xscl.feeds.opml import Outline, is_opml, read_opml
 from xscl.feeds.parsing import NotAFeed, parse_feed
+from xscl.gzipped import read_whole
 from xscl.sources.limits import MAX_DOCUMENT, read_body, too_large, unreadable
 
 __all__ = ["ListedFeeds", "listed_feeds", "read_feeds"]
@@ -99,7 +100,7 @@ def listed_feeds(name: str) -> ListedFeeds:
     if not os.path.isfile(name) or not _is_list(name):
         return ListedFeeds([Outline(name)])
     try:
-        listed = read_opml(Path(name).read_bytes())
+        listed = read_opml(read_whole(name))
     except OSError as error:
         raise XSCLError(f"feed source {name!r}: it cannot be read: {error.strerror}") from error
     except ValueError as error:
@@ -130,7 +131,7 @@ def _below(folder: str) -> Iterator[str]:
 
 def _is_list(name: str) -> bool:
     try:
-        return name.lower().endswith(".opml") or is_opml(read_body(name, _HEAD))
+        return name.lower().endswith((".opml", ".opml.gz")) or is_opml(read_body(name, _HEAD))
     except OSError:
         return False
 

@@ -8,8 +8,10 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from xpath_stage import PIECE
 from xscl.documents.bodies import LARGE
 from xscl.errors import DocumentError, XSCLError
+from xscl.gzipped import is_gzipped, opened
 from xscl.sources.envelopes import no_constant
 from xscl.sources.limits import MAX_DOCUMENT, read_body, too_large, unreadable
 
@@ -40,7 +42,7 @@ def _read(
 ) -> Iterator[dict[str, object]]:
     for path in paths:
         try:
-            if LARGE < os.path.getsize(path) <= limit and not _is_json(path):
+            if not _is_json(path) and LARGE < _size(path, limit) <= limit:
                 yield {"stream": stream, "id": path, "xml": Path(path)}
                 continue
             body = read_body(path, limit)
@@ -55,7 +57,19 @@ def _read(
 
 
 def _is_json(path: str) -> bool:
-    return path.lower().endswith(".json")
+    return path.lower().removesuffix(".gz").endswith(".json")
+
+
+def _size(path: str, limit: int) -> int:
+    """The bytes of a document, decompressed; of one that has more than the limit, as many more as
+    it takes to see that."""
+    if not is_gzipped(path):
+        return os.path.getsize(path)
+    size = 0
+    with opened(path) as file:
+        while size <= limit and (piece := file.read(PIECE)):
+            size += len(piece)
+    return size
 
 
 def _content(path: str, body: bytes, limit: int) -> dict[str, object]:

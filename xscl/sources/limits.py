@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from xpath_stage import MalformedDocument
 from xscl.errors import DocumentError
+from xscl.gzipped import read_whole
 
 __all__ = ["MAX_DOCUMENT", "read_body", "too_large", "unreadable"]
 
@@ -19,9 +20,9 @@ MAX_DOCUMENT = 16 * 1024 * 1024
 
 
 def read_body(path: str, limit: int) -> bytes:
-    """The bytes of a file, or of its beginning, one byte more than the limit."""
-    with open(path, "rb") as file:
-        return file.read(limit + 1)
+    """The bytes of a file, decompressed if it is gzipped, or of its beginning: one byte more than
+    the limit.  Raises OSError."""
+    return read_whole(path, limit + 1)
 
 
 def too_large(limit: int) -> str:

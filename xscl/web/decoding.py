@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 
 import brotli
 
@@ -17,6 +18,7 @@ ACCEPTED = b"gzip, br"
 
 _PIECE = 1 << 16
 _MOST_CODINGS = 2
+_MAGIC = b"\x1f\x8b"
 _GZIP = 16 + zlib.MAX_WBITS
 
 Pieces = Iterator[bytes]
@@ -45,6 +47,11 @@ def decoded(pieces: Iterable[bytes], coding: str, limit: int) -> bytes:
             raise BodyError(f"its content is coded as {name!r}, which nobody asked for")
         stream = _bounded(_DECODERS[name](stream), limit)
     try:
+        # A file that is gzipped as it lies there, which no header tells.
+        begin = next(filter(None, stream), b"")
+        stream = chain([begin], stream)
+        if begin[:2] == _MAGIC:
+            stream = _bounded(_gunzip(stream), limit)
         return b"".join(stream)
     except (zlib.error, brotli.error) as error:
         raise BodyError(f"its content cannot be decompressed: {error}") from error

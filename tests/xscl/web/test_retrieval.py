@@ -96,6 +96,13 @@ def test_compressed_bodies_are_read(server: Server, coding: bytes, body: bytes) 
     assert server.requests[0].headers["accept-encoding"] == b"gzip, br"
 
 
+def test_a_file_that_is_gzipped_as_it_lies_there_is_read(server: Server) -> None:
+    coded = (("Content-Encoding", b"gzip"),)
+    for headers, body in (((), gzip.compress(FEED)), (coded, gzip.compress(gzip.compress(FEED)))):
+        server.site["/z"] = Reply(headers=headers, body=body)
+        assert get(server.url("/z")).body == FEED
+
+
 def _bombs() -> dict[bytes, bytes]:
     """200 MiB of zeros by each coding, made piece by piece: the peak of memory is measured."""
     pieces = [b"\0" * MEBIBYTE] * 200
