@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
+from xscl.cli.ends import check_ends
 from xscl.cli.exits import ended_by_signals, run_command
-from xscl.cli.ingest_report import IngestReport
-from xscl.cli.ingest_status import status
+from xscl.cli.ingestion.report import IngestReport
+from xscl.cli.ingestion.status import status
 from xscl.cli.options import (
     ALLOW_PRIVATE,
     CONTACT,
@@ -139,6 +140,7 @@ def ingest(
         return 0
     if not sources or to is None:
         raise click.UsageError("give --sources, what to read, and --to, where to keep it")
+    check_ends()
     try:
         for source in sources:
             feeds_of(source)

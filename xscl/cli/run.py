@@ -17,6 +17,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from xscl.cli.ends import check_ends
 from xscl.cli.exits import ended_by_signals
 from xscl.cli.options import (
     DEAD_LETTERS,
@@ -112,6 +113,7 @@ def run(
 ) -> int:
     """Runs queries over documents, and writes their matches."""
     check_given(given)
+    check_ends()
     if form == "counts" and stream is not None:
         raise click.UsageError("--stream is for matches; --format counts has none")
     check_dry_run(state, dry_run=dry_run)

@@ -20,6 +20,7 @@ import click
 from click.core import ParameterSource
 from rich.console import Console
 
+from xscl.cli.ends import check_ends, default_store
 from xscl.cli.exits import ended_by_signals
 from xscl.cli.options import (
     ALLOW_PRIVATE,
@@ -153,6 +154,7 @@ def watch(
     if state is not None and store is not None:
         raise click.UsageError("--state keeps what polling remembers, too: leave out --feeds-db")
     check_dry_run(state, dry_run=dry_run)
+    check_ends()
     with contextlib.ExitStack() as stack:
         report = stack.enter_context(
             Report(Console(stderr=True), alone=False, dead_letters=dead_letters)
@@ -278,11 +280,10 @@ def _agent(contact: str | None) -> bytes:
 
 
 def _store_of(store: str | None, queries: Sequence[str]) -> Path:
-    if store is not None:
-        return Path(store)
-    if queries[0] == "-":
+    path = store or default_store(queries)
+    if path is None:
         raise XSCLError("queries from standard input have no file beside them: give --feeds-db")
-    return Path(queries[0]).with_suffix(".feeds.duckdb")
+    return Path(path)
 
 
 @contextlib.contextmanager

@@ -1,0 +1,118 @@
+"""The options of a command -> the files that it is to write and to read, none of which is both.
+
+Whoever adds an option that names a file enters it here, in `WRITTEN` or in `READ`; every command
+that writes calls `check_ends` before it does anything else.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+import click
+
+from xscl.errors import XSCLError
+from xscl.files.ends import End, refuse_shared
+from xscl.sources.feed_files import listed_feeds
+from xscl.spark.ingestion.archive import Archive
+
+__all__ = ["READ", "WRITTEN", "check_ends", "default_store"]
+
+Paths = Callable[[str], Iterable[str]]
+
+_WEB = re.compile("https?:", re.IGNORECASE)
+
+
+def _itself(path: str) -> Iterator[str]:
+    if path != "-":
+        yield path
+
+
+def _database(path: str) -> list[str]:
+    """A database, and what lies beside it."""
+    return [path, *(path + suffix for suffix in (".wal", ".lock", ".holder"))]
+
+
+def _ingested(folder: str) -> list[str]:
+    """What an ingestion writes into its folder, on this machine."""
+    try:
+        archive = Archive.at(folder)
+    except XSCLError:
+        return []
+    folders = (archive.landing, archive.items, archive.dead, archive.checkpoint("."))
+    return [os.path.normpath(each) for each in folders]
+
+
+def _feeds(source: str) -> Iterator[str]:
+    """A feed file, a folder of them, or an OPML file and the files that it lists."""
+    if not _WEB.match(source):
+        yield source
+        try:
+            files = [] if os.path.isdir(source) else listed_feeds(source).files
+        except (OSError, XSCLError):
+            return  # whoever reads it says so
+        yield from (feed.address for feed in files)
+
+
+WRITTEN: Mapping[str, Paths] = {
+    "-o": _itself,
+    "--dead-letters": _itself,
+    "--state": _database,
+    "--feeds-db": _database,
+    "--to": _ingested,
+    "--spool": _itself,
+}
+"""By option, the files and folders that its value has a command write."""
+
+READ: Mapping[str, Paths] = {
+    "queries": _itself,
+    "--params": _itself,
+    "--events": _itself,
+    "--docs": _itself,
+    "--feed": _feeds,
+    "--items": _itself,
+    "--sources": _feeds,
+}
+"""By option, or argument, the files and folders that its value has a command read; that of `--docs`
+is a pattern."""
+
+
+def check_ends() -> None:
+    """Raises UsageError if the command at hand is to write a file that it is to read, too, or that
+    two options name."""
+    outputs, inputs = [], []
+    for option, said, value in _named(click.get_current_context()):
+        if paths := WRITTEN.get(option):
+            outputs += [End(said, path) for path in paths(value)]
+        elif paths := READ.get(option):
+            inputs += [End(said, path, option == "--docs") for path in paths(value)]
+    try:
+        refuse_shared(outputs, inputs)
+    except XSCLError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def default_store(queries: Iterable[str]) -> str | None:
+    """The file of `--feeds-db` where none is given: it lies beside the first query file."""
+    first = next(iter(queries))
+    return None if first == "-" else f"{os.path.splitext(first)[0]}.feeds.duckdb"
+
+
+def _named(context: click.Context) -> Iterator[tuple[str, str, str]]:
+    """The options and arguments that have a value: each by its name, with the value as it was
+    written, and the part of it that names a file."""
+    given = context.params
+    for parameter in context.command.params:
+        value = given.get(parameter.name or "")
+        name = parameter.opts[0]
+        if name == "-o" and value is None:
+            yield name, "standard output", "/dev/stdout"
+        if name == "--feeds-db" and value is None and given["state"] is None:
+            value = default_store(given["queries"])
+        several = parameter.nargs == -1 or getattr(parameter, "multiple", False)
+        for one in value or () if several else [value]:
+            if one is not None:
+                text, path = ("=".join(one), one[1]) if isinstance(one, tuple) else (one, one)
+                if isinstance(path, str):
+                    yield name, text if name == "queries" else f"{name} {text}", path

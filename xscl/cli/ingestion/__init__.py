@@ -1,0 +1,1 @@
+"""How far `xscl ingest` is: while it runs, and asked from outside."""
