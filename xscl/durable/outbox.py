@@ -94,7 +94,7 @@ def match_of(kept: Undelivered) -> Match:
         streams=tuple(read["streams"]),
         nodes=tuple(read["nodes"]),
         bindings=read["bindings"],
-        _made_of=Told(result, as_json, markup),
+        _made_of=Told(result, as_json, markup, read.get("values", {})),
     )
 
 

@@ -10,6 +10,7 @@ from itertools import islice
 
 import pyarrow as pa
 
+from xscl.errors import XSCLError
 from xscl.matches.match import Match
 
 __all__ = ["to_arrow"]
@@ -28,6 +29,7 @@ _MATCHES = pa.schema(
         ("streams", pa.list_(pa.string())),
         ("nodes", pa.list_(pa.int64())),
         ("bindings", pa.map_(pa.string(), pa.int64())),
+        ("values", pa.map_(pa.string(), pa.string())),
         ("result", pa.string()),
     ]
 )
@@ -36,9 +38,9 @@ _MATCHES = pa.schema(
 def to_arrow(matches: Iterable[Match]) -> pa.Table:
     """A table of matches, a row each, with the members of their JSON form as columns.
 
-    `time` is in seconds, `bindings` a map.  `result` is text: of a JSON result it is JSON text,
-    which unlike that of XML never starts with `<`.  A result that cannot be built is logged and
-    null.  The matches are read a thousand at a time, and none is kept.
+    `time` is in seconds, `bindings` and `values` are maps.  `result` is text: of a JSON result
+    it is JSON text, which unlike that of XML never starts with `<`.  A result that cannot be built
+    is logged and null.  The matches are read a thousand at a time, and none is kept.
 
     >>> to_arrow([]).column_names[:5]
     ['id', 'query', 'stream', 'time', 'documents']
@@ -61,8 +63,17 @@ def _record(match: Match) -> dict[str, object]:
         "streams": match.streams,
         "nodes": match.nodes,
         "bindings": list(match.bindings.items()),
+        "values": _values(match),
         "result": _result(match),
     }
+
+
+def _values(match: Match) -> list[tuple[str, str]] | None:
+    """The values of its variables, None where they cannot be read; so cannot the result then."""
+    try:
+        return list(match.values.items())
+    except XSCLError:
+        return None
 
 
 def _result(match: Match) -> str | None:

@@ -11,11 +11,12 @@ from lxml import etree
 
 from xpath_stage import parse
 from xscl.language.syntax import Select
-from xscl.matches.nodes import BoundNode
+from xscl.matches.nodes import BoundNode, read_in_order
 from xscl.matches.results import as_json, as_xml, is_json
 
 __all__ = ["Match", "Told", "match_id"]
 
+_LONGEST = 1_000
 
 Recipe = tuple[Select, Sequence[BoundNode], Mapping[str, BoundNode]]
 """What a result is built from: the SELECT, the output nodes, the variables."""
@@ -24,11 +25,12 @@ Recipe = tuple[Select, Sequence[BoundNode], Mapping[str, BoundNode]]
 @dataclass(frozen=True, slots=True)
 class Told:
     """A result that was built before, of a match that is told again: XML as text or a JSON value,
-    and its form as XML, None where it has none."""
+    and its form as XML, None where it has none; the values of its variables."""
 
     result: object
     json: bool
     markup: str | None
+    values: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,17 @@ class Match:
             return self._made_of.result
         return as_json(*self._made_of) if self.json else as_xml(*self._made_of)
 
+    @property
+    def values(self) -> dict[str, str]:
+        """The string values of the variables in `bindings`, but for elements with others in them;
+        of one of more than 1,000 characters, the first ones and `…`."""
+        if isinstance(self._made_of, Told):
+            return dict(self._made_of.values)
+        variables = self._made_of[2]
+        read_in_order(variables.values())
+        texts = ((name, node.text(_LONGEST)) for name, node in variables.items())
+        return {name: text for name, text in texts if text is not None}
+
     def to_dict(self) -> dict[str, object]:
         """The JSON form of interface.md."""
         return {
@@ -98,6 +111,7 @@ class Match:
             "streams": list(self.streams),
             "nodes": list(self.nodes),
             "bindings": dict(self.bindings),
+            "values": self.values,
             "result": self.result,
         }
 

@@ -51,6 +51,18 @@ class BoundNode:
             return string_value(self.element)
         return str(self.element.get(self.attribute, ""))
 
+    def text(self, most: int) -> str | None:
+        """The string value, None of an element with others in it; of a longer one the first `most`
+        characters, the last of them `…`."""
+        element = self.element
+        if self.attribute is not None:
+            value = str(element.get(self.attribute, ""))
+        elif len(element) and next(element.iterchildren("*"), None) is not None:
+            return None
+        else:
+            value = string_value(element)
+        return value if len(value) <= most else f"{value[: most - 1]}…"
+
     def markup(self, *, in_default: bool = False) -> str:
         """A copy of the node, as XML; `in_default`: for a place where a default namespace holds.
 

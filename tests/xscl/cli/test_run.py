@@ -56,7 +56,8 @@ def test_run_writes_matches_as_json_lines(folder: Path, events: str) -> None:
     assert matches(done) == EXPECTED
     first = json.loads(done.stdout.splitlines()[0])
     assert set(first) == {
-        "id", "query", "stream", "time", "documents", "streams", "nodes", "bindings", "result",
+        "id", "query", "stream", "time", "documents", "streams", "nodes", "bindings", "values",
+        "result",
     }  # fmt: skip
     assert "3 documents, 0 skipped, 2 matches" in done.stderr
 

@@ -165,6 +165,7 @@ def test_results_of_a_chain() -> None:
         "streams": ["a", "b", "c"],
         "nodes": [1, 1, 1],
         "bindings": {"z": 1, "x": 1},
+        "values": {"z": "1", "x": "1"},
         "result": "<result><k>1</k><first>1</first></result>",
     }
 

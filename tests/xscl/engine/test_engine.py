@@ -80,6 +80,7 @@ def test_the_members_of_a_match(engine: xscl.Engine) -> None:
         "streams": ["S", "R"],
         "nodes": [0, 1],
         "bindings": {"x": 1},
+        "values": {"x": "7"},
         "result": "<result><k>7</k></result>",
     }
     assert json.loads(json.dumps(match.to_dict())) == match.to_dict()

@@ -41,6 +41,7 @@ def test_a_table_of_matches_has_the_members_of_their_json_form() -> None:
         "streams": "list<item: string>",
         "nodes": "list<item: int64>",
         "bindings": "map<string, int64>",
+        "values": "map<string, string>",
         "result": "string",
     }
     found = table.to_pylist(maps_as_pydicts="strict")

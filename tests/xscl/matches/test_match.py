@@ -66,3 +66,18 @@ def test_attributes_of_one_element_are_told_apart() -> None:
         assert len({*found}) == 2
         (alone,) = ids(query, documents=("<d><a k='1'/></d>", RIGHT))
         assert alone in found
+
+
+def test_the_values_of_bindings_are_texts() -> None:
+    """Of elements, attributes and JSON alike; long ones are cut, and what has elements in it has
+    no value of its own."""
+    long = "x" * 1_001
+    with xscl.Engine() as engine:
+        engine.subscribe("SELECT a, k, w, l FROM S/p->w[./a->a][./@k->k][./l->l]")
+        (match,) = engine.publish("S", f"<p k='1'><a>é<!-- no --> b</a><l>{long}</l></p>")
+        assert match.values == {"a": "é b", "k": "1", "l": long[:999] + "…"}
+        assert match.to_dict()["values"] == match.values
+        engine.subscribe("SELECT n, s, o FROM J/json->o[./n->n][./s->s]")
+        (match,) = engine.publish("J", {"n": 1.50, "s": "z", "m": None})
+        assert match.values["n"] == "1.5"
+        assert set(match.values) == {"n", "s"}
