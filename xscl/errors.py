@@ -13,6 +13,7 @@ query file come as an `ExceptionGroup` whose members they are.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Mapping
 from functools import lru_cache
 
 __all__ = [
@@ -63,7 +64,12 @@ class QuerySyntaxError(QueryError):
 
 
 class DocumentError(XSCLError):
-    """A document that cannot be read; the others are unaffected."""
+    """A document that cannot be read; the others are unaffected.
+
+    `envelope` is what it came in, where it was one of several that were published.
+    """
+
+    envelope: Mapping[str, object] | None = None
 
     def __init__(self, problem: str, *, stream: str, document: str) -> None:
         self.stream = stream

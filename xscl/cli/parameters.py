@@ -10,7 +10,7 @@ from math import isfinite
 from pathlib import Path
 
 from xscl.errors import XSCLError
-from xscl.gzipped import read_whole
+from xscl.files.gzipped import read_whole
 
 __all__ = ["read_parameters"]
 

@@ -10,7 +10,7 @@ import click
 from xscl.cli.parameters import read_parameters
 from xscl.dissection.parts import Dissection
 from xscl.engine import Engine
-from xscl.gzipped import read_whole
+from xscl.files.gzipped import read_whole
 from xscl.language import parse_from
 from xscl.language.parameters import Prepared, parameters
 from xscl.matches.match import Match

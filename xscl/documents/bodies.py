@@ -17,7 +17,7 @@ from gzip import GzipFile
 from pathlib import Path
 
 from xpath_stage import PIECE, MalformedDocument
-from xscl.gzipped import opened
+from xscl.files.gzipped import opened
 
 __all__ = ["LARGE", "Bodies", "Body", "is_large", "pieces_of", "size_of"]
 

@@ -16,7 +16,7 @@ from hashlib import blake2b
 from xscl.documents.batches import in_batches
 from xscl.durable.keeper import Keeper
 from xscl.errors import DocumentError
-from xscl.gzipped import is_gzipped
+from xscl.files.gzipped import is_gzipped
 from xscl.sources.envelopes import Place, read_placed
 
 __all__ = ["Mark", "Positions"]

@@ -128,6 +128,7 @@ class Evaluation:
                 if raising:
                     self._intake.skipped.malformed += 1
                     raise
+                error.envelope = envelope
                 arrivals.errors.append(error)
         return arrivals, witnesses
 

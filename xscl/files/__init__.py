@@ -1,1 +1,3 @@
-"""Files that a command names: put in place whole, and no output that is also an input."""
+"""Files that a command names: read, gzipped or not; put in place whole; no output that is also an
+input.
+"""

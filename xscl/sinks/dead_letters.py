@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TextIO
 
 from xpath_stage import MalformedDocument
 from xscl.errors import DocumentError
+from xscl.sources.envelopes import LineEnvelope
 
 __all__ = ["write_dead_letter"]
 
@@ -25,7 +26,8 @@ def write_dead_letter(error: DocumentError, to: TextIO) -> None:
     The members are `stream`, `document`, `reason` and, as far as they are known, `line` and
     `column` (from 1) or `offset` (bytes, from 0), and what stood there: `raw` as text or, where
     the bytes are no UTF-8, `base64`; of at most 64 KiB, with the whole length as `bytes` where
-    that is more.
+    that is more.  Of a document that had an envelope, these are its `timestamp` as it was given,
+    and of one from a line of a file that `source`.
     """
     letter: dict[str, object] = {
         "stream": error.stream,
@@ -38,9 +40,25 @@ def write_dead_letter(error: DocumentError, to: TextIO) -> None:
             if cause.raw is not None:
                 letter |= _raw(cause.raw)
             break
+    letter |= _of_envelope(error.envelope, whole=not {"raw", "base64"} & letter.keys())
     # A name from a document may hold half a surrogate pair, which only an escape can write.
-    to.write(json.dumps(letter) + "\n")
+    to.write(json.dumps(letter, default=str) + "\n")
     to.flush()
+
+
+def _of_envelope(envelope: Mapping[str, object] | None, *, whole: bool) -> dict[str, object]:
+    """What an envelope adds: what the document needs to be sent again; `whole`, its text."""
+    if envelope is None:
+        return {}
+    added: dict[str, object] = {}
+    if envelope.get("timestamp") is not None:
+        added["timestamp"] = envelope["timestamp"]
+    if isinstance(envelope, LineEnvelope):
+        name, line = envelope.source
+        added["source"] = f"{name}, line {line}"
+    if whole:
+        added |= _raw(json.dumps(dict(envelope), default=str))
+    return added
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

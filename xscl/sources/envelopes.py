@@ -12,22 +12,33 @@ import json
 import queue
 import threading
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO, TypeVar
 
+from xscl.documents.document import document_of
 from xscl.errors import DocumentError
-from xscl.gzipped import opened
+from xscl.files.gzipped import opened
 from xscl.sources.limits import MAX_DOCUMENT, too_large, unreadable
 
-__all__ = ["Place", "as_they_come", "no_constant", "read_events", "read_placed"]
+__all__ = ["LineEnvelope", "Place", "as_they_come", "no_constant", "read_events", "read_placed"]
 
 Envelope = dict[str, object]
 T = TypeVar("T")
 
 _PATIENCE = 0.2
 """Seconds after which one who waits for documents looks whether to go on waiting."""
+
+
+class LineEnvelope(dict[str, object]):
+    """The envelope of a line, which knows its `source`: the file's name and the line's number."""
+
+    __slots__ = ("source",)
+
+    def __init__(self, members: Mapping[str, object], source: tuple[str, int]) -> None:
+        super().__init__(members)
+        self.source = source
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +48,15 @@ class Place:
 
     lines: int = 0
     offset: int = 0
+
+
+def _as_it_is(value: object, id: str) -> Envelope:
+    """The envelope that a line is."""
+    if not isinstance(value, dict):
+        raise ValueError("expected a JSON object")
+    if value.get("id") is None:
+        value["id"] = id
+    return value
 
 
 def read_events(
@@ -60,8 +80,12 @@ def read_placed(
     *,
     max_document: int = MAX_DOCUMENT,
     after: Place | None = None,
+    make: Callable[[object, str], Envelope] = _as_it_is,
 ) -> Iterator[tuple[Envelope, Place]]:
     """As `read_events`, from a place on, each envelope with the place after its line.
+
+    `make` makes the envelope of a line's JSON value, given an id for one that has none; it raises
+    ValueError or DocumentError for a line that has none.
 
     The end of a file that is still written to may be half a line: that is no envelope, and a
     reading that goes on after the last one reads it again.
@@ -75,21 +99,21 @@ def read_placed(
             if len(line) <= max_document and not line.strip():
                 continue
             try:
-                envelope = _envelope(line, max_document)
+                members = make(_json(line, max_document), f"{name}:{start}")
+                # What the engine would refuse of it is refused here, where its text is at hand.
+                document_of(members, 0, 0)
+            except DocumentError as error:
+                refused = error.problem, error.stream, error.document
             except ValueError as error:
-                on_error(
-                    unreadable(
-                        str(error),
-                        stream="?",
-                        document=f"{name}, line {number}",
-                        raw=line,
-                        position={"line": number, "offset": start},
-                    )
-                )
+                refused = str(error), "?", f"{name}, line {number}"
+            else:
+                yield LineEnvelope(members, (name, number)), Place(number, end)
                 continue
-            if envelope.get("id") is None:
-                envelope["id"] = f"{name}:{start}"
-            yield envelope, Place(number, end)
+            problem, stream, document = refused
+            position = {"line": number, "offset": start}
+            on_error(
+                unreadable(problem, stream=stream, document=document, raw=line, position=position)
+            )
 
 
 def as_they_come(
@@ -163,16 +187,13 @@ def _lines(
         on_error(DocumentError(problem, stream="?", document=name))
 
 
-def _envelope(line: bytes, limit: int) -> Envelope:
-    """The envelope of a line; raises ValueError with the reason where there is none."""
+def _json(line: bytes, limit: int) -> object:
+    """The JSON value of a line; raises ValueError with the reason where there is none."""
     if len(line) > limit and not line.endswith(b"\n"):
         raise ValueError(too_large(limit))
     try:
-        envelope = json.loads(line, parse_constant=no_constant)
+        return json.loads(line, parse_constant=no_constant)
     except RecursionError:
         raise ValueError("it is nested too deep; documents have at most 256 levels") from None
     except ValueError as error:
         raise ValueError(f"it is no JSON: {error}") from error
-    if not isinstance(envelope, dict):
-        raise ValueError("expected a JSON object")
-    return envelope

@@ -14,7 +14,7 @@ from xscl.errors import DocumentError, XSCLError
 from xscl.feeds.links import CANONICAL, Rules
 from xscl.feeds.opml import Outline, is_opml, read_opml
 from xscl.feeds.parsing import NotAFeed, parse_feed
-from xscl.gzipped import read_whole
+from xscl.files.gzipped import read_whole
 from xscl.sources.limits import MAX_DOCUMENT, read_body, too_large, unreadable
 
 __all__ = ["ListedFeeds", "listed_feeds", "read_feeds"]

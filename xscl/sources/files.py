@@ -11,7 +11,7 @@ from pathlib import Path
 from xpath_stage import PIECE
 from xscl.documents.bodies import LARGE
 from xscl.errors import DocumentError, XSCLError
-from xscl.gzipped import is_gzipped, opened
+from xscl.files.gzipped import is_gzipped, opened
 from xscl.sources.envelopes import no_constant
 from xscl.sources.limits import MAX_DOCUMENT, read_body, too_large, unreadable
 

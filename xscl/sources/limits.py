@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from xpath_stage import MalformedDocument
 from xscl.errors import DocumentError
-from xscl.gzipped import read_whole
+from xscl.files.gzipped import read_whole
 
 __all__ = ["MAX_DOCUMENT", "read_body", "too_large", "unreadable"]
 

@@ -90,3 +90,58 @@ def test_half_a_surrogate_pair() -> None:
         engine.publish("S", "<a>\ud800</a>")
     (letter,) = letters([refused.value])
     assert base64.b64decode(letter["base64"]) == b"<a>\xed\xa0\x80</a>"
+
+
+REFUSED = {
+    "no JSON": "no JSON",
+    "an array": '[{"xml": "<a/>"}]',
+    "a number": "7",
+    "a time that is none": '{"id": "d", "stream": "T", "timestamp": "soon", "xml": "<a/>"}',
+    "a time of another type": '{"id": "d", "timestamp": [1],  "xml": "<a/>"}',
+    "a time out of range": '{"timestamp": 1e300, "xml": "<a/>"}',
+    "an id": '{"id": 7, "xml": "<a/>"}',
+    "half a pair in an id": '{"id": "\\ud800", "xml": "<a/>"}',
+    "a stream": '{"stream": [], "xml": "<a/>", "unknown":   1}',
+    "no document": '{"id": "d", "timestamp": 1}',
+    "XML of another type": '{"id": "d", "xml": 7}',
+}
+
+
+@pytest.mark.parametrize("text", REFUSED.values(), ids=REFUSED.keys())
+def test_a_line_that_is_refused_is_there_with_its_place(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    good = b'{"id": "good", "xml": "<a/>"}\n'
+    (letter,) = of_events(tmp_path / "e.jsonl", good * 2 + text.encode() + b"\n" + good)
+    place = {"line": 3, "offset": 2 * len(good), "raw": text + "\n"}
+    assert place.items() <= letter.items()
+    assert letter["reason"]
+
+
+@pytest.mark.parametrize(
+    ("body", "raw"),
+    [
+        ('"xml": "<a>\\n</b>"', "<a>\n</b>"),
+        ('"json": "\\u0000"', None),
+        (f'"json": {"[" * 300}{"]" * 300}', None),
+    ],
+)
+def test_a_document_that_is_refused_has_what_it_takes_to_send_it_again(
+    body: str, raw: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    line = f'{{"id": "bad", "stream": "S", "timestamp": "2026-06-01", {body}}}\n'
+    (letter,) = of_events(tmp_path / "e.jsonl", b"\n" + line.encode())
+    assert (letter["stream"], letter["document"]) == ("S", "bad")
+    assert (letter["timestamp"], letter["source"]) == ("2026-06-01", "e.jsonl, line 2")
+    assert letter["raw"] == raw or raw is None
+    assert letter["raw"]
+
+
+def test_an_envelope_from_python_is_there() -> None:
+    errors: list[DocumentError] = []
+    with xscl.Engine(on_skip=errors.append) as engine:
+        engine.publish_many([{"id": "d", "timestamp": {1}, "xml": "<a/>"}])
+    (letter,) = letters(errors)
+    assert json.loads(letter["raw"])["xml"] == "<a/>"
