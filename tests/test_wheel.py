@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import sysconfig
 import venv
 import zipfile
 from pathlib import Path
@@ -42,12 +43,16 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The scripts folder of a fresh environment that holds the wheel and what it depends on."""
+    """The scripts folder of a fresh environment that holds the wheel, and lends what it depends on
+    from this one; `tests/architecture` sees that all of that is declared."""
     home = tmp_path_factory.mktemp("environment")
-    venv.create(home, with_pip=True)
-    bin_ = home / "bin"
-    run(bin_ / "python", "-m", "pip", "install", "--quiet", wheel, cwd=home)
-    return bin_
+    venv.create(home)
+    python = home / "bin" / "python"
+    pip = (sys.executable, "-m", "pip", "--python", python)
+    run(*pip, "install", "--quiet", "--no-deps", "--no-index", wheel, cwd=home)
+    (folder,) = home.glob("lib/python*/site-packages")
+    (folder / "lent.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
+    return python.parent
 
 
 def test_files_of_the_wheel(wheel: Path) -> None:

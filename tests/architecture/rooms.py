@@ -8,6 +8,7 @@ imports; the ground floor imports no other room.
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -51,6 +52,21 @@ class House:
             for module, file in self.modules.items()
             for imported in self._imported(ast.parse(file.read_text(encoding="utf-8")))
         )
+
+    @cached_property
+    def foreign(self) -> Mapping[str, str]:
+        """The packages that are neither ours nor Python's own, each with a module that imports
+        it."""
+        found: dict[str, str] = {}
+        for module, file in self.modules.items():
+            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Import):
+                    names = [one.name for one in node.names]
+                else:
+                    names = [getattr(node, "module", None) or "xscl"]
+                found |= {name.partition(".")[0]: module for name in names}
+        ours = {*PACKAGES, *sys.stdlib_module_names}
+        return {name: module for name, module in found.items() if name not in ours}
 
     @cached_property
     def lines(self) -> Mapping[str, int]:

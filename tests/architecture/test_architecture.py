@@ -4,8 +4,10 @@ picture is of these rooms."""
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import Counter
 from graphlib import CycleError
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -42,6 +44,16 @@ def test_the_stages_know_nothing_of_xscl_nor_of_each_other() -> None:
     for stage in stages:
         for below in HOUSE.arrows[stage]:
             assert (stage, below) in allowed, f"{stage} imports {below}"
+
+
+def test_what_is_imported_is_declared() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    named = [*project["dependencies"], *project["optional-dependencies"]["spark"]]
+    declared = {re.split(r"[^\w-]", one)[0] for one in named}
+    sold_as = packages_distributions()
+    sold_as |= {"py4j": ["pyspark"]}  # Which has it in the version that fits.
+    for name, module in HOUSE.foreign.items():
+        assert declared & {*sold_as[name]}, f"{module} imports {name}, which is not declared"
 
 
 def test_no_folder_has_too_many_modules() -> None:
