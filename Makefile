@@ -29,27 +29,22 @@ room: $(VENV)/.dev
 	$(BIN)/mypy --strict
 	$(BIN)/python -m pytest --quiet $(HERE)
 
-# Random queries beside their XQuery, then hostile bytes for each reader of a stranger's input,
-# each for as long as asked: make fuzz SECONDS=600; a thousand rounds of queries that come and go;
-# a thousand lives of an engine, from LIFE on, beside a model; and all conformance cases, and as many
-# drawn ones, with each strategy switched off
+# All tests that draw their examples, with DRAW times as many, of lives of an engine from LIFE on;
+# then hostile bytes for each reader of a stranger's input, each for as long as asked: make fuzz
+# DRAW=50 SECONDS=600
 SECONDS ?= 60
+DRAW ?= 10
 LIFE ?= 1000
 FUZZED := queries envelopes feeds
 
 fuzz: $(VENV)/.fuzz
-	XSCL_FUZZ_SECONDS=$(SECONDS) $(BIN)/python -m pytest --hypothesis-show-statistics tests/xscl/engine/test_xquery.py
+	XSCL_DRAW=$(DRAW) XSCL_SEED=$(LIFE) $(BIN)/python -m pytest --numprocesses auto tests
 	for name in $(FUZZED); do \
 		mkdir -p build/fuzz/$$name && \
 		$(BIN)/python -m fuzz.$$name build/fuzz/$$name fuzz/corpus/$$name -dict=fuzz/$$name.dict \
 			-max_total_time=$(SECONDS) -timeout=20 -rss_limit_mb=2048 \
 			-artifact_prefix=build/fuzz/$$name- || exit 1; \
 	done
-	XSCL_ROUNDS=1000 $(BIN)/python -m pytest tests/xscl/engine/test_live_queries.py
-	XSCL_LIVES=500 $(BIN)/python -m pytest tests/xscl/durable/test_live_restarts.py tests/xscl/engine/test_live.py
-	XSCL_LIVES=1000 XSCL_SEED=$(LIFE) $(BIN)/python -m pytest tests/xscl/engine/test_lives.py
-	XSCL_CASES=250 $(BIN)/python -m pytest tests/xscl/engine/test_strategies.py
-	XSCL_FEEDS=200 $(BIN)/python -m pytest tests/xscl/polling/test_week.py
 
 # Bugs planted one at a time in a copy, each of which the tests nearest to it must find
 mutants: $(VENV)/.dev

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import Phase, is_hypothesis_test, settings
 
+from tests.drawn import DRAW
 from tests.shared import wanting
 
 if TYPE_CHECKING:
@@ -29,13 +30,18 @@ _TOGETHER = (*_OF_THEIR_OWN, _SPARK, "tests/test_wheel.py")
 """Tests of one worker: one session of Spark is shared, and one wheel is made."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What takes long comes first: the tests that start Spark, then drawn examples; what comes last
     should be short, so that no worker is done long before another."""
+    if DRAW > 1:
+        config.hook.pytest_deselected(items=[item for item in items if not _is_drawn(item)])
+        items[:] = filter(_is_drawn, items)
     items.sort(key=lambda item: (not item.nodeid.startswith(_SPARK), not _is_drawn(item)))
 
 
 def _is_drawn(item: pytest.Item) -> bool:
+    if item.get_closest_marker("drawn") is not None:
+        return True
     return isinstance(item, pytest.Function) and is_hypothesis_test(item.obj)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from hypothesis import event, settings
+from hypothesis import event
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -18,6 +18,7 @@ from hypothesis.stateful import (
 )
 
 from join_stage import Strategies, TimeConstraint, Wanted
+from tests.drawn import drawn
 from tests.join_stage.entities import (
     Entity,
     Feeder,
@@ -203,7 +204,7 @@ class Live(RuleBasedStateMachine):
 
 
 class TestLive(Live.TestCase):  # type: ignore[misc]
-    settings = settings(max_examples=40, stateful_step_count=15, deadline=None)
+    settings = drawn(25, stateful_step_count=15)
 
 
 # By hand.

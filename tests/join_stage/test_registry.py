@@ -6,12 +6,13 @@ from collections import Counter
 from typing import Any
 
 import duckdb
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from join_stage import JoinProcessor, Plan, TimeConstraint, plan_of
 from join_stage.constraints import FOREVER
 from join_stage.registry import Registry
+from tests.drawn import drawn
 from tests.templates.graphs import graph
 
 PAIR = plan_of(graph([(0, None), (1, None)], [(0, "=", 1)], [0, 1]), 2)[0]
@@ -84,7 +85,7 @@ def written(processor: JoinProcessor) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=60, deadline=None)
+@drawn(40)
 @given(
     st.dictionaries(st.integers(0, 5), asked, min_size=1),
     st.lists(st.one_of(st.integers(0, 5), st.none()), max_size=15),

@@ -12,10 +12,11 @@ from typing import Any
 
 import duckdb
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from join_stage import Atom, Comparison, ConjunctiveQuery, to_sql
+from tests.drawn import drawn
 
 Value = Any
 Relation = tuple[tuple[str, ...], list[tuple[Value, ...]]]
@@ -154,7 +155,7 @@ def queries(draw: st.DrawFn) -> ConjunctiveQuery:
 
 
 @given(queries(), databases())
-@settings(max_examples=150, deadline=None)
+@drawn(80)
 def test_rows_are_the_answers_each_once(query: ConjunctiveQuery, database: Database) -> None:
     expected = answers(query, database)
     event("answers" if expected else "none")

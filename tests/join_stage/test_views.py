@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
 import xscl
 from join_stage import TimeConstraint
+from tests.drawn import drawn
 from tests.join_stage.entities import Feeder, Query, composite, document
 from tests.join_stage.views import Views, views_of
 from tests.templates.graphs import graph
@@ -139,7 +140,7 @@ def bindings(text: str, block: str) -> tuple[set[Any], set[Any]]:
     return edges, nodes
 
 
-@settings(max_examples=40, deadline=None)
+@drawn(25)
 @given(st.lists(some_document, min_size=1, max_size=4))
 def test_relations_of_random_documents(texts: list[str]) -> None:
     with xscl.Engine() as engine:

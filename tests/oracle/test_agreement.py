@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from hypothesis import HealthCheck, event, given, note, reject, settings
+from hypothesis import HealthCheck, event, given, note, reject
 
+from tests.drawn import drawn
 from tests.oracle.as_nested_loops import query_in_loops
 from tests.oracle.as_xscl import xscl_file
 from tests.oracle.drawn_documents import documents
@@ -48,7 +49,7 @@ def line(query: str, ids: list[str], nodes: list[int], bindings: dict[str, int])
 
 
 @given(query_sets("plain"), documents("plain"))
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@drawn(60, suppress_health_check=list(HealthCheck))
 def test_nested_loops_agree_with_xquery(drawn: list[Query], published: list[Document]) -> None:
     named = {f"q{number}": query for number, query in enumerate(drawn, start=1)}
     note(xscl_file(named, {}))

@@ -7,10 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from templates import JoinGraph, minor, template_of
+from tests.drawn import drawn
 from tests.templates.graphs import (
     bipartite,
     graph,
@@ -30,7 +31,7 @@ def test_a_template_does_not_depend_on_names_and_order(data: st.DataObject) -> N
 
 
 @given(join_graphs(largest=3), join_graphs(largest=3))
-@settings(max_examples=200)
+@drawn(200)
 def test_graphs_have_one_template_exactly_if_they_are_isomorphic(
     one: JoinGraph, other: JoinGraph
 ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from templates import Edge, JoinGraph, Node, minor
 from templates.reduction import (
@@ -11,6 +11,7 @@ from templates.reduction import (
     remove_above_common_ancestors,
     remove_unjoined_leaves,
 )
+from tests.drawn import drawn
 from tests.templates.graphs import graph, join_graphs
 
 # Figure 6.4: x1 over x2 and x3, x4 over x5 and x6, x2 = x5 and x3 = x6.
@@ -132,7 +133,7 @@ def test_the_minor_says_what_the_definition_says(original: JoinGraph) -> None:
 
 
 @given(join_graphs(largest=6))
-@settings(max_examples=50)
+@drawn(50)
 def test_reducing_again_changes_nothing(original: JoinGraph) -> None:
     assert minor(minor(original)) == minor(original)
 

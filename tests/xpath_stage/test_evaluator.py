@@ -6,9 +6,10 @@ import re
 from collections import Counter
 
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
+from tests.drawn import drawn
 from tests.xpath_stage.drawing import URI, Oracle, Stage, documents, spines
 from xpath_stage import Filter, Spine, Step, Witnesses, parse
 
@@ -36,7 +37,7 @@ def check(stage: Stage, asked: list[Spine], text: str) -> int:
 
 
 @given(st.lists(spines(), min_size=3, max_size=8), st.lists(documents, min_size=1, max_size=3))
-@settings(max_examples=250, deadline=None)
+@drawn(150)
 def test_marked_nodes_are_those_of_nested_loops(asked: list[Spine], texts: list[str]) -> None:
     stage = Stage()
     total = sum(check(stage, asked, text) for text in texts)
@@ -44,7 +45,7 @@ def test_marked_nodes_are_those_of_nested_loops(asked: list[Spine], texts: list[
 
 
 @given(st.lists(st.tuples(spines(), documents), min_size=2, max_size=5))
-@settings(max_examples=100, deadline=None)
+@drawn(100)
 def test_spines_may_come_while_documents_flow(turns: list[tuple[Spine, str]]) -> None:
     stage = Stage()
     asked: list[Spine] = []

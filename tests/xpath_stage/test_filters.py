@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from lxml import etree
 
+from tests.drawn import drawn
 from tests.xpath_stage.drawing import (
     ATTRIBUTE_POSITIONS,
     CONDITIONS,
@@ -21,7 +22,7 @@ from xpath_stage.work import Work
 
 
 @given(documents)
-@settings(max_examples=60, deadline=None)
+@drawn(60)
 def test_conditions_hold_where_xpath_selects(text: str) -> None:
     root = parse(text)
     tests = FilterTests(Work())
@@ -33,7 +34,7 @@ def test_conditions_hold_where_xpath_selects(text: str) -> None:
 
 
 @given(documents)
-@settings(max_examples=60, deadline=None)
+@drawn(60)
 def test_conditions_hold_at_attributes(text: str) -> None:
     root = parse(text)
     tests = FilterTests(Work())
@@ -45,7 +46,7 @@ def test_conditions_hold_at_attributes(text: str) -> None:
 
 
 @given(documents)
-@settings(max_examples=60, deadline=None)
+@drawn(60)
 def test_positions_count_among_siblings(text: str) -> None:
     root = parse(text)
     tests = FilterTests(Work())
@@ -59,7 +60,7 @@ def test_positions_count_among_siblings(text: str) -> None:
 
 
 @given(documents)
-@settings(max_examples=60, deadline=None)
+@drawn(60)
 def test_positions_count_among_attributes(text: str) -> None:
     root = parse(text)
     tests = FilterTests(Work())

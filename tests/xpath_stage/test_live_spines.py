@@ -7,10 +7,11 @@ from collections import Counter
 from random import Random
 
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 from lxml import etree
 
+from tests.drawn import drawn
 from tests.xpath_stage.drawing import Oracle, Stage
 from xpath_stage import Accept, Changes, ExcessiveDocument, Filter, Spine, Step, Witnesses
 
@@ -149,7 +150,7 @@ class Churn:
 
 
 @given(st.builds(Random, st.integers(0, 2**64)))
-@settings(max_examples=1000, deadline=None)
+@drawn(500)
 def test_any_sequence_finds_what_the_spines_that_are_left_find(random: Random) -> None:
     churn = Churn(random)
     churn.run()
@@ -161,7 +162,7 @@ def test_any_sequence_finds_what_the_spines_that_are_left_find(random: Random) -
 
 
 @given(st.builds(Random, st.integers(0, 2**64)))
-@settings(max_examples=1000, deadline=None)
+@drawn(500)
 def test_what_was_added_leaves_nothing_behind(random: Random) -> None:
     """Documents of the shapes seen before, and other spines for a while: all is as it was."""
     churn = Churn(random)

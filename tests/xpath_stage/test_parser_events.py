@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any, cast
 
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
+from tests.drawn import drawn
 from tests.xpath_stage.drawing import documents, spines
 from xpath_stage import (
     ATTRIBUTE,
@@ -53,7 +54,7 @@ def by_tree(evaluator: XPathEvaluator, body: bytes) -> Witnesses:
     st.lists(documents, min_size=1, max_size=4),
     st.integers(1, 60),
 )
-@settings(max_examples=300, deadline=None)
+@drawn(200)
 def test_both_ways_leave_the_same_rows(asked: list[Spine], texts: list[str], size: int) -> None:
     walker, listener = XPathEvaluator(Strings()), XPathEvaluator(Strings())
     for one in asked:

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 from itertools import product
 
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
+from tests.drawn import drawn
 from tests.xpath_stage.drawing import Oracle, Stage, documents, spines
 from tests.xpath_stage.test_evaluator import check, spine
 from xpath_stage import Spine, Strings, Witnesses, XPathEvaluator, parse
@@ -26,7 +27,7 @@ def retold(text: str, number: int) -> str:
     st.lists(spines(), min_size=1, max_size=2),
     st.lists(documents, min_size=1, max_size=3),
 )
-@settings(max_examples=150, deadline=None)
+@drawn(150)
 def test_the_next_of_a_structure_is_like_one_that_comes_alone(
     asked: list[Spine], later: list[Spine], texts: list[str]
 ) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import duckdb
 import pyarrow as pa
-from hypothesis import event, example, given, settings
+from hypothesis import event, example, given
 from hypothesis import strategies as st
 
 from join_stage import Batch
@@ -15,6 +15,7 @@ from join_stage.constraints import FOREVER
 from join_stage.relational.relations import create, insert
 from join_stage.relational.state import JoinState
 from join_stage.relational.value_join import Delta, join_values, note_joining_paths
+from tests.drawn import drawn
 from tests.join_stage.witnessing import leave, witnesses_of
 from xpath_stage import Witnesses
 
@@ -164,7 +165,7 @@ BOTH = [Leaf(0, 2, 0, 1), Leaf(1, 2, 0, 1)]
 @example(Case([1, 1], 1, BOTH, ANY, [(0, 0, 0, FOREVER)]))  # at once
 @example(Case([1, 1], 1, BOTH, ANY, [(0, 0, -FOREVER, 0)]))  # JOIN: both orders
 @example(Case([1, 2], 0, BOTH, ANY, [(0, 0, -FOREVER, 1)]))  # in one batch
-@settings(max_examples=150, deadline=None)
+@drawn(80)
 def test_pairs_are_those_of_nested_loops(case: Case) -> None:
     wanted = expected(case)
     event("pairs" if wanted else "none")

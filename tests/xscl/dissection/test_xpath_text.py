@@ -6,10 +6,11 @@ import elementpath
 import pytest
 from elementpath.collations import UNICODE_CODEPOINT_COLLATION
 from elementpath.xpath3 import XPath3Parser
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from lxml import etree
 
+from tests.drawn import drawn
 from tests.xpath_stage.drawing import URI, documents
 from xpath_stage import parse as parse_document
 from xpath_stage.filters import FilterTests
@@ -91,7 +92,7 @@ filters = st.lists(
 
 
 @given(st.sampled_from(["a", "*", "b"]), filters, documents)
-@settings(max_examples=300, deadline=None)
+@drawn(300)
 def test_what_a_filter_selects(name: str, asked: list[str], text: str) -> None:
     path = f"//{name}" + "".join(f"[{condition}]" for condition in asked)
     root = parse_document(text)
@@ -142,7 +143,7 @@ later_conditions = st.recursive(
 
 @given(later_conditions, documents)
 @example("ends-with(.//a, .)", "<a><b><a>1</a></b><a/></a>")
-@settings(max_examples=150, deadline=None)
+@drawn(150)
 def test_what_later_functions_say(condition: str, text: str) -> None:
     root = parse_document(text)
     written = step(f"//*[{condition}]")

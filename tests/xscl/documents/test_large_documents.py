@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import xscl
+from tests.drawn import drawn
 from tests.xpath_stage.drawing import documents
 from tests.xscl.queries.test_shared_query import TEXTS, row
 from tests.xscl.queries.test_shared_query import document as some_document
@@ -94,7 +95,7 @@ def test_a_large_document_has_the_matches_of_a_small_one(
 
 
 @given(st.lists(documents, min_size=2, max_size=4))
-@settings(max_examples=60, deadline=None)
+@drawn(60)
 def test_results_are_the_same_copies(texts: list[str]) -> None:
     query = "SELECT <r k='{x/@k}'>{x}{y}{string(x)}{x/b}</r> FROM S//a->x JOIN {x = y} S//b->y"
     found = []

@@ -5,18 +5,18 @@ point, and is given another query file.  After each step it is as the model, whi
 
 from __future__ import annotations
 
-import os
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import event, reject, settings
+from hypothesis import event, reject
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
 import xscl
+from tests.drawn import drawn
 from tests.oracle.as_nested_loops import query_in_loops
 from tests.oracle.as_xscl import xscl_file, xscl_text
 from tests.oracle.terms import Query
@@ -24,9 +24,6 @@ from tests.xscl.durable.crashes import Ended, as_after_a_kill, ended_at
 from tests.xscl.engine.test_live import MOST_QUERIES, SETTINGS, Live, any_query, envelopes
 from xscl.cli.queries import read_texts
 from xscl.cli.resume import take_queries
-
-LIVES = int(os.environ.get("XSCL_LIVES", "60"))
-"""Examples; an opening makes each take as long as some of the machine without."""
 
 MOST_OPENINGS = 2
 """In one example: each takes as long as some twenty calls."""
@@ -203,4 +200,4 @@ class LiveRestarts(Live):
 
 
 LiveRestartsTest = LiveRestarts.TestCase
-LiveRestartsTest.settings = settings(SETTINGS, max_examples=LIVES)
+LiveRestartsTest.settings = drawn(40, SETTINGS)

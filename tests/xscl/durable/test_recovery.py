@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, note, settings
+from hypothesis import HealthCheck, Phase, given, note
 from hypothesis import strategies as st
 
 import xscl
+from tests.drawn import drawn
 from tests.xscl.durable.crashes import as_after_a_kill
-
-EXAMPLES = int(os.environ.get("XSCL_TWINS", "20"))
-"""So many histories in the test run; each writes its file some ten times."""
 
 PAIR = "S//a->x FOLLOWED BY {x = y, 5} S//b->y"
 
@@ -184,10 +181,9 @@ step = st.one_of(
     steps=st.lists(step, min_size=3, max_size=14),
     ids=st.integers(3, 30),
 )
-@settings(
-    max_examples=EXAMPLES,
+@drawn(
+    12,
     phases=(Phase.generate,),
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 def test_an_engine_that_is_opened_anew_is_as_one_that_was_never_closed(

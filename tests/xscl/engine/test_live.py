@@ -6,16 +6,16 @@ late, come twice, out of order, with a time in the far future, or not be readabl
 
 from __future__ import annotations
 
-import os
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
-from hypothesis import HealthCheck, Phase, event, reject, settings
+from hypothesis import HealthCheck, Phase, event, reject
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 import xscl
+from tests.drawn import drawn
 from tests.oracle import patterns
 from tests.oracle.as_nested_loops import query_in_loops
 from tests.oracle.as_xscl import xscl_text
@@ -280,10 +280,9 @@ class Live(RuleBasedStateMachine):
         self.told.clear()
 
 
-SETTINGS = settings(
-    max_examples=int(os.environ.get("XSCL_LIVES", "200")),
+SETTINGS = drawn(
+    120,
     stateful_step_count=14,
-    deadline=None,
     phases=set(Phase) - {Phase.explain},
     suppress_health_check=list(HealthCheck),
 )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import random
 from typing import Any
 
 import pytest
 
 import xscl
+from tests.drawn import times
 
 BOOK = "<book><author>{}</author><title>{}</title></book>"
 QUERY = (
@@ -158,11 +158,12 @@ def drawn_document(dice: random.Random) -> str:
 
 
 KEPT = ("automaton_states", "paths", "templates", "rows", "value_joins", "strings", "witnesses")
-ROUNDS = int(os.environ.get("XSCL_ROUNDS", "60"))
+ROUNDS = times(40)
 
 
+@pytest.mark.drawn
 def test_adding_and_cancelling_leaves_nothing_behind() -> None:
-    """Rounds of a hundred queries (a thousand by `make fuzz`): the engine is as one that never had
+    """Rounds of a hundred queries (more by `make fuzz`): the engine is as one that never had
     them."""
     dice = random.Random(1)
     queries = (

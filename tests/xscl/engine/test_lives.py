@@ -1,8 +1,8 @@
 """Lives of an engine: chains that have left parts in common come, with history, and go.
 
 Where the model of section 4 cannot decide whether a document is held, the engine is asked; what a
-query then finds is a matter of that alone, whatever others have asked.  XSCL_LIVES says how many
-lives are drawn (`make fuzz`), XSCL_SEED from which number on.
+query then finds is a matter of that alone, whatever others have asked.  XSCL_SEED is the number of
+the first life.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import xscl
+from tests.drawn import times
 from tests.oracle import patterns
 from tests.oracle.as_nested_loops import query_in_loops
 from tests.oracle.as_xscl import xscl_text
@@ -33,7 +34,7 @@ from tests.oracle.terms import (
 from tests.xscl.engine.drawing import Teller, told_by_oracle
 from tests.xscl.engine.ways import WAYS
 
-LIVES = int(os.environ.get("XSCL_LIVES", "12"))
+LIVES = times(12)
 SEED = int(os.environ.get("XSCL_SEED", "1"))
 PORTIONS = 4
 
@@ -139,6 +140,7 @@ def envelope(document: patterns.Document) -> dict[str, Any]:
     }
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("portion", range(PORTIONS))
 def test_what_a_query_finds_is_a_matter_of_the_documents_held(portion: int) -> None:
     matches = 0
@@ -146,7 +148,7 @@ def test_what_a_query_finds_is_a_matter_of_the_documents_held(portion: int) -> N
         try:
             matches += Life(seed).live()
         except Exception as error:
-            error.add_note(f"in the life of XSCL_SEED={seed} XSCL_LIVES=1")
+            error.add_note(f"in the life of XSCL_SEED={seed}")
             raise
     assert matches or LIVES < 8
 

@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import xscl
+from tests.drawn import drawn
 from tests.oracle.drawn_documents import documents
 from tests.oracle.drawn_queries import query_sets
 from tests.oracle.terms import Document, Query
@@ -30,7 +31,7 @@ LINKS = (
 )
 
 
-@settings(max_examples=15, deadline=None)
+@drawn(6)
 @given(st.data(), query_sets("plain"), documents("plain", times=TIMES))
 def test_a_bound_changes_no_match(
     data: st.DataObject, queries: list[Query], published: list[Document]
@@ -112,7 +113,7 @@ CONTENTS = st.one_of(
 
 
 @given(st.lists(CONTENTS | st.integers(0, 100), max_size=80))
-@settings(max_examples=100, deadline=None)
+@drawn(100)
 def test_bodies_are_what_was_put(actions: list[str | bytes | int]) -> None:
     shelf = Shelf()
     for action in actions:

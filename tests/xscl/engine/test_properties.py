@@ -9,6 +9,7 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.drawn import drawn
 from tests.oracle.drawn_documents import documents
 from tests.oracle.drawn_queries import query_sets
 from tests.oracle.terms import Document, Query
@@ -17,7 +18,7 @@ from tests.xscl.engine.drawing import TIMES, batches, expected, run
 limits = settings(deadline=None, suppress_health_check=list(HealthCheck))
 
 
-@settings(limits, max_examples=100)
+@drawn(50, limits)
 @given(st.data(), query_sets("plain"), documents("plain", times=TIMES))
 def test_matches_are_those_of_nested_loops(
     data: st.DataObject, queries: list[Query], published: list[Document]
@@ -28,7 +29,7 @@ def test_matches_are_those_of_nested_loops(
     assert run(queries, data.draw(batches(published))) == rows
 
 
-@settings(limits, max_examples=50)
+@drawn(30, limits)
 @given(st.data(), query_sets("plain", finite=True), documents("plain", times=TIMES, most=9))
 def test_forgetting_loses_no_match(
     data: st.DataObject, queries: list[Query], published: list[Document]

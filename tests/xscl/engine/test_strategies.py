@@ -1,11 +1,10 @@
 """Each strategy switched off alone, and all together: the same matches (laws 4, 7, 8 and 10).
 
-Over a sample of the conformance and property cases; over all of them by `make fuzz`.
+Over a sample of the conformance and property cases; over more of them by `make fuzz`.
 """
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -14,13 +13,14 @@ from itertools import cycle, islice
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, given
 from hypothesis import strategies as st
 
 import xscl
 from join_stage.in_process import signatures
 from tests.conformance.runner import Case, Envelope, Feeding, matches_of, read_cases
 from tests.conformance.test_conformance import OWN, SHARED_CASES
+from tests.drawn import drawn, times
 from tests.oracle.canonical import differences
 from tests.oracle.drawn_documents import documents
 from tests.oracle.drawn_queries import query_sets
@@ -28,12 +28,10 @@ from tests.oracle.terms import Document, Query
 from tests.xscl.engine.drawing import TIMES, batches, expected, run
 from tests.xscl.engine.ways import WAYS, Way
 
-CASES = int(os.environ.get("XSCL_CASES", "0"))
-"""So many cases of each kind are asked for, in every way and by every question."""
-SAMPLE = CASES or 6
-"""If none are: so many, drawn at random, each way by one question that is drawn, too."""
+SAMPLE = times(6)
+"""So many cases, drawn at random, in each way by one question that is drawn, too."""
 
-AT_ONCE = len(WAYS) if CASES else 5
+AT_ONCE = min(len(WAYS), times(5))
 """So many ways, drawn at random, take one drawn example."""
 
 some_ways = st.permutations(WAYS).map(lambda ways: ways[:AT_ONCE])
@@ -91,14 +89,13 @@ QUESTIONS = (partial(finds, by_matches), partial(finds, by_groups), counts)
 def test_all_find_what_a_case_expects(case: Case) -> None:
     dice = random.Random(case["case"])
     for way in WAYS:
-        for question in QUESTIONS if CASES else dice.sample(QUESTIONS, 1):
+        for question in dice.sample(QUESTIONS, min(len(QUESTIONS), times(1))):
             with way.taken() as options:
                 question(case, options)
 
 
-limits = settings(
-    max_examples=CASES or 10,
-    deadline=None,
+limits = drawn(
+    10,
     phases=set(Phase) - {Phase.explain},
     suppress_health_check=list(HealthCheck),
 )

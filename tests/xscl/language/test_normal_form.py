@@ -6,9 +6,10 @@ from itertools import product
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.drawn import drawn
 from tests.oracle.nested_loops import compare_strings
 from xscl.language import parse
 from xscl.language.normal_form import Conjunct, ConstantTest, NodeComparison, Operand, disjuncts
@@ -99,7 +100,7 @@ def conjunct_holds(conjunct: Conjunct, assignment: dict[str, str]) -> bool:
 
 
 @given(predicates)
-@settings(max_examples=300, deadline=None)
+@drawn(300)
 def test_one_disjunct_holds_where_the_predicate_does(predicate: Predicate) -> None:
     found = normal_form(written(predicate))
     for x, y in product(VALUES, repeat=2):

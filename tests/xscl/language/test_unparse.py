@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 
 import pytest
-from hypothesis import HealthCheck, given, note, settings
+from hypothesis import HealthCheck, given, note
 from hypothesis import strategies as st
 
+from tests.drawn import drawn
 from tests.oracle.as_xscl import xscl_file
 from tests.oracle.drawn_documents import NAMESPACES
 from tests.oracle.drawn_queries import queries
@@ -48,7 +49,7 @@ WITH_COMMENTS = ["@ (: a (: b :) :) p:k", "@ -- a remark\n k = *:b/p:c"]
 
 
 @given(queries("xml") | queries("json"))
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@drawn(150, suppress_health_check=list(HealthCheck))
 def test_a_block(drawn: Query) -> None:
     text = xscl_file({"q": drawn}, NAMESPACES)
     note(text)
@@ -131,13 +132,13 @@ CONSTANTS = NUMBERS | NUMBERS.map("-{}".format) | STRINGS | st.just(":p")
 
 
 @given(EXPRESSIONS)
-@settings(max_examples=300, deadline=None)
+@drawn(300)
 def test_drawn_filters(condition: str) -> None:
     assert_printed_block(f"S//a[ {condition}]")
 
 
 @given(EXPRESSIONS, CONSTANTS, CONSTANTS)
-@settings(max_examples=150, deadline=None)
+@drawn(150)
 def test_drawn_comparisons(condition: str, one: str, other: str) -> None:
     assert_printed_comparison(f"x/a[ {condition}] < lower-case( {one})")
     assert_printed_comparison(f"number( {one}) = {other}")

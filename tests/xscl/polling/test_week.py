@@ -1,14 +1,16 @@
 """A week of many feeds, each on a host of its own, in virtual time, over real HTTP, with every
-request counted: eight feeds of each kind, more than are fetched at once, or XSCL_FEEDS in all."""
+request counted: eight feeds of each kind, more than are fetched at once."""
 
 from __future__ import annotations
 
 import gzip
-import os
 from collections import Counter, defaultdict
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
+
+from tests.drawn import times
 from tests.xscl.web.loopback import (
     START,
     Reply,
@@ -26,7 +28,7 @@ from xscl.web.retrieval import HTTPRetrieval
 
 HOUR = 3600.0
 WEEK = 7 * DAY
-FEEDS = int(os.environ.get("XSCL_FEEDS", "80"))
+FEEDS = times(80)
 KINDS = (
     "plain",
     "conditional",
@@ -45,6 +47,7 @@ def _kind(path: str) -> str:
     return KINDS[int(path.rpartition("/")[2]) % len(KINDS)]
 
 
+@pytest.mark.drawn
 def test_a_week_of_many_feeds(tmp_path: Path) -> None:
     clock = VirtualClock(START, START + WEEK)
 
@@ -130,8 +133,8 @@ def test_a_week_of_many_feeds(tmp_path: Path) -> None:
     assert {len(requests[f"/{n}/moved"]) for n in range(FEEDS) if _kind(f"/{n}") == "moved"} == {
         all_the_time - 2 * 12
     }
-    for times in requests.values():
-        assert all(later - earlier >= 2 * HOUR for earlier, later in pairwise(times))
+    for moments in requests.values():
+        assert all(later - earlier >= 2 * HOUR for earlier, later in pairwise(moments))
     per_feed = Counter(str(id).partition("#")[0] for id in published)
     assert len(published) == len(set(published)), "nothing is published twice"
     assert per_feed == {

@@ -113,10 +113,12 @@ def killed(
     *,
     lapse: int,
     seed: int,
+    going_on: bool = True,
     on_kill: Callable[[Kill], object] = lambda kill: None,
 ) -> Account:
     """Ingests the feeds into a folder, killed at these moments; at each, up to `lapse` items
-    appear before the next start, half of them at least; the others by equal parts in the runs."""
+    appear before the next start, half of them at least; the others by equal parts in the runs, of
+    which the last but one is ended by SIGTERM; unless it is `going_on`, the rest at once."""
     chance = random.Random(seed)
     to = folder / "to"
     kills: list[Kill] = []
@@ -142,10 +144,11 @@ def killed(
             kills.append(_kill(moment, processes, to))
             on_kill(kills[-1])
         feeds.go_on(upto=feeds.total)
-        with run(*_GOING_ON) as running:
-            running.until(lambda: feeds.appeared == feeds.total)
-            running.end(signal.SIGTERM, expected=130)
-        feeds.halt(0)
+        if going_on:
+            with run(*_GOING_ON) as running:
+                running.until(lambda: feeds.appeared == feeds.total)
+                running.end(signal.SIGTERM, expected=130)
+        feeds.halt(0 if going_on else feeds.total)
         with run("--once") as running:
             running.end(None, expected=0)
     return _account(to, feeds, spooled, tuple(kills))

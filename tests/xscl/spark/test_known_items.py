@@ -9,9 +9,10 @@ from random import Random
 
 import pyarrow as pa
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.drawn import drawn
 from tests.xscl.spark.feed_histories import BODIES, RETITLED, by_the_rules, item
 from xscl.errors import StateError
 from xscl.feeds import Item
@@ -30,7 +31,7 @@ def table(bodies: Sequence[Numbered]) -> pa.Table:
     return pa.Table.from_pylist(rows, pa.schema(columns))
 
 
-@settings(max_examples=30)
+@drawn(30)
 @example([RETITLED, RETITLED], [], [], False, Random(0))
 @example([RETITLED, RETITLED], [1, 3, 5], [0, 1, 2], False, Random(0))
 @given(

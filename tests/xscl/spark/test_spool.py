@@ -10,10 +10,11 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from tests.drawn import drawn
 from xscl.errors import StateError
 from xscl.spark.ingestion.bodies import Body, batch_of
 from xscl.spark.ingestion.columns import BODIES
@@ -123,7 +124,7 @@ class Spooling(RuleBasedStateMachine):
 
 
 TestSpooling = Spooling.TestCase
-TestSpooling.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+TestSpooling.settings = drawn(60, stateful_step_count=25)
 
 
 def test_what_a_crash_left_half_written_is_removed_by_the_writer_alone(tmp_path: Path) -> None:
@@ -146,7 +147,7 @@ def test_looking_at_a_spool_that_is_not_there_makes_none(tmp_path: Path) -> None
 
 
 @given(at=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
-@settings(max_examples=50, deadline=None)
+@drawn(50)
 def test_a_damaged_segment_is_told_by_its_name(at: float, bit: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         spool = spool_in(Path(folder))

@@ -10,9 +10,10 @@ import re
 from collections.abc import Sequence
 from itertools import count, islice, product
 
-from hypothesis import HealthCheck, event, given, note, settings
+from hypothesis import HealthCheck, event, given, note
 from hypothesis import strategies as st
 
+from tests.drawn import drawn
 from tests.oracle import patterns
 from tests.oracle.as_nested_loops import query_in_loops
 from tests.oracle.as_xscl import xscl_text
@@ -35,7 +36,7 @@ from xscl.documents import document as published
 from xscl.language import parse
 from xscl.why import Finding, Why, why
 
-SETTINGS = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+SETTINGS = drawn(80, suppress_health_check=list(HealthCheck))
 PLAIN = queries("plain", streams=("S",) * 9 + ("R",), easy=False)
 EASY = queries("plain", streams=("S",), easy=True)
 NOT_EMPTY = Filter((Operation("!=", (Step("/", "."),), Text("")),))

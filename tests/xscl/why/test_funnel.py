@@ -6,8 +6,9 @@ import json
 from itertools import product
 
 import pytest
-from hypothesis import HealthCheck, event, given, note, settings
+from hypothesis import HealthCheck, event, given, note
 
+from tests.drawn import drawn
 from tests.oracle.as_xscl import xscl_text
 from tests.oracle.drawn_documents import documents
 from tests.oracle.drawn_queries import queries
@@ -20,7 +21,7 @@ from xscl.language import parse
 from xscl.language.syntax import Query
 from xscl.why import Funnel, Tally, Why, as_text, funnel, why
 
-SETTINGS = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+SETTINGS = drawn(100, suppress_health_check=list(HealthCheck))
 DAY = 86_400_000_000
 PROMO = (
     "S//book->b[year > 2000][./author->a][./title->t] "
