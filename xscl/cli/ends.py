@@ -65,6 +65,9 @@ WRITTEN: Mapping[str, Paths] = {
 }
 """By option, the files and folders that its value has a command write."""
 
+_IN_FOLDER = ("-o", "--dead-letters", "--state", "--feeds-db")
+"""Those of a file in a folder, which must be there."""
+
 READ: Mapping[str, Paths] = {
     "queries": _itself,
     "--params": _itself,
@@ -80,17 +83,27 @@ is a pattern."""
 
 def check_ends() -> None:
     """Raises UsageError if the command at hand is to write a file that it is to read, too, or that
-    two options name."""
+    two options name, and XSCLError where a folder to write to is missing."""
     outputs, inputs = [], []
     for option, said, value in _named(click.get_current_context()):
         if paths := WRITTEN.get(option):
             outputs += [End(said, path) for path in paths(value)]
+            if option in _IN_FOLDER:
+                _check_folder(said, value)
         elif paths := READ.get(option):
             inputs += [End(said, path, option == "--docs") for path in paths(value)]
     try:
         refuse_shared(outputs, inputs)
     except XSCLError as error:
         raise click.UsageError(str(error)) from error
+
+
+def _check_folder(said: str, path: str) -> None:
+    """Raises XSCLError if there is no folder for a file that is to be written."""
+    folder = os.path.dirname(path) or "."
+    if not os.path.isdir(folder):
+        why = "is no folder" if os.path.exists(folder) else "does not exist"
+        raise XSCLError(f"{said}: the folder {folder!r} {why}; make it, or name another file")
 
 
 def default_store(queries: Iterable[str]) -> str | None:

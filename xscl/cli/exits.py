@@ -8,6 +8,7 @@ once by a second one.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import signal
 import sys
@@ -19,7 +20,10 @@ import click
 
 from xscl.errors import XSCLError
 
-__all__ = ["ended_by_signals", "run_command"]
+__all__ = ["STANDARD_OUTPUT", "ended_by_signals", "run_command"]
+
+STANDARD_OUTPUT = "standard output"
+"""Its name, where a failure names a file."""
 
 
 def run_command(command: click.Command) -> None:
@@ -33,13 +37,25 @@ def run_command(command: click.Command) -> None:
         click.echo("interrupted", err=True)
         code = 130
     except BrokenPipeError:
-        # The reader has gone; nothing more can be said to it, not even at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _leave_output()
         code = 1
-    except (XSCLError, OSError) as error:
+    except OSError as error:
+        name = error.filename
+        if error.errno == errno.ENOSPC and name in (None, STANDARD_OUTPUT):
+            _leave_output()
+            name = STANDARD_OUTPUT
+        reason = error.strerror if name is not None and error.strerror else str(error)
+        click.echo(f"xscl: {reason}" if name is None else f"xscl: {name}: {reason}", err=True)
+        code = 1
+    except XSCLError as error:
         click.echo(f"xscl: {error}", err=True)
         code = 1
     sys.exit(code or 0)
+
+
+def _leave_output() -> None:
+    """Nothing more can be written to standard output, not even at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextlib.contextmanager

@@ -14,6 +14,7 @@ from typing import TextIO
 
 from xscl.durable.output_file import OutputFile
 from xscl.engine import Engine
+from xscl.files.named import named
 from xscl.files.whole import in_place, written_whole
 from xscl.matches.match import Match
 from xscl.sinks.registry import LINE_FORMS
@@ -76,5 +77,5 @@ def fate_of(output: str, *, dropped: bool, anew: bool) -> str:
 
 def _add(path: str, lines: Iterable[str]) -> None:
     """Adds lines to a file, which may have been moved away since the last ones."""
-    with open(path, "a", encoding="utf-8") as file:
+    with named(path), open(path, "a", encoding="utf-8") as file:
         file.writelines(lines)

@@ -67,7 +67,7 @@ def load_queries(engine: Engine, paths: Sequence[str], params: Sequence[tuple[st
 
 def read_texts(paths: Sequence[str], params: Sequence[tuple[str, str]]) -> list[QueryText]:
     """The texts of some query files, each with the tables of its queries' parameters."""
-    tables = {name: list(read_parameters(file)) for name, file in params}
+    tables = {name: _table(name, file) for name, file in params}
     unknown = dict(params)
     texts = []
     first = 1
@@ -83,6 +83,14 @@ def read_texts(paths: Sequence[str], params: Sequence[tuple[str, str]]) -> list[
     for name, file in unknown.items():
         raise click.UsageError(f"--params {name}={file}: no good query is named {name!r}")
     return texts
+
+
+def _table(name: str, file: str) -> list[dict[str, object]]:
+    try:
+        return list(read_parameters(file))
+    except OSError as error:
+        problem = f"--params {name}={file}: it cannot be read: {error.strerror}"
+        raise click.UsageError(problem) from error
 
 
 def subscribe(engine: Engine, texts: Iterable[QueryText]) -> int:

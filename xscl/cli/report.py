@@ -15,6 +15,7 @@ from rich.progress import Progress, TextColumn, TimeElapsedColumn
 from xscl.counts import counted
 from xscl.engine import Engine
 from xscl.errors import DocumentError
+from xscl.files.named import named
 from xscl.sinks.dead_letters import write_dead_letter
 
 __all__ = ["Report", "Terminal", "report_of"]
@@ -79,6 +80,7 @@ class Report(Terminal):
         self.malformed = 0
         self.read = 0
         self.matches = 0
+        self._unwritten: OSError | None = None
         self._unread: Counter[str] = Counter()
         self._before = (0, 0, 0)
 
@@ -90,8 +92,15 @@ class Report(Terminal):
         """Reports a document that cannot be read; the first ones one by one."""
         self.malformed += 1
         if self._dead_letters is not None:
-            with open(self._dead_letters, "a", encoding="utf-8") as file:
-                write_dead_letter(error, file)
+            # A callback of the engine's may not raise: whoever asks for the rest does.
+            try:
+                with (
+                    named(self._dead_letters),
+                    open(self._dead_letters, "a", encoding="utf-8") as file,
+                ):
+                    write_dead_letter(error, file)
+            except OSError as failure:
+                self._unwritten = failure
         if self.malformed <= _SHOWN:
             self.say(f"skipped: {error}")
         elif self.malformed == _SHOWN + 1:
@@ -111,12 +120,16 @@ class Report(Terminal):
             yield envelope
 
     def found(self, matches: int) -> None:
-        """Adds matches, and shows how far the run is."""
+        """Adds matches, and shows how far the run is.  Raises OSError if a dead letter could not be
+        written."""
+        if self._unwritten is not None:
+            raise self._unwritten
         self.matches += matches
         self.show(f"{counted(self.read, 'document')}, {counted(self.matches, 'match')}")
 
     def close(self, engine: Engine) -> int:
         """Prints the closing summary; returns how many documents were skipped."""
+        self.found(0)
         seconds = time.perf_counter() - self._started
         self.stop()
         known = ", ".join(engine.streams) or "none"

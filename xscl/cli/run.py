@@ -18,7 +18,7 @@ import click
 from click.core import ParameterSource
 
 from xscl.cli.ends import check_ends
-from xscl.cli.exits import ended_by_signals
+from xscl.cli.exits import STANDARD_OUTPUT, ended_by_signals
 from xscl.cli.options import (
     DEAD_LETTERS,
     DRY_RUN,
@@ -40,6 +40,7 @@ from xscl.documents.batches import in_batches
 from xscl.durable.positions import Mark, Positions
 from xscl.engine import Engine
 from xscl.feeds import Rules
+from xscl.files.named import named
 from xscl.files.whole import in_place, written_whole
 from xscl.garbage import collect_rarely
 from xscl.matches.match import Match
@@ -149,14 +150,16 @@ def run(
 
         going = _Run(engine, report, positions, _until(batches, stopped.is_set), stream, dropped)
         title = title_of(queries)
-        if form == "counts":
-            going.count(output, batch)
-        elif form not in FEED_FORMS:
-            going.write(form, output)
-        elif keeper is None:
-            going.write_feed(form, output, title)
-        else:
-            going.keep_feed(form, str(output), title)
+        with named(output or STANDARD_OUTPUT):
+            if form == "counts":
+                going.count(output, batch)
+            elif form not in FEED_FORMS:
+                going.write(form, output)
+            elif keeper is None:
+                going.write_feed(form, output, title)
+            else:
+                going.keep_feed(form, str(output), title)
+            sys.stdout.flush()
         skipped = report.close(engine)
         if output is not None and not in_place(output):
             anew = keeper is None and form not in FEED_FORMS

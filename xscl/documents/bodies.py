@@ -18,6 +18,7 @@ from pathlib import Path
 
 from xpath_stage import PIECE, MalformedDocument
 from xscl.files.gzipped import opened
+from xscl.files.named import named
 
 __all__ = ["LARGE", "Bodies", "Body", "is_large", "pieces_of", "size_of"]
 
@@ -177,10 +178,11 @@ class Bodies:
             with tempfile.TemporaryFile() as file:
                 self._file = os.dup(file.fileno())
         left = memoryview(content)
-        while left:
-            written = os.pwrite(self._file, left, at)
-            at += written
-            left = left[written:]
+        with named(tempfile.gettempdir()):
+            while left:
+                written = os.pwrite(self._file, left, at)
+                at += written
+                left = left[written:]
 
 
 def size_of(body: str | bytes | Body) -> int:

@@ -12,6 +12,8 @@ import zlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO, cast
 
+from xscl.files.named import named
+
 __all__ = ["is_gzipped", "opened", "read_whole"]
 
 _MAGIC = b"\x1f\x8b"
@@ -25,7 +27,8 @@ def opened(source: Source) -> Iterator[BinaryIO]:
 
     Compressed data that are damaged or end early are an OSError, as is what cannot be opened.
     """
-    with contextlib.ExitStack() as stack:
+    name = "standard input" if source == "-" else os.fspath(source)
+    with contextlib.ExitStack() as stack, named(name):
         try:
             file = _buffered(source, stack)
             if _begins_compressed(file):
@@ -33,7 +36,6 @@ def opened(source: Source) -> Iterator[BinaryIO]:
             else:
                 yield file
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            name = "standard input" if source == "-" else os.fspath(source)
             problem = "ends early" if isinstance(error, EOFError) else f"is damaged: {error}"
             raise OSError(errno.EIO, f"the compressed file {problem}", name) from error
 

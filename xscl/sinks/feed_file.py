@@ -10,6 +10,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TypeVar
 
+from xscl.errors import XSCLError
+from xscl.files.whole import in_place
+
 __all__ = ["NEWEST", "merged", "read_if_there"]
 
 NEWEST = 100
@@ -34,7 +37,10 @@ def merged(
 
 
 def read_if_there(path: str | Path) -> bytes:
-    """The bytes of a file; none where there is no such file."""
+    """The bytes of a file; none where there is no such file.  Raises XSCLError for what is no file,
+    such as a device, which may have no end."""
+    if in_place(path):
+        raise XSCLError(f"{path} is no file that a feed could be kept in; name a file")
     try:
         return Path(path).read_bytes()
     except FileNotFoundError:
