@@ -12,14 +12,25 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TextIO
 
+from rich.console import Console
+
 from xscl.durable.output_file import OutputFile
 from xscl.engine import Engine
 from xscl.files.named import named
 from xscl.files.whole import in_place, written_whole
+from xscl.language.syntax import Query
 from xscl.matches.match import Match
+from xscl.printable import escaped
+from xscl.queries.subscription import Subscription
+from xscl.sinks.readable import Sentences, takes_links
 from xscl.sinks.registry import LINE_FORMS
 
-__all__ = ["fate_of", "line_writer"]
+__all__ = ["TEXT", "fate_of", "form_of", "line_writer"]
+
+TEXT = "text"
+"""The form of lines that are sentences."""
+
+Lines = Callable[[Iterable[Match]], Iterable[str]]
 
 Dropped = Callable[[], bool]
 """Whether what was written is not to take the place of what was there."""
@@ -38,7 +49,7 @@ def line_writer(
 
     The file is written anew, unless that is `dropped` at the end; with None it is added to.
     """
-    lines, keeper = LINE_FORMS[form], engine.keeper
+    lines, keeper = _lines(engine, form, output), engine.keeper
     add = dropped is None
     if output is not None and keeper is not None and not in_place(output):
         file = OutputFile(output, keeper.written(str(Path(output).absolute())), add=add)
@@ -62,6 +73,40 @@ def line_writer(
         to.flush()
 
     return write
+
+
+def form_of(form: str | None, output: str | None) -> str:
+    """The form of matches: the one that is asked for, else text on a terminal, else JSON Lines."""
+    if form is not None:
+        return form
+    return TEXT if output is None and sys.stdout.isatty() else "jsonl"
+
+
+def _lines(engine: Engine, form: str, output: str | None) -> Lines:
+    """How matches become lines; a terminal gets no control characters of strangers."""
+    on_terminal = output is None and sys.stdout.isatty()
+    if form != TEXT:
+        lines = LINE_FORMS[form]
+        return (lambda matches: map(escaped, lines(matches))) if on_terminal else lines
+    queries: dict[str, Subscription] = {}
+
+    def query_of(name: str) -> Query | None:
+        if name not in queries:
+            queries.update((one.name, one) for one in engine.subscriptions)
+        return queries[name].query if name in queries else None
+
+    if not on_terminal:
+        plain = Sentences(query_of, links=False)
+        return lambda matches: (f"{plain.sentence(match).plain}\n" for match in matches)
+    console = Console(highlight=False)
+    linked = Sentences(query_of, links=console.color_system is not None and takes_links())
+
+    def on_console(match: Match) -> str:
+        with console.capture() as shown:
+            console.print(linked.sentence(match), soft_wrap=True)
+        return shown.get()
+
+    return lambda matches: map(on_console, matches)
 
 
 def fate_of(output: str, *, dropped: bool, anew: bool) -> str:

@@ -16,7 +16,10 @@ from xscl.counts import counted
 from xscl.engine import Engine
 from xscl.errors import DocumentError
 from xscl.files.named import named
+from xscl.matches.match import Match
+from xscl.printable import printable
 from xscl.sinks.dead_letters import write_dead_letter
+from xscl.sinks.readable import closing_table
 
 __all__ = ["Report", "Terminal", "report_of"]
 
@@ -47,7 +50,7 @@ class Terminal:
 
     def say(self, text: str) -> None:
         """Prints a line that stays."""
-        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+        self._console.print(printable(text), markup=False, highlight=False, soft_wrap=True)
 
     def stop(self) -> None:
         """Ends the progress: what is printed from now on stays."""
@@ -81,6 +84,7 @@ class Report(Terminal):
         self.read = 0
         self.matches = 0
         self._unwritten: OSError | None = None
+        self.by_query: Counter[str] = Counter()
         self._unread: Counter[str] = Counter()
         self._before = (0, 0, 0)
 
@@ -127,11 +131,18 @@ class Report(Terminal):
         self.matches += matches
         self.show(f"{counted(self.read, 'document')}, {counted(self.matches, 'match')}")
 
-    def close(self, engine: Engine) -> int:
-        """Prints the closing summary; returns how many documents were skipped."""
+    def tally(self, matches: Iterable[Match]) -> None:
+        """Counts matches by their queries."""
+        self.by_query.update([match.query for match in matches])
+
+    def close(self, engine: Engine, *, table: bool = False) -> int:
+        """Prints the closing summary, with `table` after the matches of each query; returns how
+        many documents were skipped."""
         self.found(0)
         seconds = time.perf_counter() - self._started
         self.stop()
+        if table and self.by_query:
+            self._console.print(closing_table(self.by_query))
         known = ", ".join(engine.streams) or "none"
         for stream, count in self._unread.items():
             self.say(

@@ -31,7 +31,7 @@ from xscl.cli.options import (
     STREAM,
     Duration,
 )
-from xscl.cli.output import fate_of, line_writer
+from xscl.cli.output import TEXT, fate_of, form_of, line_writer
 from xscl.cli.queries import check_stream, published, read_texts
 from xscl.cli.report import Report, report_of
 from xscl.cli.resume import check_dry_run, open_engine, take_queries, tell_plan
@@ -79,10 +79,9 @@ Entry = tuple[dict[str, object], Mark]
 @click.option(
     "--format",
     "form",
-    type=click.Choice([*LINE_FORMS, "counts", *FEED_FORMS]),
-    default="jsonl",
-    show_default=True,
-    help="JSON Lines, the number of matches of each query, or a feed (docs/feeds-out.md).",
+    type=click.Choice([TEXT, *LINE_FORMS, "counts", *FEED_FORMS]),
+    help="Sentences, JSON Lines, the number of matches of each query, or a feed "
+    "(docs/feeds-out.md).  [default: text on a terminal, else jsonl]",
 )
 @STREAM
 @click.option(
@@ -104,7 +103,7 @@ def run(
     max_document: int,
     memory: int | None,
     dead_letters: str | None,
-    form: str,
+    form: str | None,
     stream: str | None,
     output: str | None,
     state: str | None,
@@ -115,6 +114,7 @@ def run(
     """Runs queries over documents, and writes their matches."""
     check_given(given)
     check_ends()
+    form = form_of(form, output)
     if form == "counts" and stream is not None:
         raise click.UsageError("--stream is for matches; --format counts has none")
     check_dry_run(state, dry_run=dry_run)
@@ -160,7 +160,7 @@ def run(
             else:
                 going.keep_feed(form, str(output), title)
             sys.stdout.flush()
-        skipped = report.close(engine)
+        skipped = report.close(engine, table=form == TEXT)
         if output is not None and not in_place(output):
             anew = keeper is None and form not in FEED_FORMS
             report.say(fate_of(output, dropped=dropped() and anew, anew=anew or form == "counts"))
@@ -244,8 +244,11 @@ class _Run:
                 if self.positions is not None:
                     self.positions.note(mark for _, mark in some)
 
-    def _matches(self, envelopes: Envelopes) -> list[Match]:
-        return published(self.engine, self.report.watch(self.engine, envelopes), self.stream)
+    def _matches(self, envelopes: Iterable[dict[str, object]]) -> list[Match]:
+        envelopes = self.report.watch(self.engine, envelopes)
+        matches = published(self.engine, envelopes, self.stream)
+        self.report.tally(matches)
+        return matches
 
 
 def _until(batches: Iterable[list[Entry]], ended: Callable[[], bool]) -> Iterator[list[Entry]]:

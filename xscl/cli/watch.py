@@ -39,7 +39,7 @@ from xscl.cli.options import (
     UPDATES,
     Duration,
 )
-from xscl.cli.output import fate_of, line_writer
+from xscl.cli.output import TEXT, fate_of, form_of, line_writer
 from xscl.cli.queries import check_stream, published, read_texts
 from xscl.cli.report import Report
 from xscl.cli.resume import check_dry_run, open_engine, take_queries, tell_plan
@@ -114,10 +114,9 @@ def _delivery_options(command: Command) -> Command:
 @click.option(
     "--format",
     "form",
-    type=click.Choice([*LINE_FORMS, *FEED_FORMS]),
-    default="jsonl",
-    show_default=True,
-    help="JSON Lines, or a feed that is kept in the file of -o (docs/feeds-out.md).",
+    type=click.Choice([TEXT, *LINE_FORMS, *FEED_FORMS]),
+    help="Sentences, JSON Lines, or a feed that is kept in the file of -o (docs/feeds-out.md).  "
+    "[default: text on a terminal, else jsonl]",
 )
 @STREAM
 @STATE
@@ -143,7 +142,7 @@ def watch(
     max_document: int,
     memory: int | None,
     dead_letters: str | None,
-    form: str,
+    form: str | None,
     stream: str | None,
     state: str | None,
     dry_run: bool,
@@ -154,6 +153,7 @@ def watch(
     if state is not None and store is not None:
         raise click.UsageError("--state keeps what polling remembers, too: leave out --feeds-db")
     check_dry_run(state, dry_run=dry_run)
+    form = form_of(form, output)
     check_ends()
     with contextlib.ExitStack() as stack:
         report = stack.enter_context(
@@ -209,6 +209,7 @@ def watch(
         for envelopes in poller.polls():
             with engine.transaction():
                 matches = published(engine, report.watch(engine, envelopes), stream)
+                report.tally(matches)
                 tell(matches)
                 if keeper is not None:
                     poller.save()
@@ -217,7 +218,7 @@ def watch(
             report.found(len(matches))
         for delivery in deliveries.values():
             delivery.close()
-        report.close(engine)
+        report.close(engine, table=form == TEXT)
         if output is not None:
             _say(fate_of(output, dropped=False, anew=False))
     return 130 if stopped.is_set() else 2 if bad else 0

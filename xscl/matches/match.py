@@ -14,7 +14,7 @@ from xscl.language.syntax import Select
 from xscl.matches.nodes import BoundNode, read_in_order
 from xscl.matches.results import as_json, as_xml, is_json
 
-__all__ = ["Match", "Told", "match_id"]
+__all__ = ["Match", "Told", "match_id", "recipe"]
 
 _LONGEST = 1_000
 
@@ -114,6 +114,11 @@ class Match:
             "values": self.values,
             "result": self.result,
         }
+
+
+def recipe(match: Match) -> Recipe | None:
+    """What the result of a match is built from, None of one that is told again."""
+    return None if isinstance(match._made_of, Told) else match._made_of
 
 
 def match_id(

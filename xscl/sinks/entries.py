@@ -30,7 +30,7 @@ from xscl.language.checks.names import NO_XML
 from xscl.matches.match import Match
 from xscl.times import from_timestamp, to_seconds
 
-__all__ = ["Entry", "entries", "seconds"]
+__all__ = ["Entry", "entries", "in_json", "in_xml", "named", "seconds"]
 
 _TITLES = ("title", "name", "headline", "subject", "label")
 _LINKS = ("link", "url", "uri", "href", "rawlink", "linked", "enclosure")
@@ -76,6 +76,12 @@ def seconds(text: str | None) -> float:
         return -math.inf
 
 
+def named(values: Iterable[tuple[str, str]]) -> tuple[str, str | None]:
+    """The title, empty where there is none, and the link that named values have, by the rules."""
+    some = list(values)
+    return _title(some), _link(some)
+
+
 def _entry(match: Match) -> Entry:
     values, text = _content(match)
     return Entry(
@@ -93,17 +99,18 @@ def _content(match: Match) -> tuple[list[tuple[str, str]], str]:
     result = match.result
     if match.json:
         text = json.dumps(result, ensure_ascii=False, indent=2)
-        return list(_of_json("", result)), text
+        return list(in_json("", result)), text
     try:
         root = match.xml()
     except ValueError:  # deeper than a document may be, though each copy in it is not
         return [], str(result)
-    values = list(_of_xml(root))
+    values = list(in_xml(root))
     etree.indent(root)
     return values, etree.tostring(root, encoding="unicode")
 
 
-def _of_xml(root: etree._Element) -> Iterator[tuple[str, str]]:
+def in_xml(root: etree._Element) -> Iterator[tuple[str, str]]:
+    """The named values of an element, in document order."""
     for element in root.iter("*"):
         name = etree.QName(element).localname
         own = {etree.QName(str(key)).localname: str(value) for key, value in element.items()}
@@ -116,13 +123,14 @@ def _of_xml(root: etree._Element) -> Iterator[tuple[str, str]]:
         yield from own.items()
 
 
-def _of_json(name: str, value: object) -> Iterator[tuple[str, str]]:
+def in_json(name: str, value: object) -> Iterator[tuple[str, str]]:
+    """The named values of a JSON value of a name."""
     if isinstance(value, dict):
         for key, member in value.items():
-            yield from _of_json(key, member)
+            yield from in_json(key, member)
     elif isinstance(value, list):
         for member in value:
-            yield from _of_json(name, member)
+            yield from in_json(name, member)
     elif isinstance(value, str):
         yield name, value
 

@@ -1,36 +1,166 @@
-"""Matches for people: the query, the time and what the result says, a few lines each."""
+"""Matches for people: the query, and a sentence that names the documents and what joins them.
+
+    2026-06-09T08:00:00Z promo  “Beginning RSS” followed 7 days later by “RSS in use”; t = u: “RSS”
+
+A document is called by the title of its output node, else that of the element around it (the rules
+are those of `entries`), else by its id; its link is behind the title where the terminal has links,
+else after it.  All of it is text of strangers, and made printable.
+"""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from collections import Counter
+from collections.abc import Callable, Mapping
+from itertools import islice
+from os import environ
 
-from lxml import etree
+from rich.style import Style
+from rich.table import Table
 from rich.text import Text
 
-from xscl.matches.match import Match
+from xscl.documents.document import Document
+from xscl.language.syntax import Query
+from xscl.matches.match import Match, recipe
+from xscl.matches.nodes import BoundNode
+from xscl.printable import one_line
+from xscl.sinks.entries import in_json, in_xml, named
+from xscl.times import rfc3339, span
+from xscl.why import Conditions, Joined, conditions_of, joined_values
 
-__all__ = ["readable"]
+__all__ = ["Sentences", "closing_table", "takes_links"]
+
+_LONGEST_TITLE = 80
+_LONGEST_VALUE = 60
+_NAMED = 500
+_QUERIES = 1_000
+_ROWS = 20
 
 
-def readable(match: Match) -> Text:
-    """A match as text: a heading, then the result's leaves, a line each."""
-    when = datetime.fromtimestamp(match.time, UTC).strftime("%a %d %b %Y, %H:%M")
-    text = Text()
-    text.append(match.query, style="bold cyan")
-    text.append(f"  {when}\n", style="dim")
-    lines = list(_leaves(match.xml()))
-    width = max((len(label) for label, _ in lines), default=0)
-    for label, value in lines:
-        text.append(f"  {label:<{width}}  ", style="dim")
-        text.append(f"{value}\n")
-    return text
+class Sentences:
+    """Makes sentences of the matches of queries, which are asked for by name; with `links` the
+    links are behind the titles."""
+
+    def __init__(self, query_of: Callable[[str], Query | None], *, links: bool) -> None:
+        self._query_of = query_of
+        self._links = links
+        self._conditions: dict[str, Conditions | None] = {}
+
+    def sentence(self, match: Match) -> Text:
+        """A match in one line."""
+        text = Text.assemble((f"{rfc3339(match.time)} ", "dim"))
+        text.append(f"{one_line(match.query, _LONGEST_TITLE)}  ", style="bold cyan")
+        seen: set[str | None] = set()
+        made = recipe(match)
+        conditions = self._of(match.query)
+        if made is None or conditions is None:
+            text.append(", ".join(one_line(one, _LONGEST_TITLE) for one in match.documents))
+            return text
+        _, outputs, variables = made
+        before: Document | None = None
+        for number, output in enumerate(outputs):
+            if before is not None:
+                text.append(_between(conditions, number, before, output.document))
+            seen |= self._add_document(text, output)
+            before = output.document
+        joined = joined_values(
+            conditions,
+            [output.document for output in outputs],
+            [_place(output) for output in outputs],
+            {name: _place(node) for name, node in variables.items()},
+        )
+        rest = {name: value for name, value in match.values.items() if value not in seen}
+        self._add_values(text, joined, rest)
+        return text
+
+    def _of(self, name: str) -> Conditions | None:
+        if name not in self._conditions:
+            if len(self._conditions) >= _QUERIES:
+                self._conditions.clear()
+            query = self._query_of(name)
+            self._conditions[name] = None if query is None else conditions_of(query)
+        return self._conditions[name]
+
+    def _add_document(self, text: Text, output: BoundNode) -> set[str | None]:
+        """Adds what a document is called; returns its title and its link."""
+        title, link = _title_and_link(output)
+        shown = f"“{one_line(title, _LONGEST_TITLE)}”" if title else _id(output.document)
+        address = None if link is None else one_line(link, 2_000)
+        if self._links and address is not None and address.isascii():
+            text.append(shown, style=Style(underline=True, link=address))
+        else:
+            text.append(shown)
+            if address is not None:
+                text.append(f" ({address})", style="dim")
+        return {title, link}
+
+    def _add_values(self, text: Text, joined: list[Joined], selected: Mapping[str, str]) -> None:
+        """What joins the documents, then what else the SELECT names."""
+        of_joins = {name for one in joined for name in one.variables}
+        pairs = [(one_line(one.text, _LONGEST_VALUE), _listed(one)) for one in joined]
+        pairs += [
+            (name, f"“{one_line(value, _LONGEST_VALUE)}”")
+            for name, value in selected.items()
+            if name not in of_joins and value.strip()
+        ]
+        for name, values in pairs:
+            text.append("; ")
+            text.append(f"{name}: ", style="dim")
+            text.append(values)
 
 
-def _leaves(element: etree._Element) -> list[tuple[str, str]]:
-    """The attributes and texts of a result, labelled by their names."""
-    leaves = [(etree.QName(str(name)).localname, str(value)) for name, value in element.items()]
-    children = [child for child in element if isinstance(child.tag, str)]
-    if children:
-        return leaves + [leaf for child in children for leaf in _leaves(child)]
-    text = " ".join((element.text or "").split())
-    return [*leaves, (etree.QName(element).localname, text)] if text else leaves
+def takes_links() -> bool:
+    """Whether the terminal, by its name, takes OSC 8: others would show the address's letters."""
+    return environ.get("TERM", "") not in ("", "dumb", "linux", "eterm", "eterm-color", "unknown")
+
+
+def closing_table(counts: Counter[str]) -> Table:
+    """The number of matches of each query; of many queries, those that have the most."""
+    table = Table("query", "matches", box=None, pad_edge=False, header_style="dim")
+    table.columns[1].justify = "right"
+    for name, count in counts.most_common(_ROWS):
+        table.add_row(Text(one_line(name, _LONGEST_TITLE)), f"{count:,}")
+    if len(counts) > _ROWS:
+        rest = counts.total() - sum(count for _, count in counts.most_common(_ROWS))
+        table.add_row(Text(f"{len(counts) - _ROWS:,} more"), f"{rest:,}")
+    return table
+
+
+def _place(node: BoundNode) -> tuple[int, str | None]:
+    return node.number, node.attribute
+
+
+def _id(document: Document) -> str:
+    """What a document without a title is called."""
+    if document.source != document.stream:
+        return "a result"  # of a sub-query: its id is a hash
+    return one_line(document.id, _LONGEST_TITLE)
+
+
+def _between(conditions: Conditions, block: int, before: Document, document: Document) -> str:
+    """The words between the documents of two blocks, the second of which is given."""
+    operator = next(
+        one for one in conditions.operators if one.left[-1] + 1 == one.right[0] == block
+    )
+    apart = document.time - before.time
+    how = f"{span(abs(apart), most=2)} {'later' if apart >= 0 else 'earlier'} "
+    if operator.kind == "FOLLOWED BY":
+        return f" followed {how}by "
+    return f" and, {how.strip()}, " if apart else " and "
+
+
+def _title_and_link(output: BoundNode) -> tuple[str, str | None]:
+    """What an output node, or the element around it, is called, and where it leads."""
+    if output.document.json:
+        return named(islice(in_json("", output.value()), _NAMED))
+    element = output.element
+    title, link = named(islice(in_xml(element), _NAMED))
+    parent = element.getparent()
+    if title or parent is None:
+        return title, link
+    title, around = named(islice(in_xml(parent), _NAMED))
+    return title, link or around
+
+
+def _listed(joined: Joined) -> str:
+    shown = ", ".join(f"“{one_line(one, _LONGEST_VALUE)}”" for one in joined.values.shown)
+    return f"{shown} and {joined.values.more:,} more" if joined.values.more else shown

@@ -10,14 +10,31 @@
     judge.py       a query and one document for each block -> the findings of all conditions
     funnel.py      a query and many documents -> how many come through each condition
       operator_tallies.py, by pairs.py
+    joined_values.py  a match -> the values that its documents have in common
 
 Stage 1 and stage 2 take no part in it: libxml2 evaluates the blocks' paths, a few joins in Python
 the comparisons; so it is also a check of the engine.
 """
 
+from xscl.why.conditions import Conditions, conditions_of
 from xscl.why.findings import Finding, Miss, Tally, Values
 from xscl.why.funnel import funnel
+from xscl.why.joined_values import Joined, joined_values
 from xscl.why.judge import why
 from xscl.why.report import Funnel, Why, as_text
 
-__all__ = ["Finding", "Funnel", "Miss", "Tally", "Values", "Why", "as_text", "funnel", "why"]
+__all__ = [
+    "Conditions",
+    "Finding",
+    "Funnel",
+    "Joined",
+    "Miss",
+    "Tally",
+    "Values",
+    "Why",
+    "as_text",
+    "conditions_of",
+    "funnel",
+    "joined_values",
+    "why",
+]

@@ -6,7 +6,7 @@ so far.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from xscl.documents.document import Document
@@ -21,6 +21,8 @@ from xscl.why.relations import Relation, without
 from xscl.why.trees import Node, Tree
 
 __all__ = ["NOT_TOGETHER", "JudgedBlock", "judge_stream"]
+
+_NOTHING: Mapping[int, tuple[int, str | None]] = {}
 
 NOT_TOGETHER = "holds for some nodes, but not for those for which the conditions above hold"
 
@@ -109,19 +111,25 @@ class JudgedBlock:
         """Where a side's path leads nowhere, what it all but leads to, and a note."""
         return None if self.tree is None else lost(self.tree, self.nodes(side), side.steps)
 
-    def relations(self, sides: Iterable[Side]) -> list[Relation]:
+    def relations(
+        self, sides: Iterable[Side], fixed: Mapping[int, tuple[int, str | None]] = _NOTHING
+    ) -> list[Relation]:
         """What all conditions that hold leave of some sides: of each item that they are at or
-        below, its nodes by those of its parent, which are then joined away."""
+        below, its nodes by those of its parent, which are then joined away.  `fixed` are items
+        of which only one node counts: the element of a number, or its attribute of a name."""
         if self.tree is None:
             return []
         items = self.pattern.there(self.held)
-        asked: dict[int, list[Side]] = {}
+        asked: dict[int, list[Side]] = {number: [] for number in fixed if number in items}
         for side in sides:
             number = self._variables.get(side.variable)
             if number is not None:
                 asked.setdefault(number, []).append(side)
-                while (number := items[number].parent) is not None:
-                    asked.setdefault(number, [])
+        for asked_of in [*asked]:
+            above = items[asked_of].parent
+            while above is not None:
+                asked.setdefault(above, [])
+                above = items[above].parent
         relations = []
         live: dict[int | None, set[Node]] = {}
         for number in sorted(asked):
@@ -132,6 +140,10 @@ class JudgedBlock:
             else:
                 below = self.pattern.below
                 links = [(n, found) for n in live[parent] for found in below(n, number, self.held)]
+            if number in fixed:
+                place, attribute = fixed[number]
+                only = self.tree.elements[place], attribute
+                links = [link for link in links if (link[-1].element, link[-1].attribute) == only]
             live[number] = {link[-1] for link in links}
             cells = {node: tuple(side.cell(node) for side in own) for node in live[number]}
             columns: list[str | int] = [] if parent is None else [parent]

@@ -50,7 +50,7 @@ class BlockCondition:
 @dataclass(frozen=True, slots=True, eq=False)
 class Pattern:
     """A block's number from 1, its stream (None: the results of a sub-query) and text; its items,
-    parents first, and its conditions.
+    parents first, and its conditions; `output` is the item whose node the block puts out.
 
     Those that hold are given by their places.  What always holds has no condition: `.`, and the
     root element of a stream alone.
@@ -61,6 +61,7 @@ class Pattern:
     text: str
     items: tuple[Item, ...]
     conditions: tuple[BlockCondition, ...]
+    output: int
 
     def nodes(
         self, tree: Tree, number: int, held: tuple[int, ...], *, alone: bool = False
@@ -140,12 +141,13 @@ def pattern_of(number: int, block: Block | SubQuery, wording: Wording) -> Patter
     """The tree pattern of the block of a number."""
     items: list[Item] = []
     conditions: list[BlockCondition] = []
+    output = 0
     if block.steps:
-        _add(items, conditions, None, block.steps, wording)
+        output = _add(items, conditions, None, block.steps, wording)
     else:
         items.append(Item(0, None, Step("/", "*", None, (), block.at)))
     stream = block.stream.text if isinstance(block, Block) else None
-    return Pattern(number, stream, wording.block(block), tuple(items), tuple(conditions))
+    return Pattern(number, stream, wording.block(block), tuple(items), tuple(conditions), output)
 
 
 def _add(
@@ -154,9 +156,11 @@ def _add(
     parent: int | None,
     steps: tuple[Step, ...],
     wording: Wording,
-) -> None:
-    """Adds a path: its steps, each followed by the paths in its filters that bind."""
+) -> int:
+    """Adds a path: its steps, each followed by the paths in its filters that bind; returns the
+    item of the last step."""
     relative = parent is not None
+    number = -1
     for index, step in enumerate(steps):
         number = len(items)
         items.append(Item(number, parent, step))
@@ -174,6 +178,7 @@ def _add(
         for branch in branches:
             _add(items, conditions, number, branch.steps, wording)
         parent = number
+    return number
 
 
 def _taken_apart(

@@ -264,8 +264,11 @@ def test_demo_shows_all_five_queries(folder: Path) -> None:
     done = xscl("demo", at=folder)
     assert done.returncode == 0
     for query in ("reviewed", "author_on_subject", "cross_post", "common_reference", "answered"):
-        assert f"\n{query}  " in "\n" + done.stdout
-    assert "152 documents, 0 skipped, 102 matches" in done.stderr
+        assert f"Z {query}  “" in done.stdout
+    assert "probably tell the same story.\n2026-06-02T05:40:00Z common_reference" in done.stdout
+    assert "\n5 queries at once: 102 matches" in done.stdout
+    assert " items/s." in done.stdout
+    assert xscl("demo", "--fast", at=folder).stdout.count("\n") == done.stdout.count("\n")
 
 
 def test_version(folder: Path) -> None:

@@ -1,0 +1,143 @@
+"""Matches as sentences: what a person reads, on a terminal and in a file."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.commands import started, xscl
+
+QUERIES = """\
+-- name: promo
+SELECT a, n FROM S/book[./title->t][./author->a]
+FOLLOWED BY {t = u AND a = w, 7 days} S/blog[./title->u][./author->w][./note->n];
+-- name: plain
+S/book[./title->t] JOIN {t = u} S/blog/title->u;
+-- name: alone
+S//note;
+"""
+DAY = 86_400
+BOOK = "<book><title>Streams\n that  Join</title><author>Ann</author><author>Joe</author></book>"
+BLOG = (
+    "<blog><title>Streams\n that  Join</title><author>Joe</author><link>http://x.example/1</link>"
+    "<note>read\u009b31m it\u202e</note></blog>"
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "q.xscl").write_text(QUERIES)
+    documents = [
+        {"id": "b1", "timestamp": 0, "xml": BOOK},
+        {"id": "w1", "timestamp": 2 * DAY + 3600, "xml": BLOG},
+    ]
+    (tmp_path / "e.jsonl").write_text("".join(json.dumps(one) + "\n" for one in documents))
+    return tmp_path
+
+
+def on_terminal(folder: Path, *arguments: str, **environment: str) -> str:
+    """What a command writes to a terminal."""
+    shown = pty_reading(folder, arguments, {"PATH": os.defpath, **environment})
+    return shown.replace("\r\n", "\n")
+
+
+def pty_reading(folder: Path, arguments: tuple[str, ...], environment: Mapping[str, str]) -> str:
+    ours, theirs = pty.openpty()
+    name = os.ttyname(theirs)
+
+    with started(*arguments, at=folder, environment=environment, around=_Terminal(name)) as one:
+        parts = b""
+        os.set_blocking(ours, False)
+        while not one.ended(0.02) or parts[-1:] == b"?":
+            parts += _available(ours)
+        parts += _available(ours)
+        assert one.process.exitcode == 0, parts
+    os.close(ours)
+    os.close(theirs)
+    return parts.decode()
+
+
+def _available(terminal: int) -> bytes:
+    read = b""
+    while True:
+        try:
+            read += os.read(terminal, 65_536)
+        except BlockingIOError:
+            return read
+
+
+class _Terminal:
+    """Makes a terminal the standard output of the process that runs in it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self) -> _Terminal:
+        return self
+
+    def __enter__(self) -> None:
+        os.dup2(os.open(self.name, os.O_RDWR | os.O_NOCTTY), 1)
+
+    def __exit__(self, *exception: object) -> None:
+        pass
+
+
+def test_a_match_is_a_sentence(folder: Path) -> None:
+    done = xscl("run", "q.xscl", "--events", "e.jsonl", "--format", "text", at=folder)
+    alone, plain, promo = sorted(done.stdout.splitlines())
+    assert promo == (
+        "1970-01-03T01:00:00Z promo  “Streams that Join” followed 2 days 1 hour later by "
+        "“Streams that Join” (http://x.example/1); t = u: “Streams that Join”; a = w: “Joe”; "
+        "n: “read\ufffd31m it\ufffd”"
+    )
+    assert plain == (
+        "1970-01-03T01:00:00Z plain  “Streams that Join” and, 2 days 1 hour later, "
+        "“Streams that Join”; t = u: “Streams that Join”"
+    )
+    assert alone == "1970-01-03T01:00:00Z alone  “Streams that Join” (http://x.example/1)"
+    assert re.search(r"query +matches\n(promo|plain|alone) +1\n", done.stderr)
+
+
+def test_a_pipe_and_a_file_get_json_lines_and_a_terminal_sentences(folder: Path) -> None:
+    run = ("run", "q.xscl", "--events", "e.jsonl")
+    assert xscl(*run, at=folder).stdout.startswith('{"id"')
+    xscl(*run, "-o", "out.jsonl", at=folder)
+    assert (folder / "out.jsonl").read_text().startswith('{"id"')
+    shown = on_terminal(folder, *run, TERM="xterm-256color")
+    assert "\x1b]8;" in shown
+    assert "http://x.example/1\x1b\\" in shown
+    assert "followed 2 days 1 hour later by" in shown
+    assert "\u009b" not in shown
+    assert "\u202e" not in shown
+    plain = on_terminal(folder, *run, TERM="xterm-256color", NO_COLOR="1")
+    assert not re.search(r"\x1b\[[0-9;]*3[0-9]", plain), "no colour"
+    for without in ("dumb", "linux"):
+        shown = on_terminal(folder, *run, TERM=without)
+        assert "\x1b]8;" not in shown
+        assert "(http://x.example/1)" in shown
+    lines = on_terminal(folder, *run, "--format", "jsonl", TERM="xterm")
+    assert "\u009b" not in lines
+    assert any("\u009b" in json.loads(line)["result"] for line in lines.splitlines())
+
+
+def test_the_nodes_of_a_match_say_which_values_it_joins(tmp_path: Path) -> None:
+    """Of a document of many items, those of the one item; of several values, the one selected."""
+    (tmp_path / "q.xscl").write_text(
+        "-- name: q\nSELECT x FROM S//i[k->x] JOIN {x = y OR x = z} R/r[a->y][b->z]"
+    )
+    events = [
+        {"stream": "S", "id": "s", "timestamp": 1,
+         "xml": "<s><i><k>1</k><k>2</k></i><i><k>3</k></i></s>"},
+        {"stream": "R", "id": "r", "timestamp": 1, "xml": "<r><a>1</a><a>3</a><b>2</b></r>"},
+    ]  # fmt: skip
+    (tmp_path / "e.jsonl").write_text("".join(json.dumps(one) + "\n" for one in events))
+    done = xscl("run", "q.xscl", "--events", "e.jsonl", "--format", "text", at=tmp_path)
+    assert sorted(line.partition("; ")[2] for line in done.stdout.splitlines()) == [
+        "x = y: “1”", "x = y: “3”", "x = z: “2”",
+    ]  # fmt: skip

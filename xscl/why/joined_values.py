@@ -1,0 +1,100 @@
+"""The values that a match's documents have in common: what its equalities hold for, at its nodes.
+
+A match says which documents, and the nodes that its query puts out and selects; the joined
+variables need not be among these.  The blocks are judged on the documents as `why` judges them,
+with those nodes held fast, and each equality after all other comparisons: what it holds for then is
+part of an assignment of the whole query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from xscl.documents.document import Document, is_streamed
+from xscl.errors import XSCLError
+from xscl.why.blocks import JudgedBlock
+from xscl.why.comparisons import Ground, judge_comparison, narrowed_by, needed_after
+from xscl.why.conditions import Conditions, Conjunct
+from xscl.why.findings import Values
+from xscl.why.patterns import Pattern
+from xscl.why.relations import Relation
+
+__all__ = ["Joined", "Place", "joined_values"]
+
+Place = tuple[int, str | None]
+"""A node of a document: the number of an element, and the name of its attribute."""
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """An equality between documents, as it is written, the variables that it names, and the values
+    for which it holds."""
+
+    text: str
+    variables: tuple[str, ...]
+    values: Values
+
+
+def joined_values(
+    conditions: Conditions,
+    documents: Sequence[Document],
+    outputs: Sequence[Place],
+    variables: Mapping[str, Place],
+) -> list[Joined]:
+    """The joined values of a match, given the document and the output node of each block and the
+    nodes of some variables; none where a document is too large to be looked at again."""
+    if not any(map(_equalities, conditions.disjuncts)) or any(map(is_streamed, documents)):
+        return []
+    relations: list[Relation] = []
+    try:
+        for number, (pattern, document) in enumerate(
+            zip(conditions.patterns, documents, strict=True)
+        ):
+            judged = _judged(pattern, document)
+            fixed = {pattern.output: outputs[number]}
+            fixed |= {
+                item.number: place
+                for item in pattern.items
+                if (place := variables.get(item.variable or "")) is not None
+            }
+            relations += judged.relations(conditions.sides(number), fixed)
+        for disjunct in conditions.disjuncts:
+            found = _of_disjunct(disjunct, relations)
+            if found is not None:
+                return found
+    except XSCLError:
+        # More assignments than can be kept apart.
+        pass
+    return []
+
+
+# Matches that are read one after another tend to have documents in common.
+@lru_cache(maxsize=64)
+def _judged(pattern: Pattern, document: Document) -> JudgedBlock:
+    return JudgedBlock.of(pattern, document)
+
+
+def _equalities(disjunct: Sequence[Conjunct]) -> list[Conjunct]:
+    return [c for c in disjunct if c.operator == "=" and c.block is None and len(c.operands) == 2]
+
+
+def _of_disjunct(
+    disjunct: Sequence[Conjunct], relations: Sequence[Relation]
+) -> list[Joined] | None:
+    """The joined values of a disjunct, None of one that does not hold."""
+    found = []
+    for equality in _equalities(disjunct):
+        left = relations
+        order = [*(c for c in disjunct if c is not equality), equality]
+        for place, conjunct in enumerate(order[:-1], start=1):
+            left, pairs = narrowed_by(conjunct, left, needed_after(order[place:]))
+            if not pairs:
+                return None
+        finding, _ = judge_comparison(equality, left, (), Ground(left))
+        if not finding.holds or finding.left is None:
+            return None
+        names = tuple(side.variable for side in equality.operands)
+        found.append(Joined(equality.text, names, finding.left))
+    return found
