@@ -9,6 +9,7 @@ logarithmic in the number of different windows.
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterator
 
 from join_stage.constraints import FOREVER, TimeConstraint
 
@@ -34,6 +35,9 @@ class Widest:
 
     def __bool__(self) -> bool:
         return bool(self._counts)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._counts)
 
     @property
     def largest(self) -> int:

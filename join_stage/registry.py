@@ -207,6 +207,10 @@ class Registry:
         """The spines that can be reached after their time, and for how long."""
         return {spine: reach.largest for spine, reach in self._reaches.items()}
 
+    def windows(self) -> set[int]:
+        """The windows of all queries, in microseconds; FOREVER is one without end."""
+        return set[int]().union(*self._reaches.values())
+
     def counts(self) -> dict[str, int]:
         """The number of queries, of their rows, value joins, plans and templates."""
         return {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import sys
 import threading
 import tty
 from collections.abc import Iterator
@@ -14,6 +15,8 @@ from functools import partial
 from tests.commands import Around
 
 __all__ = ["Screen", "terminal"]
+
+_KEPT: list[object] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,4 +66,8 @@ def _attached(name: str, streams: tuple[int, ...]) -> Iterator[None]:
     opened = os.open(name, os.O_RDWR | os.O_NOCTTY)
     for stream in streams:
         os.dup2(opened, stream)
+        # What was opened as a file would seek; dropped, it would close what is open now.
+        place = "stdout" if stream == 1 else "stderr"
+        _KEPT.append(getattr(sys, place))
+        setattr(sys, place, open(stream, "w", 1, encoding="utf-8", closefd=False))  # noqa: SIM115
     yield

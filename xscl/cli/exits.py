@@ -1,8 +1,8 @@
 """How a command ends: a message on standard error and an exit code; in order by an interrupt, at
 once by a second one.
 
-0 done; 1 the run failed; 2 wrong usage or a bad query; 3 `--strict` and documents were skipped;
-130 interrupted.
+0 done; 1 the run failed: a file, the state, every feed or every document; 2 wrong usage or a bad
+query; 3 `--strict` and documents were skipped; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ __all__ = ["STANDARD_OUTPUT", "ended_by_signals", "run_command"]
 
 STANDARD_OUTPUT = "standard output"
 """Its name, where a failure names a file."""
+
+_FINISHING = "ending once the batch under way is finished; interrupt again to end at once"
 
 
 def run_command(command: click.Command) -> None:
@@ -68,6 +70,7 @@ def ended_by_signals(ends: Sequence[Callable[[], None]]) -> Iterator[threading.E
             at_once.set()
             raise KeyboardInterrupt
         stopped.set()
+        _tell(_FINISHING)
         for end in ends:
             end()
 
@@ -82,3 +85,10 @@ def ended_by_signals(ends: Sequence[Callable[[], None]]) -> Iterator[threading.E
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _tell(text: str) -> None:
+    """Writes a line from a signal handler, which no stream's lock may keep."""
+    over = "\r\x1b[2K" if os.isatty(2) else ""
+    with contextlib.suppress(OSError):
+        os.write(2, f"{over}{text}\n".encode())

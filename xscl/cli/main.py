@@ -9,7 +9,7 @@ import click
 from xscl.cli.check import check, explain
 from xscl.cli.demo import demo
 from xscl.cli.exits import run_command
-from xscl.cli.feeds import feeds
+from xscl.cli.feeds.show import feeds
 from xscl.cli.ingest import ingest
 from xscl.cli.run import run
 from xscl.cli.state import state

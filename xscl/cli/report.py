@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from collections import Counter
@@ -58,6 +59,16 @@ class Terminal:
         if self._progress.live.is_started:
             self._progress.stop()
 
+    @contextlib.contextmanager
+    def aside(self) -> Iterator[None]:
+        """Takes the progress off while standard output may be written to the same terminal."""
+        between = self._progress.live.is_started and sys.stdout.isatty()
+        if between:
+            self._progress.stop()
+        yield
+        if between:
+            self._progress.start()
+
     def __enter__(self) -> Self:
         self._progress.start()
         return self
@@ -74,7 +85,8 @@ class Terminal:
 class Report(Terminal):
     """Counts documents and matches; shows progress where standard error is a terminal, and
     matches do not come between.  Documents that cannot be read are added to the file
-    `dead_letters`, where one is given."""
+    `dead_letters`, where one is given.  Once it is closed, `fruitless` says whether there were
+    documents and all of them were skipped."""
 
     def __init__(self, console: Console, *, alone: bool, dead_letters: str | None = None) -> None:
         super().__init__(console, alone=alone, beginning="reading …")
@@ -85,6 +97,8 @@ class Report(Terminal):
         self.matches = 0
         self._unwritten: OSError | None = None
         self.by_query: Counter[str] = Counter()
+        self.fruitless = False
+        self.how_far = self._counts
         self._unread: Counter[str] = Counter()
         self._before = (0, 0, 0)
 
@@ -129,7 +143,10 @@ class Report(Terminal):
         if self._unwritten is not None:
             raise self._unwritten
         self.matches += matches
-        self.show(f"{counted(self.read, 'document')}, {counted(self.matches, 'match')}")
+        self.show(self.how_far())
+
+    def _counts(self) -> str:
+        return f"{counted(self.read, 'document')}, {counted(self.matches, 'match')}"
 
     def tally(self, matches: Iterable[Match]) -> None:
         """Counts matches by their queries."""
@@ -157,6 +174,8 @@ class Report(Terminal):
             "late": engine.skipped.late - late,
         }
         skipped = sum(reasons.values())
+        # Duplicates have been taken before.
+        self.fruitless = not documents and skipped > reasons["duplicate"]
         why = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items() if count)
         rate = documents / seconds if seconds else 0
         self.say(

@@ -164,7 +164,8 @@ def run(
         if output is not None and not in_place(output):
             anew = keeper is None and form not in FEED_FORMS
             report.say(fate_of(output, dropped=dropped() and anew, anew=anew or form == "counts"))
-    return 130 if stopped.is_set() else 2 if bad else 3 if strict and skipped else 0
+    skips = 3 if strict and skipped else int(report.fruitless)
+    return 130 if stopped.is_set() else 2 if bad else skips
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from rich.console import Console
 
 from xscl.cli.ends import check_ends, default_store
 from xscl.cli.exits import ended_by_signals
+from xscl.cli.feeds.feed_report import FeedReport
 from xscl.cli.options import (
     ALLOW_PRIVATE,
     CONTACT,
@@ -51,8 +52,8 @@ from xscl.feeds import Rules, parse_feed
 from xscl.garbage import collect_rarely
 from xscl.matches.match import Match
 from xscl.polling.clock import SystemClock
-from xscl.polling.poller import Poller
-from xscl.polling.state import Policy
+from xscl.polling.poller import Poller, history
+from xscl.polling.state import FeedState, Policy
 from xscl.polling.store import Store
 from xscl.polling.watched_feeds import watched_feeds
 from xscl.sinks.deliveries import Deliveries, Delivery
@@ -101,8 +102,7 @@ def _delivery_options(command: Command) -> Command:
 @click.option(
     "--lateness",
     type=Duration(),
-    default="1 day",
-    show_default=True,
+    show_default="the widest window of the queries that ends, a day at least",
     help="How late a document may arrive and still be joined.",
 )
 @PARAMS
@@ -157,25 +157,29 @@ def watch(
     check_ends()
     with contextlib.ExitStack() as stack:
         report = stack.enter_context(
-            Report(Console(stderr=True), alone=False, dead_letters=dead_letters)
+            Report(Console(stderr=True), alone=True, dead_letters=dead_letters)
         )
         texts = read_texts(queries, params)
-        late = "INF" if lateness is None else to_seconds(lateness)
+        given = click.get_current_context().get_parameter_source("lateness")
+        follows = given is ParameterSource.DEFAULT
+        late = None if lateness is None else to_seconds(lateness)
+        bound = None if follows else "INF" if late is None else late
         engine = stack.enter_context(
-            open_engine(state, late, report.skip, dry_run=dry_run, memory=memory)
+            open_engine(state, bound, report.skip, dry_run=dry_run, memory=memory)
         )
         if dry_run:
             return tell_plan(engine, texts, click.echo)
-        bad = take_queries(engine, texts, _say)
+        bad = take_queries(engine, texts, report.say)
         if not engine.subscriptions:
             return 2
         check_stream(engine, stream)
+        if follows:
+            late = engine.follow_windows()
         collect_rarely()
-        report.begin(engine)
         with _usage():
             agent = _agent(contact)
             proxies = ProxySettings.of_environment()
-            polled = watched_feeds(sources, lambda problem: _say(f"skipped: {problem}"))
+            polled = watched_feeds(sources, lambda problem: report.say(f"skipped: {problem}"))
             takers = _takers(taking, agent, proxies)
             tell = _telling(engine, stack, form, output, queries, silent=bool(takers))
             policy = _policy(every, once=once)
@@ -189,6 +193,17 @@ def watch(
         else:
             assert keeper is not None
             remembering = PolledFeeds(keeper, engine.transaction)
+        engine.count(history(remembering, polled), batch=5000)
+        report.begin(engine)
+        feeds = FeedReport(report.say)
+
+        def not_delivered(match: str, problem: str) -> None:
+            report.say(f"match {match} was not delivered: {problem}")
+
+        def answered(state: FeedState) -> None:
+            feeds.answered(state)
+            report.found(0)
+
         poller = Poller(
             polled,
             remembering,
@@ -198,19 +213,25 @@ def watch(
             policy,
             seed=random.randrange(2**32),
             updates=updates,
-            on_error=lambda state: _say(f"feed {state.address}: {state.error}"),
+            watermark=engine.watermark,
+            on_error=feeds.failed,
+            on_answer=answered,
         )
-        deliveries = {sink: Deliveries(taker, _not_delivered) for sink, taker in takers.items()}
+        report.how_far = lambda: feeds.status(len(polled), poller.next_fetch, report.matches)
+        report.found(0)
+        feeds.begin(poller.not_due)
+        deliveries = {sink: Deliveries(taker, not_delivered) for sink, taker in takers.items()}
         hurries = [delivery.hurry for delivery in deliveries.values()]
         stopped = stack.enter_context(ended_by_signals([poller.stop, *hurries]))
         outbox = Outbox(keeper, deliveries)
         outbox.hand_over_again()
-        engine.count(poller.history(), batch=5000)
         for envelopes in poller.polls():
             with engine.transaction():
+                poller.pass_over(feeds.late(envelopes, engine.watermark, late))
                 matches = published(engine, report.watch(engine, envelopes), stream)
                 report.tally(matches)
-                tell(matches)
+                with report.aside():
+                    tell(matches)
                 if keeper is not None:
                     poller.save()
                 waiting = outbox.keep(matches)
@@ -220,16 +241,11 @@ def watch(
             delivery.close()
         report.close(engine, table=form == TEXT)
         if output is not None:
-            _say(fate_of(output, dropped=False, anew=False))
-    return 130 if stopped.is_set() else 2 if bad else 0
-
-
-def _say(text: str) -> None:
-    click.echo(text, err=True)
-
-
-def _not_delivered(match: str, problem: str) -> None:
-    _say(f"match {match} was not delivered: {problem}")
+            report.say(fate_of(output, dropped=False, anew=False))
+        unread = all(one.error for one in poller.states.values())
+        if unread:
+            report.say("no feed could be read")
+    return 130 if stopped.is_set() else 2 if bad else int(unread or report.fruitless)
 
 
 def _takers(

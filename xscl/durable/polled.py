@@ -12,7 +12,7 @@ from dataclasses import replace
 from xscl.durable.keeper import Keeper
 from xscl.polling.news import SeenItem
 from xscl.polling.state import FeedState
-from xscl.polling.store import Changes, Envelope, read_feeds, read_seen
+from xscl.polling.store import Changes, Envelope, Key, read_feeds, read_late, read_seen
 
 __all__ = ["PolledFeeds"]
 
@@ -33,6 +33,10 @@ class PolledFeeds:
     def seen(self) -> dict[tuple[str, str], list[SeenItem]]:
         """The items seen, by address and stream, in the order of seeing."""
         return read_seen(self._keeper.file.connection)
+
+    def late(self) -> dict[Key, float]:
+        """The items seen that came too late to be published, and their times."""
+        return read_late(self._keeper.file.connection)
 
     def documents(self, keys: Sequence[tuple[str, str]]) -> Iterator[Envelope]:
         """None: the engine has them."""

@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Literal, overload
 
 from join_stage import JoinProcessor, Strategies
+from join_stage.constraints import FOREVER
 from xpath_stage import Strings, Witnesses, XPathEvaluator
 from xscl.documents.batches import in_batches
 from xscl.documents.bodies import Bodies
@@ -47,7 +48,7 @@ from xscl.queries.stage_registration import StageRegistration
 from xscl.queries.subscription import Subscription
 from xscl.sources.tables import envelopes as envelopes_of
 from xscl.stream_names import is_internal
-from xscl.times import duration
+from xscl.times import duration, to_seconds
 from xscl.version import __version__
 from xscl.why import Funnel, Why, funnel, why
 
@@ -377,6 +378,26 @@ class Engine:
         """Whether any query reads a stream."""
         with self._transactions.asking():
             return self._queries.graph.read[stream] > 0
+
+    @property
+    def watermark(self) -> float | None:
+        """The time (seconds) before which documents are late; None while none is."""
+        with self._transactions.asking():
+            mark = self._intake.watermark
+            return None if mark is None else to_seconds(mark)
+
+    def follow_windows(self, least: float | str = "1 day") -> float | None:
+        """Makes the lateness the widest window that ends of the present queries, `least` where
+        that is more; and none where all windows are without end, for what these read is held for
+        good anyway.  Returns it, in seconds."""
+        with self._transactions.changing():
+            windows, shortest = self._join.registry.windows(), _lateness(least)
+            ends = windows - {FOREVER}
+            if shortest is None or windows == {FOREVER}:
+                self._intake.lateness = None
+                return None
+            self._intake.lateness = max(ends | {shortest})
+            return to_seconds(self._intake.lateness)
 
     # What it knows of itself
 

@@ -14,12 +14,12 @@ from urllib.parse import urlsplit
 
 from xscl.polling import transitions
 from xscl.polling.schedule import Schedule
-from xscl.polling.state import FeedState, Policy
+from xscl.polling.state import DAY, FeedState, Policy
 from xscl.polling.transitions import FeedNotes
 from xscl.web.exchange import Response, Validators
 from xscl.web.headers import retry_after
 
-__all__ = ["Answer", "Failed", "Fetch", "Parsed", "Polling"]
+__all__ = ["Answer", "Failed", "Fetch", "Forbidden", "Parsed", "Polling"]
 
 _BUSY = frozenset({429, 503})
 
@@ -48,7 +48,14 @@ class Failed:
     reason: str
 
 
-Answer = Parsed | Response | Failed
+@dataclass(frozen=True, slots=True)
+class Forbidden:
+    """No answer, because nobody allows us to ask."""
+
+    reason: str
+
+
+Answer = Parsed | Response | Failed | Forbidden
 """What came back; a plain Response is one without a feed: 304, or an error."""
 
 
@@ -109,7 +116,8 @@ class Polling:
             wait += retry_after(answer.headers, now)
         self._schedule.finish(_host(fetch.url), wait)
         if not (state.gone or self._policy.once):
-            self._await(state)
+            # What is forbidden stays so while we run, unless names change their addresses.
+            self._await(state, now + DAY)
         return state
 
     def _after(self, state: FeedState, answer: Answer, now: float) -> FeedState:
@@ -126,9 +134,11 @@ class Polling:
                 return transitions.refused(state, answer, now, self._policy, jitter)
             case Failed(reason):
                 return transitions.failed(state, reason, now, self._policy, jitter)
+            case Forbidden(reason):
+                return transitions.forbidden(state, reason)
 
-    def _await(self, state: FeedState) -> None:
-        due = float("-inf") if state.next_fetch is None else state.next_fetch
+    def _await(self, state: FeedState, unsaid: float = float("-inf")) -> None:
+        due = unsaid if state.next_fetch is None else state.next_fetch
         self._schedule.add(state.address, _host(state.url), due)
 
 

@@ -14,10 +14,10 @@ from typing import Protocol
 from xscl.feeds import NotAFeed
 from xscl.feeds.items import ParsedFeed
 from xscl.polling.clock import Clock
-from xscl.polling.core import Answer, Failed, Fetch, Parsed, Polling
+from xscl.polling.core import Answer, Failed, Fetch, Forbidden, Parsed, Polling
 from xscl.polling.state import FeedState, Policy
 from xscl.web.exchange import Response
-from xscl.web.retrieval import Retrieval, RetrievalError
+from xscl.web.retrieval import ForbiddenAddress, Retrieval, RetrievalError
 from xscl.web.targets import Credentials
 
 __all__ = ["Fetched", "Fetching", "Parser"]
@@ -106,6 +106,11 @@ class Fetching:
         """The addresses of the feeds that may be fetched at a time, as far as it is up to them."""
         return self._polling.due(now)
 
+    @property
+    def next_start(self) -> float | None:
+        """When the next fetch may start; None if only an answer can change that."""
+        return self._polling.next_start()
+
     def stop(self) -> None:
         """Ends it once the answers that are there have been taken; may be called from anywhere, a
         signal handler too."""
@@ -158,6 +163,8 @@ class Fetching:
         address = fetch.address
         try:
             response = self._retrieval(fetch.url, fetch.validators, self._credentials.get(address))
+        except ForbiddenAddress as error:
+            return _Answered(address, Forbidden(str(error)))
         except RetrievalError as error:
             return _Answered(address, Failed(str(error)))
         if response.status != 200:

@@ -6,7 +6,7 @@ comes again after a crash, with the same ids.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from xscl.feeds.items import ParsedFeed
@@ -19,15 +19,23 @@ from xscl.polling.watched_feeds import WatchedFeed
 from xscl.web.exchange import Validators
 from xscl.web.retrieval import Retrieval
 
-__all__ = ["Poller"]
+__all__ = ["Poller", "history"]
+
+
+def history(store: FeedStore, feeds: Iterable[WatchedFeed]) -> Iterator[Envelope]:
+    """The documents that were published of some feeds in earlier runs, in order of time."""
+    return store.documents([(feed.address, stream) for feed in feeds for stream in feed.folders])
 
 
 class Poller:
     """Polls feeds and yields their new items, as envelopes.
 
     `updates` makes an edited item a document of its own, a new version.  `on_error` gets
-    the state of each feed whose fetch failed.  States and items are saved at most every
-    `save_every` seconds: saving costs what opening the file costs.
+    the state of each feed whose fetch failed, `on_answer` that of each that has answered.  States
+    and items are saved at most every `save_every` seconds: saving costs what opening a file costs.
+
+    Items that an earlier run has passed over as too late (`pass_over`) are new again if they are
+    not earlier than the `watermark` (seconds; None: whatever their time).
     """
 
     def __init__(
@@ -42,7 +50,9 @@ class Poller:
         seed: int,
         updates: bool = False,
         save_every: float = 5.0,
+        watermark: float | None = None,
         on_error: Callable[[FeedState], object],
+        on_answer: Callable[[FeedState], object] = lambda state: None,
     ) -> None:
         self._feeds = {feed.address: feed for feed in feeds}
         self._store = store
@@ -50,6 +60,8 @@ class Poller:
         self._once = policy.once
         self._updates = updates
         self._on_error = on_error
+        self._on_answer = on_answer
+        self._take_back(watermark)
         self._seen = {key: Seen(items) for key, items in store.seen().items()}
         known = store.feeds()
         states = [self._start_from(feed, known.get(feed.address)) for feed in self._feeds.values()]
@@ -63,6 +75,8 @@ class Poller:
             seed=seed,
         )
         self._waiting = set(self._fetching.due(clock.now()))
+        self.not_due = [state for state in states if state.address not in self._waiting]
+        """The states of the feeds that may not be fetched yet, or not at all, at the start."""
         self._changes = Changes()
         self._save_every = save_every
         self._saved = clock.now()
@@ -72,11 +86,10 @@ class Poller:
         """The state of each feed, by address."""
         return self._fetching.states
 
-    def history(self) -> Iterator[Envelope]:
-        """The documents that were published of these feeds in earlier runs, in order of time."""
-        return self._store.documents(
-            [(feed.address, stream) for feed in self._feeds.values() for stream in feed.folders]
-        )
+    @property
+    def next_fetch(self) -> float | None:
+        """When the next fetch may start; None if one is under way."""
+        return self._fetching.next_start
 
     def stop(self) -> None:
         """Ends `polls` at its next step; may be called from anywhere, a signal handler too."""
@@ -97,6 +110,10 @@ class Poller:
                 yield sorted(envelopes, key=_time)
         self.save()
 
+    def pass_over(self, late: Sequence[Envelope]) -> None:
+        """Of the last poll these documents came too late."""
+        self._changes.pass_over(late)
+
     def _next(self) -> Fetched | None:
         """The next answer; None when fetching is over."""
         while not self._fetching.over:
@@ -113,6 +130,7 @@ class Poller:
         self._changes.feeds[state.address] = state
         if state.error is not None:
             self._on_error(state)
+        self._on_answer(state)
         if fetched.feed is None:
             return []
         envelopes: list[Envelope] = []
@@ -147,6 +165,20 @@ class Poller:
             self._store.save(self._changes)
             self._changes = Changes()
         self._saved = self._clock.now()
+
+    def _take_back(self, watermark: float | None) -> None:
+        """Forgets items that came too late for an earlier run, and no longer do; their feeds must
+        come whole."""
+        changes, known = Changes(), self._store.feeds()
+        for key, time in self._store.late().items():
+            address, stream, _ = key
+            feed = self._feeds.get(address)
+            if feed and stream in feed.folders and (watermark is None or time >= watermark):
+                changes.forget(key)
+                if state := known.get(address):
+                    changes.feeds[address] = replace(state, validators=Validators())
+        if changes:
+            self._store.save(changes)
 
     def _start_from(self, feed: WatchedFeed, known: FeedState | None) -> FeedState:
         """The state of a feed to begin with; one that a stream reads for the first time must come

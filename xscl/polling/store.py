@@ -40,6 +40,7 @@ __all__ = [
     "Store",
     "create_feeds",
     "read_feeds",
+    "read_late",
     "read_seen",
     "save_feeds",
 ]
@@ -87,12 +88,13 @@ _SEEN = pa.schema(
 @dataclass(frozen=True, slots=True)
 class SeenDocument:
     """An item that was seen in a stream's feed; `envelope` as it was published, None if it was
-    not: only what is remembered of it has changed."""
+    not: only what is remembered of it has changed, or its time (`late`) was too early."""
 
     address: str
     stream: str
     item: SeenItem
     envelope: Envelope | None
+    late: float | None = None
 
 
 Key = tuple[str, str, str]
@@ -119,6 +121,13 @@ class Changes:
         self.seen[key] = seen
         self.forgotten.discard(key)
 
+    def pass_over(self, late: Sequence[Envelope]) -> None:
+        """Documents that were given out came too late: nothing has been made of them."""
+        times = {id(envelope): float(str(envelope["timestamp"])) for envelope in late}
+        for key, seen in self.seen.items() if late else ():
+            if (time := times.get(id(seen.envelope))) is not None:
+                self.seen[key] = replace(seen, envelope=None, late=time)
+
     def forget(self, key: Key) -> None:
         """An item need not be remembered any more."""
         self.seen.pop(key, None)
@@ -133,6 +142,9 @@ class FeedStore(Protocol):
 
     def seen(self) -> dict[tuple[str, str], list[SeenItem]]:
         """The items seen, by address and stream, in the order of seeing."""
+
+    def late(self) -> dict[Key, float]:
+        """The items seen that came too late to be published, and their times."""
 
     def documents(self, keys: Sequence[tuple[str, str]]) -> Iterator[Envelope]:
         """The documents that were published of some feeds, as far as they are to be again."""
@@ -190,6 +202,11 @@ class Store:
         """The items seen, by address and stream, in the order of seeing."""
         with self._open(read_only=True) as connection:
             return read_seen(connection)
+
+    def late(self) -> dict[Key, float]:
+        """The items seen that came too late to be published, and their times."""
+        with self._open(read_only=True) as connection:
+            return read_late(connection)
 
     def counts(self) -> dict[str, int]:
         """How many items are remembered of each feed, by address."""
@@ -265,6 +282,15 @@ def read_seen(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], li
     return found
 
 
+def read_late(connection: duckdb.DuckDBPyConnection) -> dict[Key, float]:
+    """The items seen that came too late to be published, and their times."""
+    rows = connection.execute(
+        "SELECT address, stream, identity, time FROM seen "
+        "WHERE time IS NOT NULL AND document IS NULL"
+    ).fetchall()
+    return {(address, stream, identity): time for address, stream, identity, time in rows}
+
+
 def save_feeds(connection: duckdb.DuckDBPyConnection, changes: Changes) -> None:
     """Writes changes, in a transaction that is open."""
     feeds = pa.Table.from_pylist([_row(state) for state in changes.feeds.values()], _FEEDS)
@@ -321,7 +347,8 @@ def _state(row: dict[str, Any]) -> FeedState:
 
 
 def _seen_row(seen: SeenDocument) -> dict[str, object]:
-    document = when = None
+    document = None
+    when: object = seen.late
     if seen.envelope is not None:
         when = seen.envelope["timestamp"]
         document = zlib.compress(json.dumps(seen.envelope, ensure_ascii=False).encode())

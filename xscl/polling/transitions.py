@@ -16,7 +16,7 @@ from xscl.polling.state import DAY, FeedState, Policy
 from xscl.web.exchange import Response, Validators
 from xscl.web.headers import fresh_for, retry_after
 
-__all__ = ["FeedNotes", "failed", "not_modified", "refused", "succeeded"]
+__all__ = ["FeedNotes", "failed", "forbidden", "not_modified", "refused", "succeeded"]
 
 _SHORTEST_BACK_OFF = 60.0
 _LONGEST_BACK_OFF = DAY
@@ -90,6 +90,12 @@ def failed(
         last_fetch=now,
         next_fetch=after_skips(now + max(delay, wait), state.skip_hours, state.skip_days),
     )
+
+
+def forbidden(state: FeedState, reason: str) -> FeedState:
+    """Nobody allows us to ask: no failure of the feed's, which whoever allows it may read at
+    once."""
+    return replace(state, failures=0, error=reason, next_fetch=None)
 
 
 def _well(state: FeedState, headers: Mapping[str, bytes], now: float, policy: Policy) -> FeedState:

@@ -23,7 +23,7 @@ from xscl.web.network import Deadline, Network, RefusedAddress, Resolve, resolve
 from xscl.web.proxies import ProxySettings
 from xscl.web.targets import BadAddress, Credentials, Target, redirected, target
 
-__all__ = ["HTTPRetrieval", "Retrieval", "RetrievalError", "user_agent"]
+__all__ = ["ForbiddenAddress", "HTTPRetrieval", "Retrieval", "RetrievalError", "user_agent"]
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _PERMANENT = frozenset({301, 308})
@@ -36,6 +36,10 @@ _FEEDS = (
 
 class RetrievalError(Exception):
     """No answer that can be used, and why."""
+
+
+class ForbiddenAddress(RetrievalError):
+    """An address that is not connected to as long as nobody allows it."""
 
 
 class Retrieval(Protocol):
@@ -93,7 +97,9 @@ class HTTPRetrieval:
         """
         try:
             return self._follow(url, validators, credentials)
-        except (BadAddress, BodyError, RefusedAddress) as error:
+        except RefusedAddress as error:
+            raise ForbiddenAddress(str(error)) from error
+        except (BadAddress, BodyError) as error:
             raise RetrievalError(str(error)) from error
         except (httpcore.TimeoutException, TimeoutError) as error:
             raise RetrievalError("the server took too long") from error

@@ -174,7 +174,7 @@ def test_files_that_are_no_documents(folder: Path) -> None:
     assert "document 'empty.xml' of stream 'S': it is empty" in done.stderr
     assert "document 'text.xml' of stream 'S': line 1, column 1" in done.stderr
     feeds = xscl("run", "q.xscl", "--feed", "S=empty.xml", "--feed", "S=text.xml", at=folder)
-    assert feeds.returncode == 0
+    assert feeds.returncode == 1, "nothing could be read"
     assert "2 skipped (2 malformed)" in feeds.stderr
 
 

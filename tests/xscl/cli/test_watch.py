@@ -87,13 +87,6 @@ def test_items_of_the_first_poll_are_one_poll_in_order_of_time(
     assert found(once(server, folder).stdout) == ["all", "follow-up"]
 
 
-def test_private_addresses_are_refused_unless_allowed(server: Server, folder: Path) -> None:
-    done = xscl("watch", "q.xscl", "--feed", f"S={server.url('/s')}", "--once", at=folder)
-    assert done.returncode == 0
-    assert "127.0.0.1, which is not of the public Internet" in done.stderr
-    assert not server.requests
-
-
 def test_a_period_may_be_in_minutes_as_usual(server: Server, folder: Path) -> None:
     server.site["/s"] = Reply(body=FIRST)
     assert once(server, folder, "--every", "10m").returncode == 0

@@ -1,0 +1,91 @@
+"""The report of a watch on its feeds: those that fail, are not due, or came too late, a line each;
+and how far polling is, as a line of progress."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+
+from xscl.counts import counted
+from xscl.polling.state import DAY, FeedState
+from xscl.polling.store import Envelope
+from xscl.times import from_timestamp, moment, span
+
+__all__ = ["FeedReport"]
+
+_SHOWN = 20
+
+
+class FeedReport:
+    """Says of each feed what its reader must know; `say` prints a line that stays."""
+
+    def __init__(self, say: Callable[[str], object]) -> None:
+        self._say = say
+        self._failing: set[str] = set()
+
+    def begin(self, not_due: Iterable[FeedState]) -> None:
+        """Says which feeds are not due at the start, and when they are."""
+        states = list(not_due)
+        failing = [state for state in states if state.error]
+        well = [state for state in states if not state.error]
+        for state in failing[:_SHOWN]:
+            self._say(f"feed {state.address}: not read: {_when(state)}; {state.error}")
+        if hidden := failing[_SHOWN:]:
+            self._say(f"{counted(len(hidden), 'more feed')} not read for earlier failures")
+        if len(well) == 1:
+            self._say(f"feed {well[0].address}: not due, {_when(well[0])}")
+        elif well:
+            first = min(well, key=lambda state: state.next_fetch or 0.0)
+            self._say(f"{counted(len(well), 'feed')} not due, {_when(first)}")
+        self._failing = {state.address for state in failing}
+
+    def failed(self, state: FeedState) -> None:
+        """Says that a feed could not be read."""
+        self._say(f"feed {state.address}: {state.error}")
+
+    def answered(self, state: FeedState) -> None:
+        """Notes whether a feed can be read."""
+        (self._failing.add if state.error else self._failing.discard)(state.address)
+
+    def late(
+        self, envelopes: Sequence[Envelope], watermark: float | None, lateness: float | None
+    ) -> list[Envelope]:
+        """The documents of a poll that are too late; says of which feeds they are, and which
+        option would take them.  They are in order of time, so none of them makes another late."""
+        if watermark is None or lateness is None:
+            return []
+        late = [one for one in envelopes if _time(one) < from_timestamp(watermark)]
+        by_feed = defaultdict[str, list[int]](list)
+        for one in late:
+            by_feed[str(one["id"]).partition("#")[0]].append(_time(one))
+        for address, times in by_feed.items():
+            days = math.ceil((watermark + lateness - min(times) / 1e6) / DAY)
+            self._say(
+                f"feed {address}: {counted(len(times), 'item')} too late, from "
+                f"{moment(min(times))} on: more than {span(from_timestamp(lateness))} before the "
+                f"latest item; start again with --lateness '{counted(days, 'day')}' to have them"
+            )
+        return late
+
+    def status(self, feeds: int, next_fetch: float | None, matches: int) -> str:
+        """How far it is, on one line."""
+        failing = f" ({len(self._failing):,} failing)" if self._failing else ""
+        now = time.time()
+        if next_fetch is None or next_fetch <= now:
+            polling = "polling"
+        else:
+            when = moment(int(next_fetch) * 1_000_000)
+            polling = f"next poll at {when if next_fetch > now + DAY else when.split()[1]}"
+        return f"{counted(feeds, 'feed')}{failing}, {polling}, {counted(matches, 'match')}"
+
+
+def _when(state: FeedState) -> str:
+    if state.gone or state.next_fetch is None:
+        return "never again"
+    return f"next at {moment(int(state.next_fetch) * 1_000_000)}"
+
+
+def _time(envelope: Envelope) -> int:
+    return from_timestamp(envelope["timestamp"])
