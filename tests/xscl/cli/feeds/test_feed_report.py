@@ -182,7 +182,7 @@ def test_a_terminal_shows_how_far_polling_is_until_it_is_interrupted(
     with (
         terminal() as screen,
         started(
-            *("watch", "q.xscl", *feeds, "--allow-private"),
+            *("watch", "q.xscl", *feeds, "--allow-private", "--format", "jsonl"),
             at=folder,
             environment={**os.environ, "TERM": "xterm"},
             around=screen.around(1, 2),
