@@ -15,7 +15,8 @@ A text's way, in order:
 
 Beside it: the nodes of a tree (syntax.py), walks over queries (walk.py) and over the conditions of
 filters (conditions.py), a tree as text again (unparse.py), whether two queries say the same
-(same_query.py), the sentences of errors (problems.py; of syntax errors: problem_words.py).
+(same_query.py), the sentences of errors (problems.py; of syntax errors: problem_words.py,
+other_languages.py).
 
 The language is that of chapter 6 of the thesis.
 """

@@ -20,6 +20,7 @@ from xscl.language.checks.limits import too_long
 from xscl.language.checks.names import AFTER_STREAM, END_OF_WORD, NAME, RESERVED, STRING, unquoted
 from xscl.language.constructor import construct
 from xscl.language.json_constructor import construct_json
+from xscl.language.other_languages import meant
 from xscl.language.problem_words import expected, found, refused_axis
 from xscl.language.problems import Problem, Unreadable
 from xscl.language.scan import Statement
@@ -176,4 +177,6 @@ def _refusal(
             if start + (token.start_pos or 0) >= at:
                 break
     accepted = parser.accepts()  # type: ignore[no-untyped-call]
+    if rule == "query" and (problem := meant(text[start:end], at - start, accepted)) is not None:
+        return start + problem.at, problem.text
     return at, f"found {what}, expected {expected(accepted, followed_by)}"

@@ -12,6 +12,7 @@ from functools import lru_cache
 import re2
 
 from xscl.counts import counted
+from xscl.language.other_languages import closest
 from xscl.language.problems import Problem, enumerated
 from xscl.language.syntax import Function, Literal, Parameter, Path
 
@@ -55,6 +56,14 @@ _OF_PATHS = {
     "empty": "asks for the nodes of a path, nothing else",
     "exists": "asks for the nodes of a path, nothing else",
 }
+_INSTEAD = {
+    "position": "; a number alone is a position, as in `[1]`",
+    "length": "; did you mean `string-length`?",
+    "len": "; did you mean `string-length`?",
+    "lower": "; did you mean `lower-case`?",
+    "upper": "; did you mean `upper-case`?",
+    "trim": "; did you mean `normalize-space`?",
+}
 _SYNTAX = "its syntax: https://github.com/google/re2/wiki/Syntax"
 _LONGEST = 100
 _QUIET = re2.Options()
@@ -72,7 +81,7 @@ def misused(call: Function) -> Iterator[Problem]:
     if call.name not in FILTERING:
         allowed = enumerated((f"`{name}`" for name in FILTERING), "and")
         refusal = f"the function `{call.name}` is not allowed; allowed are {allowed}"
-        yield Problem(call.at, refusal)
+        yield Problem(call.at, refusal + (_INSTEAD.get(call.name) or closest(call.name, FILTERING)))
         return
     least, most = FILTERING[call.name]
     given = len(call.arguments)

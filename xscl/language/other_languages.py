@@ -1,0 +1,175 @@
+"""What was meant by a word or sign that the language has not: a misspelt keyword, one of SQL,
+XPath, XQuery or a programming language, a missing `;`.
+
+It is looked at only where a text was refused, so that every name can still be a name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from difflib import get_close_matches
+
+from xscl.language.checks.names import NAME
+from xscl.language.problems import Problem
+
+__all__ = ["closest", "meant"]
+
+_KEYWORDS = {
+    "SELECT": "SELECT",
+    "DECLARE": "DECLARE",
+    "NAMESPACE": "NAMESPACE",
+    "FROM": "FROM",
+    "PUBLISH": "PUBLISH",
+    "FOLLOWED": "FOLLOWED BY",
+    "FOLLOWEDBY": "FOLLOWED BY",
+    "JOIN": "JOIN",
+}
+_LIKENESS = 0.7
+
+_FILTER = "a filter stands in brackets after its step, as in `S//item[title = 'x']`"
+_JOIN = "write `FOLLOWED BY {x = y, 7 days}` or `JOIN {x = y, 7 days}`"
+_WINDOW = "the time between documents stands in the braces, after a comma: `{x = y, 7 days}`"
+_COMMENT = "a comment is `-- to the end of the line` or `(: in signs like these :)`"
+_QUOTES = "write strings in straight quotes, 'so' or \"so\""
+_TEXT = "write a function in a filter, as in `[contains(title, 'x')]` or `[matches(title, '^x')]`"
+_NOT_HERE = "matches are written as they are found, so that nothing sorts, groups or ends them"
+_NEGATION = "write `!=`, or in a filter `not(…)`"
+_FIRST = "a query begins with a stream, as in `S//item`, or with `SELECT … FROM`"
+_BRACES = "write in braces what joins the two, as in `FOLLOWED BY {x = y, 7 days}`"
+
+_WORDS = {
+    "where": f"{_FILTER}, and what joins two documents in braces, as in `JOIN {{x = y}}`",
+    "on": _JOIN,
+    "using": _JOIN,
+    "inner": _JOIN,
+    "outer": _JOIN,
+    "left": _JOIN,
+    "right": _JOIN,
+    "full": _JOIN,
+    "cross": _JOIN,
+    "natural": _JOIN,
+    "precedes": _JOIN,
+    "then": _JOIN,
+    "within": _WINDOW,
+    "window": _WINDOW,
+    "during": _WINDOW,
+    "between": _WINDOW,
+    "like": _TEXT,
+    "ilike": _TEXT,
+    "rlike": _TEXT,
+    "regexp": _TEXT,
+    "contains": _TEXT,
+    "matches": _TEXT,
+    "group": _NOT_HERE,
+    "order": _NOT_HERE,
+    "having": _NOT_HERE,
+    "limit": _NOT_HERE,
+    "union": "write two queries, with `;` between them",
+    "intersect": "write `AND` in the braces",
+    "not": _NEGATION,
+    "is": "write `[exists(./x)]` or `[empty(./x)]` in a filter",
+    "in": "write each value, as in `[. = 'a' or . = 'b']`",
+    "for": _FIRST,
+    "from": _FIRST,
+    "let": _FIRST,
+    "with": _FIRST,
+    "return": _FIRST,
+    "eq": "write `=`",
+    "ne": "write `!=`",
+    "lt": "write `<`",
+    "le": "write `<=`",
+    "gt": "write `>`",
+    "ge": "write `>=`",
+}
+_OPENING = ("for", "from", "let", "not", "with")
+"""Words that are refused only at what follows them."""
+
+_SIGNS = {
+    "==": "write `=`",
+    "<>": "write `!=`",
+    "=>": "write `>=`",
+    "=<": "write `<=`",
+    "&&": "write `AND` in braces, `and` in brackets",
+    "||": "write `OR` in braces, `or` in brackets",
+    "&": "write `AND` in braces, `and` in brackets",
+    "|": "write `OR` in braces, `or` in brackets; for two kinds of elements two queries",
+    "<!--": _COMMENT,
+    "/*": _COMMENT,
+    "*/": _COMMENT,
+    "#": _COMMENT,
+    "%": _COMMENT,
+    "!": _NEGATION,
+    "“": _QUOTES,
+    "”": _QUOTES,
+    "„": _QUOTES,
+    "‘": _QUOTES,
+    "’": _QUOTES,
+    "`": _QUOTES,
+}
+_SIGN = re.compile("|".join(map(re.escape, sorted(_SIGNS, key=len, reverse=True))))
+_WORD = re.compile(NAME)
+_LAST_WORD = re.compile(rf"{NAME}\Z")
+_BEGINNING = re.compile(rf"(?ai:SELECT|DECLARE)\b|{NAME}[ \t]*(?:/|\Z)|\(")
+_OPERATOR = re.compile(r"(?ai:\bBY|\bJOIN)\Z")
+
+
+def closest(word: str, known: Iterable[str]) -> str:
+    """The known word that a word is all but, as the end of a sentence; empty if there is none.
+
+    >>> closest("contain", ["contains", "count"]), closest("sum", ["count"])
+    ('; did you mean `contains`?', '')
+    """
+    some = get_close_matches(word.lower(), known, n=1, cutoff=_LIKENESS)
+    return f"; did you mean `{some[0]}`?" if some else ""
+
+
+def meant(statement: str, at: int, accepted: Collection[str]) -> Problem | None:
+    """What was meant at the offset where a statement was refused, None if nothing is known;
+    `accepted` are the terminals that could have stood there."""
+    first = _WORD.match(statement)
+    if first is not None and (keyword := _keyword(first[0], ("SELECT", "DECLARE"))):
+        return Problem(0, f"`{first[0]}` is read as a stream; did you mean `{keyword}`?")
+    if statement.startswith("/") and at == 0 and not statement.startswith("/*"):
+        comment = f"; {_COMMENT}" if statement.startswith("//") else ""
+        return Problem(0, f"a path stands after a stream, as in `S//item`{comment}")
+    for begin in range(at, max(at - 3, -1), -1):
+        sign = _SIGN.match(statement, begin)
+        if sign is not None and sign.end() > at:
+            return _refused(begin, sign[0], _SIGNS[sign[0]])
+    before = statement[:at].rstrip()
+    if before.endswith("/*"):
+        return _refused(len(before) - 2, "/*", _COMMENT)
+    begins = "\n" in statement[len(before) : at]
+    if begins and "$END" in accepted and _BEGINNING.match(statement, at):
+        missing = "a new query seems to begin here, but the one before has not ended: write `;`"
+        return Problem(at, missing)
+    last = _LAST_WORD.search(before)
+    if last is not None and last[0].lower() in _OPENING and (last[0] == "not" or not last.start()):
+        return _refused(last.start(), last[0], _WORDS[last[0].lower()])
+    found = _WORD.match(statement, at)
+    if found is None:
+        return None
+    word = found[0]
+    if "LBRACE" in accepted and _OPERATOR.search(before):
+        return Problem(at, f"found `{word}`, expected `{{`; {_BRACES}")
+    if word.upper() == "SELECT":
+        return Problem(at, "`SELECT` stands at the beginning, as in `SELECT x FROM S//item->x`")
+    if advice := _WORDS.get(word.lower()):
+        return _refused(at, word, advice)
+    for one in (found, last):
+        if one is not None and (keyword := _keyword(one[0], _KEYWORDS)):
+            return Problem(one.start(), f"`{one[0]}` is no keyword; did you mean `{keyword}`?")
+    return None
+
+
+def _refused(at: int, found: str, advice: str) -> Problem:
+    return Problem(at, f"`{found}` is not part of the language; {advice}")
+
+
+def _keyword(word: str, among: Iterable[str]) -> str | None:
+    """The keyword that a word is all but; None where it is one, or like none."""
+    if word.upper() in among:
+        return None
+    some = get_close_matches(word.upper(), [*among], n=1, cutoff=_LIKENESS)
+    return _KEYWORDS[some[0]] if some else None
