@@ -9,15 +9,31 @@ A `batch` comes to the `processor`, which joins it by one of the ways behind `ba
 a small one `in_process`, a large one in the `relational` way, by the `strategies` chosen.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from join_stage.batch import Accepted, Batch
 from join_stage.batch_join import BatchJoin, Outputs, Wanted
 from join_stage.constraints import TimeConstraint
 from join_stage.in_process.channels import Channel, ChannelTuple
 from join_stage.plan import Chain, Plan, plan_of
 from join_stage.processor import JoinProcessor
-from join_stage.sql import to_sql
 from join_stage.strategies import Strategies
 from join_stage.term import Atom, Comparison, ConjunctiveQuery
+
+if TYPE_CHECKING:
+    from join_stage.sql import to_sql
+else:
+
+    def __getattr__(name: str) -> object:
+        """The writer of SQL is imported when it is asked for: that takes long."""
+        if name != "to_sql":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from join_stage.sql import to_sql
+
+        return to_sql
+
 
 __all__ = [
     "Accepted",

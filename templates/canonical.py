@@ -14,8 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-import igraph
-
 from templates.join_graph import Edge, JoinGraph, Node
 
 __all__ = ["Template", "template_of"]
@@ -122,6 +120,9 @@ def _canonical_form(graph: JoinGraph, singled_out: Sequence[int]) -> tuple[Form,
             colours += [f"{edge.operator} {end}" for end in roles]
             edges += [(edge.left, source), (source, source + 1), (source + 1, edge.right)]
     palette = sorted(set(colours))
+    # Not before a template is asked for: with matplotlib beside it, this takes a second.
+    import igraph
+
     drawn = igraph.Graph(n=len(colours), edges=edges)
     drawn.vs["vertex"] = range(len(colours))
     # What a permutation means has changed between versions of igraph; applied by igraph itself

@@ -12,7 +12,6 @@ from dataclasses import replace
 from functools import lru_cache
 
 from join_stage.plan import Plan
-from join_stage.sql import to_sql
 
 __all__ = ["found_sql", "matches_sql"]
 
@@ -20,6 +19,9 @@ __all__ = ["found_sql", "matches_sql"]
 @lru_cache(maxsize=100_000)
 def found_sql(plan: Plan, nodes: tuple[int, ...], valued: tuple[int, ...], rows: str) -> str:
     """CQ_T as SQL, its rows in the relation of this name."""
+    # Not before: small batches need no SQL, and its writer takes long to import.
+    from join_stage.sql import to_sql
+
     query = plan.query(nodes, valued)
     return to_sql(replace(query, rows=replace(query.rows, relation=rows)))
 

@@ -24,7 +24,10 @@ def commands(command: click.Command, name: str) -> Iterator[tuple[str, click.Com
     if name != "xscl":
         yield name, command
     if isinstance(command, click.Group):
-        for each, within in command.commands.items():
+        context = click.Context(command)
+        for each in command.list_commands(context):
+            within = command.get_command(context, each)
+            assert within is not None
             yield from commands(within, f"{name} {each}")
 
 

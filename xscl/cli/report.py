@@ -8,19 +8,22 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
 from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
 from xscl.counts import counted
-from xscl.engine import Engine
 from xscl.errors import DocumentError
 from xscl.files.named import named
 from xscl.matches.match import Match
 from xscl.printable import printable
 from xscl.sinks.dead_letters import write_dead_letter
 from xscl.sinks.readable import closing_table
+
+if TYPE_CHECKING:
+    # Imported by the commands that have one: those that have none start sooner.
+    from xscl.engine import Engine
 
 __all__ = ["Report", "Terminal", "report_of"]
 

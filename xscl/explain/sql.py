@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import sqlglot
-
-from join_stage import Plan, to_sql
+from join_stage import Plan
 from xscl.dissection.parts import Dissection
 from xscl.explain.words import plain
 
@@ -31,6 +29,10 @@ def as_sql(dissections: Iterable[Dissection]) -> str:
 
 
 def _statement(plan: Plan) -> str:
+    import sqlglot
+
+    from join_stage import to_sql
+
     text = to_sql(plan.query(plan.outputs, plan.valued))
     laid_out = sqlglot.parse_one(text, read="duckdb")
     return f"{laid_out.sql(dialect='duckdb', identify=True, pretty=True)};"

@@ -212,7 +212,10 @@ def test_what_lies_beside_is_written(arguments: tuple[str, ...]) -> None:
 
 def test_each_option_that_names_a_file_is_known() -> None:
     """Of the commands that write to files."""
-    for command in cli.commands.values():
+    context = click.Context(cli)
+    for name in cli.list_commands(context):
+        command = cli.get_command(context, name)
+        assert command is not None
         options = [one for one in command.params if isinstance(one, click.Option)]
         if any(option.opts[0] in WRITTEN for option in options):
             for option in options:

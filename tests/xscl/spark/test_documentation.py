@@ -8,6 +8,7 @@ import shlex
 import shutil
 from pathlib import Path
 
+import click
 import pytest
 from pyspark.sql import SparkSession
 
@@ -88,4 +89,4 @@ def test_commands_have_options_that_exist() -> None:
         used += 1
         assert {word for word in options if word.startswith("--")} <= known
     assert used == 5
-    assert {"run", "ingest", "feeds"} <= set(cli.commands)
+    assert {"run", "ingest", "feeds"} <= set(cli.list_commands(click.Context(cli)))
