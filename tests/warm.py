@@ -1,10 +1,15 @@
 """What every command does first, done once: imported by the process that commands fork from (see
-`tests.commands`), it has the command line imported, and the parser made and used."""
+`tests.commands`), it has the command line imported, and queries read."""
 
 from __future__ import annotations
 
-import xscl.cli.main  # noqa: F401 - what commands need imported
-from datasets import FEEDS
-from xscl.language import parse
+import click
 
-parse((FEEDS / "queries.xscl").read_text(encoding="utf-8"))
+import xscl
+from datasets import FEEDS
+from xscl.cli.main import cli
+
+for name in cli.list_commands(click.Context(cli)):
+    cli.get_command(click.Context(cli), name)
+with xscl.Engine() as engine:
+    engine.load((FEEDS / "queries.xscl").read_text(encoding="utf-8"))
