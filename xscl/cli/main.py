@@ -9,15 +9,6 @@ from importlib import import_module
 import click
 
 from xscl.cli.exits import run_command
-<<<<<<< HEAD
-from xscl.cli.feeds.show import feeds
-from xscl.cli.ingest import ingest
-from xscl.cli.run import run
-from xscl.cli.state import state
-from xscl.cli.watch import watch
-from xscl.cli.why import why
-=======
->>>>>>> 24bd0d3 (Import what a command or a worker needs, when it needs it: import xscl took two seconds of processor, 0.03 now)
 from xscl.version import __version__
 
 __all__ = ["main"]
@@ -28,7 +19,7 @@ _COMMANDS = {
     "explain": "check",
     "why": "why",
     "watch": "watch",
-    "feeds": "feeds",
+    "feeds": "feeds.show",
     "state": "state",
     "ingest": "ingest",
     "demo": "demo",
