@@ -120,7 +120,7 @@ DOCUMENTS = [
     # What is no document.
     Case("nothing", lambda: b"", "it is empty"),
     Case("noise", noise, "line 1, column"),
-    Case("a compressed document", lambda: gzip.compress(b"<a/>"), "line 1, column"),
+    Case("a compressed document", lambda: gzip.compress(b"<a/>"), None),
     Case("two documents", lambda: b"<a/><a/>", "line 1, column 5"),
     Case(
         "a CDATA section never closed", lambda: b"<a><![CDATA[" + b"x" * 100_000, "line 1, column"
