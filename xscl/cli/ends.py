@@ -72,6 +72,7 @@ READ: Mapping[str, Paths] = {
     "queries": _itself,
     "--params": _itself,
     "--events": _itself,
+    "--json": _itself,
     "--docs": _itself,
     "--feed": _feeds,
     "--items": _itself,

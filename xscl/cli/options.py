@@ -15,6 +15,8 @@ __all__ = [
     "DEAD_LETTERS",
     "DRY_RUN",
     "EVERY",
+    "FIELD_OF_ID",
+    "FIELD_OF_TIME",
     "LINKS",
     "MAX_DOCUMENT",
     "MEMORY",
@@ -55,6 +57,20 @@ class Assignment(click.ParamType[tuple[str, str]]):
 
 
 SOURCE = Assignment("STREAM=SOURCE", "S=feeds/")
+FIELD_OF_ID = click.option(
+    "--id",
+    "id",
+    multiple=True,
+    metavar="[STREAM=]FIELD",
+    help="The field that is the id of a document of --json and --docs.",
+)
+FIELD_OF_TIME = click.option(
+    "--time",
+    "time",
+    multiple=True,
+    metavar="[STREAM=]FIELD",
+    help="The field that is its time; mtime is its file's last modification.",
+)
 TABLE = Assignment("NAME=FILE.csv", "promo=authors.csv")
 
 

@@ -35,7 +35,14 @@ from xscl.cli.output import TEXT, fate_of, form_of, line_writer
 from xscl.cli.queries import check_stream, published, read_texts
 from xscl.cli.report import Report, report_of
 from xscl.cli.resume import check_dry_run, open_engine, take_queries, tell_plan
-from xscl.cli.sources import Reading, check_given, read_sources, source_options
+from xscl.cli.sources import (
+    Reading,
+    check_given,
+    fields_of,
+    read_sources,
+    reads_standard_input,
+    source_options,
+)
 from xscl.documents.batches import in_batches
 from xscl.durable.positions import Mark, Positions
 from xscl.engine import Engine
@@ -137,16 +144,16 @@ def run(
         report.begin(engine)
         keeper = engine.keeper
         positions = None if keeper is None else Positions(keeper, report.say)
-        how = Reading(report.skip, max_document, links)
+        how = Reading(report.skip, max_document, links, fields_of(given))
         entries = itertools.chain.from_iterable(read_sources(given, how, positions))
-        if "-" in given["events"]:
+        if reads_standard_input(given):
             batches = as_they_come(entries, batch, stopped.is_set)
         else:
             batches = in_batches(entries, batch)
 
         def dropped() -> bool:
             # Standard input has no other end for many, and cannot be read again.
-            return stopped.is_set() and keeper is None and "-" not in given["events"]
+            return stopped.is_set() and keeper is None and not reads_standard_input(given)
 
         going = _Run(engine, report, positions, _until(batches, stopped.is_set), stream, dropped)
         title = title_of(queries)

@@ -13,17 +13,27 @@ from typing import Any, TypeVar
 
 import click
 
-from xscl.cli.options import SOURCE
+from xscl.cli.options import FIELD_OF_ID, FIELD_OF_TIME, SOURCE
 from xscl.durable.positions import Mark, Positions
 from xscl.errors import DocumentError, XSCLError
 from xscl.feeds import CANONICAL, Rules
-from xscl.sources.envelopes import read_events
+from xscl.sources.envelopes import Place, read_placed
 from xscl.sources.feed_files import read_feeds
+from xscl.sources.fields import Fields
 from xscl.sources.files import read_documents
 from xscl.sources.ingested import read_items
+from xscl.sources.json_rows import read_rows
 from xscl.sources.limits import MAX_DOCUMENT
 
-__all__ = ["Given", "Reading", "check_given", "read_sources", "source_options"]
+__all__ = [
+    "Given",
+    "Reading",
+    "check_given",
+    "fields_of",
+    "read_sources",
+    "reads_standard_input",
+    "source_options",
+]
 
 Envelope = dict[str, object]
 Command = TypeVar("Command", bound=Callable[..., object])
@@ -35,11 +45,13 @@ Given = Mapping[str, Sequence[Any]]
 @dataclass(frozen=True, slots=True)
 class Reading:
     """How sources are read: a document that cannot be read, or has more than `max_document`
-    bytes, goes to `on_error`; `links` are the rules of feeds' links."""
+    bytes, goes to `on_error`; `links` are the rules of feeds' links, `fields` those of a stream's
+    documents that are their id and time."""
 
     on_error: Callable[[DocumentError], None]
     max_document: int = MAX_DOCUMENT
     links: Rules = CANONICAL
+    fields: Callable[[str], Fields] = lambda stream: Fields()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,28 +59,51 @@ class Source:
     """The option `--name`, which may come several times.
 
     `read` gives the envelopes of one value: a text, or (stream, text) where the option is of the
-    form STREAM=SOURCE.
+    form STREAM=SOURCE.  `placed` gives them from a place on, of a file that may be only added to,
+    each with the place after it: of that a state keeps the place, not each document.
     """
 
     name: str
     metavar: str
     help: str
-    read: Callable[[Any, Reading], Iterable[Envelope]]
+    read: Callable[[Any, Reading], Iterable[Envelope]] | None = None
+    placed: Callable[[Any, Reading, Place | None], Iterable[tuple[Envelope, Place]]] | None = None
 
 
-def _events(path: str, how: Reading) -> Iterable[Envelope]:
-    _check_events(path)
-    return read_events(path, how.on_error, max_document=how.max_document)
+def _events(path: str, how: Reading, after: Place | None) -> Iterable[tuple[Envelope, Place]]:
+    _check_file(path)
+    return read_placed(path, how.on_error, max_document=how.max_document, after=after)
 
 
-def _check_events(path: str) -> None:
+def _rows(
+    value: tuple[str, str], how: Reading, after: Place | None
+) -> Iterable[tuple[Envelope, Place]]:
+    stream, path = value
+    _check_file(path)
+    return read_rows(
+        path,
+        stream,
+        how.on_error,
+        fields=how.fields(stream),
+        max_document=how.max_document,
+        after=after,
+    )
+
+
+def _check_file(path: str) -> None:
     if path != "-" and not Path(path).is_file():
         raise XSCLError(f"there is no file {path!r}")
 
 
 def _documents(value: tuple[str, str], how: Reading) -> Iterable[Envelope]:
     stream, pattern = value
-    return read_documents(pattern, stream, how.on_error, max_document=how.max_document)
+    return read_documents(
+        pattern,
+        stream,
+        how.on_error,
+        max_document=how.max_document,
+        fields=how.fields(stream),
+    )
 
 
 def _feeds(value: tuple[str, str], how: Reading) -> Iterable[Envelope]:
@@ -87,7 +122,13 @@ SOURCES = (
         "events",
         "FILE",
         "A file of document envelopes as JSON Lines, or - for standard input.",
-        _events,
+        placed=_events,
+    ),
+    Source(
+        "json",
+        "STREAM=FILE",
+        "A file of JSON Lines, CSV or Parquet; each row is a document.",
+        placed=_rows,
     ),
     Source("docs", "STREAM=GLOB", "Files, each a document of the stream.", _documents),
     Source(
@@ -115,14 +156,42 @@ def source_options(command: Command) -> Command:
             help=source.help,
         )
         command = option(command)
-    return command
+    return FIELD_OF_TIME(FIELD_OF_ID(command))
 
 
 def check_given(given: Given) -> None:
     """Raises UsageError where no source is given."""
-    if not any(given.values()):
+    if not any(given[source.name] for source in SOURCES):
         *others, last = (f"--{source.name}" for source in SOURCES)
         raise click.UsageError(f"nothing to read: give {', '.join(others)} or {last}")
+
+
+def reads_standard_input(given: Given) -> bool:
+    """Whether a source is standard input, whose documents are evaluated as they come."""
+    return "-" in given["events"] or any(path == "-" for _, path in given["json"])
+
+
+def fields_of(given: Given) -> Callable[[str], Fields]:
+    """The fields of each stream's documents that `--id` and `--time` name, `FIELD` for all streams
+    or `STREAM=FIELD` for one.  Raises UsageError for those of no stream that is read so."""
+    streams = {stream for source in ("json", "docs") for stream, _ in given[source]}
+    named: dict[str, dict[str, str]] = {}
+    for option in ("id", "time"):
+        for text in given[option]:
+            stream, equals, field = text.rpartition("=")
+            if not streams or (equals and stream not in streams) or not field:
+                known = ", ".join(sorted(streams)) or "none, for neither is given"
+                raise click.UsageError(
+                    f"--{option} {text}: give FIELD or STREAM=FIELD, of the streams that --json "
+                    f"and --docs read: {known}"
+                )
+            named.setdefault(option, {})[stream] = field
+
+    def of(stream: str) -> Fields:
+        each = {option: fields.get(stream, fields.get("")) for option, fields in named.items()}
+        return Fields(each.get("id"), each.get("time"))
+
+    return of
 
 
 def read_sources(
@@ -140,13 +209,22 @@ def _read(
 ) -> Iterable[tuple[Envelope, Mark]]:
     text = value if isinstance(value, str) else "=".join(value)
     with _usage(f"--{source.name} {text}"):
+        if (placed := source.placed) is None:
+            assert source.read is not None
+            envelopes = source.read(value, how)
+            if positions is None:
+                return ((envelope, None) for envelope in envelopes)
+            return positions.documents(f"{source.name} {text}", envelopes)
+        # What is missing is told at once, not when the first document is asked for.
+        from_the_beginning = placed(value, how, None)
         if positions is None:
-            return ((envelope, None) for envelope in source.read(value, how))
-        if source.read is _events:
-            # Of one that is only added to, the place is kept, not each document.
-            _check_events(value)
-            return positions.events(value, how.on_error, max_document=how.max_document)
-        return positions.documents(f"{source.name} {text}", source.read(value, how))
+            return ((envelope, None) for envelope, _ in from_the_beginning)
+        kind, path = (
+            (source.name, value)
+            if isinstance(value, str)
+            else (f"{source.name} {value[0]}", value[1])
+        )
+        return positions.lines(kind, path, lambda after: placed(value, how, after))
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ from rich.console import Console
 from xscl.cli.options import PARAMS
 from xscl.cli.queries import load_queries
 from xscl.cli.report import report_of
-from xscl.cli.sources import Reading, check_given, read_sources, source_options
+from xscl.cli.sources import Reading, check_given, fields_of, read_sources, source_options
 from xscl.engine import Engine
 from xscl.errors import XSCLError
 
@@ -63,7 +63,7 @@ def why(
                     seen.setdefault(str(envelope["id"]), envelope)
                 yield envelope
 
-        sources = read_sources(given, Reading(report.skip))
+        sources = read_sources(given, Reading(report.skip, fields=fields_of(given)))
         envelopes = (envelope for envelope, _ in chain.from_iterable(sources))
         engine.count(watched(envelopes), batch=5000)
         report.stop()

@@ -15,9 +15,8 @@ from hashlib import blake2b
 
 from xscl.documents.batches import in_batches
 from xscl.durable.keeper import Keeper
-from xscl.errors import DocumentError
 from xscl.files.gzipped import is_gzipped
-from xscl.sources.envelopes import Place, read_placed
+from xscl.sources.envelopes import Place
 
 __all__ = ["Mark", "Positions"]
 
@@ -43,22 +42,21 @@ class Positions:
         self._say = say
         self._paths: dict[str, str] = {}
 
-    def events(
-        self, path: str, on_error: Callable[[DocumentError], object], *, max_document: int
+    def lines(
+        self, kind: str, path: str, read: Callable[[Place | None], Iterable[tuple[Envelope, Place]]]
     ) -> Iterator[tuple[Envelope, Mark]]:
-        """The envelopes of an events file that were not read before."""
+        """The envelopes of a file's lines or rows that were not read before; `read` gives those
+        after a place."""
         if path == "-":
-            for envelope, _ in read_placed(path, on_error, max_document=max_document):
+            for envelope, _ in read(None):
                 yield envelope, None
             return
-        source = f"events {os.path.abspath(path)}"
+        source = f"{kind} {os.path.abspath(path)}"
         while source in self._paths:
             # A file that is named twice is read twice.
             source += " again"
         self._paths[source] = path
-        after = self._place(source, path)
-        placed = read_placed(path, on_error, max_document=max_document, after=after)
-        for envelope, place in placed:
+        for envelope, place in read(self._place(source, path)):
             yield envelope, (source, place)
 
     def documents(

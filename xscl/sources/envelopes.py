@@ -15,16 +15,27 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import IO, TypeVar
+from typing import BinaryIO, TypeVar
 
 from xscl.documents.document import document_of
 from xscl.errors import DocumentError
 from xscl.files.gzipped import opened
 from xscl.sources.limits import MAX_DOCUMENT, too_large, unreadable
 
-__all__ = ["LineEnvelope", "Place", "as_they_come", "no_constant", "read_events", "read_placed"]
+__all__ = [
+    "LineEnvelope",
+    "Place",
+    "as_they_come",
+    "checked",
+    "lines_of",
+    "no_constant",
+    "read_events",
+    "read_placed",
+    "refused",
+]
 
 Envelope = dict[str, object]
+OnError = Callable[[DocumentError], object]
 T = TypeVar("T")
 
 _PATIENCE = 0.2
@@ -61,7 +72,7 @@ def _as_it_is(value: object, id: str) -> Envelope:
 
 def read_events(
     source: str,
-    on_error: Callable[[DocumentError], object],
+    on_error: OnError,
     *,
     max_document: int = MAX_DOCUMENT,
 ) -> Iterator[Envelope]:
@@ -76,16 +87,12 @@ def read_events(
 
 def read_placed(
     source: str,
-    on_error: Callable[[DocumentError], object],
+    on_error: OnError,
     *,
     max_document: int = MAX_DOCUMENT,
     after: Place | None = None,
-    make: Callable[[object, str], Envelope] = _as_it_is,
-) -> Iterator[tuple[Envelope, Place]]:
+) -> Iterator[tuple[LineEnvelope, Place]]:
     """As `read_events`, from a place on, each envelope with the place after its line.
-
-    `make` makes the envelope of a line's JSON value, given an id for one that has none; it raises
-    ValueError or DocumentError for a line that has none.
 
     The end of a file that is still written to may be half a line: that is no envelope, and a
     reading that goes on after the last one reads it again.
@@ -95,25 +102,50 @@ def read_placed(
     with opened(source) as file:
         if after.offset:
             file.seek(after.offset)
-        for number, start, line, end in _lines(file, name, max_document, on_error, after):
-            if len(line) <= max_document and not line.strip():
-                continue
-            try:
-                members = make(_json(line, max_document), f"{name}:{start}")
-                # What the engine would refuse of it is refused here, where its text is at hand.
-                document_of(members, 0, 0)
-            except DocumentError as error:
-                refused = error.problem, error.stream, error.document
-            except ValueError as error:
-                refused = str(error), "?", f"{name}, line {number}"
-            else:
-                yield LineEnvelope(members, (name, number)), Place(number, end)
-                continue
-            problem, stream, document = refused
-            position = {"line": number, "offset": start}
-            on_error(
-                unreadable(problem, stream=stream, document=document, raw=line, position=position)
-            )
+        yield from lines_of(file, name, on_error, max_document, after, _as_it_is)
+
+
+def lines_of(
+    file: BinaryIO,
+    name: str,
+    on_error: OnError,
+    max_document: int,
+    after: Place,
+    make: Callable[[object, str], Envelope],
+) -> Iterator[tuple[LineEnvelope, Place]]:
+    """The envelopes of a file's lines from a place on, where it stands.  `make` makes that of a
+    JSON value, given an id for one that has none; it raises ValueError or DocumentError."""
+    for number, start, line, end in _lines(file, name, max_document, on_error, after):
+        if len(line) <= max_document and not line.strip():
+            continue
+        try:
+            envelope = make(_json(line, max_document), f"{name}:{start}")
+            found = checked(envelope, (name, number))
+        except (ValueError, DocumentError) as error:
+            on_error(refused(error, (name, number), {"line": number, "offset": start}, line))
+        else:
+            yield found, Place(number, end)
+
+
+def checked(envelope: Envelope, source: tuple[str, int]) -> LineEnvelope:
+    """The envelope of a line or row.  What the engine would refuse of it is refused here, where its
+    text is at hand: raises DocumentError."""
+    document_of(envelope, 0, 0)
+    return LineEnvelope(envelope, source)
+
+
+def refused(
+    error: ValueError | DocumentError,
+    source: tuple[str, int],
+    position: Mapping[str, int],
+    raw: bytes,
+) -> DocumentError:
+    """The error for a line or row that has no envelope, with its place and its text."""
+    if isinstance(error, DocumentError):
+        problem, stream, document = error.problem, error.stream, error.document
+    else:
+        problem, stream, document = str(error), "?", f"{source[0]}, line {source[1]}"
+    return unreadable(problem, stream=stream, document=document, raw=raw, position=position)
 
 
 def as_they_come(
@@ -160,10 +192,10 @@ def no_constant(constant: str) -> None:
 
 
 def _lines(
-    file: IO[bytes],
+    file: BinaryIO,
     name: str,
     limit: int,
-    on_error: Callable[[DocumentError], object],
+    on_error: OnError,
     after: Place,
 ) -> Iterator[tuple[int, int, bytes, int]]:
     """The lines of a file after a place, as far as they can be decompressed: the number from 1,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import io
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ from xscl.documents.bodies import LARGE
 from xscl.errors import DocumentError, XSCLError
 from xscl.files.gzipped import is_gzipped, opened
 from xscl.sources.envelopes import no_constant
+from xscl.sources.fields import Fields
 from xscl.sources.limits import MAX_DOCUMENT, read_body, too_large, unreadable
 
 __all__ = ["read_documents"]
@@ -24,36 +26,48 @@ def read_documents(
     on_error: Callable[[DocumentError], object],
     *,
     max_document: int = MAX_DOCUMENT,
+    fields: Fields = Fields(),  # noqa: B008 - it is frozen
 ) -> Iterator[dict[str, object]]:
     """The files of a pattern (`feeds/*.xml`, `**` for any depth), by path.
 
-    A document's id is its path, its time that of its arrival; a large one of XML is not read here,
-    but when it is published.  Raises XSCLError if there is no
-    such file; one that cannot be read, or has more than `max_document` bytes, goes to `on_error`.
+    A document's id is its path, its time that of its arrival, but for `fields`; a large one of XML
+    is not read here, but when it is published.  Raises XSCLError if there is no such file; one that
+    cannot be read, or has more than `max_document` bytes, goes to `on_error`.
     """
     paths = sorted(glob.glob(pattern, recursive=True))
     if not paths:
         raise XSCLError(f"no file matches {pattern!r}")
-    return _read(paths, stream, on_error, max_document)
+    return _read(paths, stream, on_error, max_document, fields)
 
 
 def _read(
-    paths: list[str], stream: str, on_error: Callable[[DocumentError], object], limit: int
+    paths: list[str],
+    stream: str,
+    on_error: Callable[[DocumentError], object],
+    limit: int,
+    fields: Fields,
 ) -> Iterator[dict[str, object]]:
     for path in paths:
         try:
-            if not _is_json(path) and LARGE < _size(path, limit) <= limit:
-                yield {"stream": stream, "id": path, "xml": Path(path)}
-                continue
-            body = read_body(path, limit)
+            modified = os.stat(path).st_mtime
+            large = not _is_json(path) and LARGE < _size(path, limit) <= limit
+            body = b"" if large else read_body(path, limit)
+            content: dict[str, object] = (
+                {"xml": Path(path)} if large else _content(path, body, limit)
+            )
+            source = Path(path) if large else io.BytesIO(body)
+            given = (
+                fields.of_json(content["json"], modified)
+                if "json" in content
+                else fields.of_xml(source, modified)
+            )
         except OSError as error:
             problem = error.strerror or str(error)
             on_error(DocumentError(problem, stream=stream, document=path))
-            continue
-        try:
-            yield {"stream": stream, "id": path, **_content(path, body, limit)}
         except ValueError as error:
             on_error(unreadable(str(error), stream=stream, document=path, raw=body))
+        else:
+            yield {"stream": stream, "id": path, **content, **given}
 
 
 def _is_json(path: str) -> bool:

@@ -236,7 +236,7 @@ def test_explain_text(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["run", "q.xscl"], "nothing to read: give --events, --docs, --feed or --items"),
+        (["run", "q.xscl"], "nothing to read: give --events, --json, --docs, --feed or --items"),
         (["run", "q.xscl", "--events", "none.jsonl"], "there is no file 'none.jsonl'"),
         (["run", "none.xscl", "--events", "e.jsonl"], "none.xscl"),
         (["run", "q.xscl", "--docs", "S=none*.xml"], "no file matches"),

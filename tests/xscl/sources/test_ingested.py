@@ -144,4 +144,4 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     assert none.returncode == 2
     assert "no ingested items in 'none'" in none.stderr
     nothing = xscl("run", "q.xscl", at=tmp_path)
-    assert "nothing to read: give --events, --docs, --feed or --items" in nothing.stderr
+    assert "nothing to read: give --events, --json, --docs, --feed or --items" in nothing.stderr

@@ -1,0 +1,179 @@
+"""Files of rows without envelopes become documents: JSON Lines, CSV and Parquet, each row one of
+JSON, lazily, each with the place after it.
+
+The first bytes tell a Parquet file, else the name tells which kind it is, else the first character.
+A row that cannot be a document goes to `on_error`; the others are read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from math import isfinite
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+from pyarrow.parquet import ParquetFile
+
+from xscl.errors import DocumentError, XSCLError
+from xscl.files.gzipped import opened
+from xscl.sources.csv_rows import csv_rows, read_header
+from xscl.sources.envelopes import LineEnvelope, Place, checked, lines_of, refused
+from xscl.sources.fields import Fields
+from xscl.sources.limits import MAX_DOCUMENT, too_large
+from xscl.sources.tables import rows as rows_of
+
+__all__ = ["read_rows"]
+
+OnError = Callable[[DocumentError], object]
+Make = Callable[[object, str], dict[str, object]]
+Entries = Iterator[tuple[LineEnvelope, Place]]
+
+_PARQUET = b"PAR1"
+_CSV = (".csv", ".tsv")
+_JSON = (".jsonl", ".ndjson", ".json")
+_AT_ONCE = 1_000
+
+
+def read_rows(
+    path: str,
+    stream: str,
+    on_error: OnError,
+    *,
+    fields: Fields = Fields(),  # noqa: B008 - it is frozen
+    max_document: int = MAX_DOCUMENT,
+    after: Place | None = None,
+) -> Entries:
+    """The rows of a file as envelopes of a stream, from a place on; `-` is standard input.
+
+    A row without an id of its own gets the file's name and its place.  A cell of CSV is text, an
+    empty one no member.  Raises XSCLError for a file that has no rows at all.
+    """
+    after = after or Place()
+    name = "stdin" if path == "-" else path
+    modified = None if path == "-" else os.stat(path).st_mtime
+
+    def make(value: object, id: str) -> dict[str, object]:
+        envelope = {"stream": stream, "id": id, "json": value}
+        try:
+            return envelope | fields.of_json(value, modified)
+        except ValueError as error:
+            raise DocumentError(str(error), stream=stream, document=id) from error
+
+    with opened(path) as file:
+        begin = file.peek(4096)[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")  # type: ignore[attr-defined]
+        suffix = os.path.splitext(path.lower().removesuffix(".gz"))[1]
+        if begin.startswith(_PARQUET) or suffix in (".parquet", ".pq"):
+            yield from _parquet(path, make, on_error, max_document, after.lines)
+        elif suffix in _CSV or (suffix not in _JSON and begin[:1] not in (b"{", b"[")):
+            yield from _csv(file, name, make, on_error, max_document, after, suffix == ".tsv")
+        else:
+            if after.offset:
+                file.seek(after.offset)
+            yield from lines_of(file, name, on_error, max_document, after, make)
+
+
+def _csv(
+    file: BinaryIO,
+    name: str,
+    make: Make,
+    on_error: OnError,
+    limit: int,
+    after: Place,
+    tabs: bool,
+) -> Entries:
+    header, separator, begin = read_header(file, name, tabs=tabs)
+    place = after if after.offset else begin
+    if place.offset != begin.offset:
+        file.seek(place.offset)
+    for row in csv_rows(file, place, separator=separator, limit=limit):
+        try:
+            if row.problem is not None:
+                raise ValueError(row.problem)
+            if len(row.cells) != len(header):
+                expected = f"{len(header)}, one for each column of the header"
+                raise ValueError(f"it has {len(row.cells)} cells; expected {expected}")
+            value = {key: cell for key, cell in zip(header, row.cells, strict=True) if cell}
+            found = checked(make(value, f"{name}:{row.start}"), (name, row.line))
+        except (ValueError, DocumentError) as error:
+            position = {"line": row.line, "offset": row.start}
+            on_error(refused(error, (name, row.line), position, row.raw))
+        else:
+            yield found, row.end
+
+
+def _parquet(path: str, make: Make, on_error: OnError, limit: int, after: int) -> Entries:
+    if path == "-":
+        raise XSCLError("standard input: a Parquet file is read from its end; name the file")
+    try:
+        table = ParquetFile(path)
+    except (pa.ArrowException, OSError) as error:
+        raise XSCLError(f"{path} cannot be read as Parquet: {error}") from error
+    end = os.stat(path).st_size
+    dates = [column.name for column in table.schema_arrow if pa.types.is_date(column.type)]
+    with closing(table):
+        number = 0
+        for group in range(table.num_row_groups):
+            first, number = number, number + table.metadata.row_group(group).num_rows
+            if number <= after:
+                continue
+            try:
+                batches = table.iter_batches(batch_size=_AT_ONCE, row_groups=[group])
+                reader = pa.RecordBatchReader.from_batches(table.schema_arrow, batches)
+                for at, row in enumerate(rows_of(reader), first + 1):
+                    if at <= after:
+                        continue
+                    for column in dates:
+                        if isinstance(moment := row[column], datetime):
+                            row[column] = moment.date()
+                    try:
+                        value = _plain(row)
+                        if len(json.dumps(value)) > limit:
+                            raise ValueError(too_large(limit))
+                        found = checked(make(value, f"{path}:{at - 1}"), (path, at))
+                    except (ValueError, DocumentError) as error:
+                        on_error(refused(error, (path, at), {"line": at}, _text(row)))
+                    else:
+                        yield found, Place(at, end)
+            except (pa.ArrowException, OSError, XSCLError) as error:
+                # What has been read of it stays; the other groups are read.
+                problem = f"rows {first + 1:,} to {number:,} cannot be read whole: {error}"
+                on_error(DocumentError(problem, stream="?", document=path))
+
+
+def _plain(value: Any) -> Any:
+    """A value of a table as JSON has it; raises ValueError where it has none."""
+    match value:
+        case None | str() | bool() | int():
+            return value
+        case float():
+            if value == value and not isfinite(value):
+                raise ValueError(f"{value} is no number of JSON")
+            return None if value != value else value
+        case dict():
+            return {str(key): _plain(one) for key, one in value.items()}
+        case list() | tuple():
+            return [_plain(one) for one in value]
+        case datetime() if value != value:
+            return None
+        case datetime() | date() | time():
+            return value.isoformat().replace("+00:00", "Z")
+        case timedelta():
+            return value.total_seconds()
+        case Decimal():
+            return int(value) if value == value.to_integral_value() else float(value)
+        case bytes():
+            try:
+                return value.decode()
+            except UnicodeDecodeError:
+                return b64encode(value).decode()
+    return str(value)
+
+
+def _text(row: dict[str, object]) -> bytes:
+    return json.dumps(row, default=str).encode()
