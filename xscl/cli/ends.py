@@ -77,6 +77,8 @@ READ: Mapping[str, Paths] = {
     "--feed": _feeds,
     "--items": _itself,
     "--sources": _feeds,
+    "--webhook-headers": _itself,
+    "--webhook-body": _itself,
 }
 """By option, or argument, the files and folders that its value has a command read; that of `--docs`
 is a pattern."""

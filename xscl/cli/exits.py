@@ -2,7 +2,7 @@
 once by a second one.
 
 0 done; 1 the run failed: a file, the state, every feed or every document; 2 wrong usage or a bad
-query; 3 `--strict` and documents were skipped; 130 interrupted.
+query; 3 `--strict` and documents were skipped; 4 matches were not delivered; 130 interrupted.
 """
 
 from __future__ import annotations

@@ -56,8 +56,8 @@ from xscl.polling.poller import Poller, history
 from xscl.polling.state import FeedState, Policy
 from xscl.polling.store import Store
 from xscl.polling.watched_feeds import watched_feeds
-from xscl.sinks.deliveries import Deliveries, Delivery
-from xscl.sinks.registry import DELIVERIES, FEED_FORMS, LINE_FORMS, title_of
+from xscl.sinks.deliveries import Delivery
+from xscl.sinks.registry import DELIVERIES, FEED_FORMS, LINE_FORMS, Means, title_of
 from xscl.times import to_seconds
 from xscl.version import __version__
 from xscl.web.proxies import ProxySettings
@@ -72,6 +72,8 @@ Command = TypeVar("Command", bound=Callable[..., object])
 def _delivery_options(command: Command) -> Command:
     """Gives a command an option for each kind of delivery."""
     for each in reversed(DELIVERIES):
+        for name, help in reversed(list(each.options.items())):
+            command = click.option(f"--{name}", metavar="FILE", help=help)(command)
         option = click.option(f"--{each.name}", each.name, metavar=each.metavar, help=each.help)
         command = option(command)
     return command
@@ -197,9 +199,6 @@ def watch(
         report.begin(engine)
         feeds = FeedReport(report.say)
 
-        def not_delivered(match: str, problem: str) -> None:
-            report.say(f"match {match} was not delivered: {problem}")
-
         def answered(state: FeedState) -> None:
             feeds.answered(state)
             report.found(0)
@@ -220,10 +219,8 @@ def watch(
         report.how_far = lambda: feeds.status(len(polled), poller.next_fetch, report.matches)
         report.found(0)
         feeds.begin(poller.not_due)
-        deliveries = {sink: Deliveries(taker, not_delivered) for sink, taker in takers.items()}
-        hurries = [delivery.hurry for delivery in deliveries.values()]
-        stopped = stack.enter_context(ended_by_signals([poller.stop, *hurries]))
-        outbox = Outbox(keeper, deliveries)
+        outbox = stack.enter_context(Outbox(keeper, takers, report.say, dead_letters))
+        stopped = stack.enter_context(ended_by_signals([poller.stop, outbox.hurry]))
         outbox.hand_over_again()
         for envelopes in poller.polls():
             with engine.transaction():
@@ -237,26 +234,29 @@ def watch(
                 waiting = outbox.keep(matches)
             outbox.hand_over(waiting)
             report.found(len(matches))
-        for delivery in deliveries.values():
-            delivery.close()
+        undelivered = outbox.close()
         report.close(engine, table=form == TEXT)
         if output is not None:
             report.say(fate_of(output, dropped=False, anew=False))
         unread = all(one.error for one in poller.states.values())
         if unread:
             report.say("no feed could be read")
-    return 130 if stopped.is_set() else 2 if bad else int(unread or report.fruitless)
+    failed = 4 if undelivered else int(unread or report.fruitless)
+    return 130 if stopped.is_set() else 2 if bad else failed
 
 
 def _takers(
     taking: Mapping[str, str | None], agent: bytes, proxies: ProxySettings
 ) -> dict[str, Delivery]:
     """What matches are handed to, beside what is written, by the names of their options."""
-    return {
-        option.name: option.make(value, agent, proxies)
-        for option in DELIVERIES
-        if (value := taking[option.name]) is not None
-    }
+    takers = {}
+    for option in DELIVERIES:
+        files = {name: taking[name.replace("-", "_")] for name in option.options}
+        if (value := taking[option.name]) is not None:
+            takers[option.name] = option.make(value, Means(agent, proxies, files))
+        elif given := [name for name, path in files.items() if path is not None]:
+            raise XSCLError(f"--{given[0]} is for --{option.name}, which is not given")
+    return takers
 
 
 def _telling(

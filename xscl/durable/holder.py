@@ -17,6 +17,7 @@ from pathlib import Path
 
 from xscl.errors import StateError
 from xscl.times import moment, now
+from xscl.web.targets import without_user
 
 __all__ = ["claim", "held_by_another", "held_here", "note", "release"]
 
@@ -39,7 +40,8 @@ def note(path: Path) -> None:
     told = {
         "pid": os.getpid(),
         "host": socket.gethostname(),
-        "command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+        # An address may have a password in it.
+        "command": without_user(shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])),
         "since": moment(now() // 1_000_000 * 1_000_000),
     }
     _beside(path).write_text(json.dumps(told) + "\n", encoding="utf-8")

@@ -8,34 +8,76 @@ id, and is never lost.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from types import TracebackType
+from typing import Self
 
+from xscl.counts import counted
 from xscl.durable.changes import CALLBACK, Undelivered
 from xscl.durable.keeper import Keeper
 from xscl.durable.points import at
 from xscl.matches.json_lines import json_form
 from xscl.matches.match import Match, Told
 from xscl.queries.subscription import Subscription
-from xscl.sinks.deliveries import Deliveries
+from xscl.sinks.dead_letters import write_undelivered
+from xscl.sinks.deliveries import Deliveries, Delivery
 
 __all__ = ["Outbox", "again_for", "keep_for_callbacks", "match_of"]
 
 
 class Outbox:
-    """The matches for some sinks (commands, webhooks), by the name that the state file has of each;
-    without a keeper they wait in memory alone."""
+    """The matches for some sinks (commands, webhooks), by the name that the state file has of each.
 
-    def __init__(self, keeper: Keeper | None, deliveries: Mapping[str, Deliveries]) -> None:
+    Without a keeper they wait in memory alone, and those that are not taken become dead letters.
+    A context manager, which lets go of what is under way.
+    """
+
+    def __init__(
+        self,
+        keeper: Keeper | None,
+        takers: Mapping[str, Delivery],
+        say: Callable[[str], object],
+        dead_letters: str | None = None,
+    ) -> None:
         self._keeper = keeper
-        self._deliveries = deliveries
+        self._say = say
+        self._dead_letters = dead_letters
+        self._lock = threading.Lock()
+        self._left: Counter[str] = Counter()
+        self._lost = False
+        self._deliveries = {
+            sink: Deliveries(taker, partial(self._failed, sink), kept=keeper is not None)
+            for sink, taker in takers.items()
+        }
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        # A second interrupt waits for nothing.
+        if isinstance(error, Exception):
+            self.hurry()
+            self.close()
 
     def hand_over_again(self) -> None:
         """Hands over the matches of earlier runs that these may not have handed over."""
-        if self._keeper is not None:
-            for sink in self._deliveries:
-                self.hand_over(self._keeper.take_undelivered(sink))
+        if self._keeper is None:
+            return
+        for sink in self._deliveries:
+            self.hand_over(self._keeper.take_undelivered(sink))
+        for (sink, _), waiting in self._keeper.undelivered.items():
+            if sink != CALLBACK:
+                waits = f"{counted(len(waiting), 'match')} of earlier runs in the state"
+                self._say(f"waiting for --{sink}, which is not given: {waits}")
 
     def keep(self, matches: Sequence[Match]) -> list[Undelivered]:
         """Keeps matches in the transaction that is open, to be handed over after it."""
@@ -54,13 +96,54 @@ class Outbox:
         """Hands matches over, each when it is its turn; waits while too many do."""
         at("before delivery")
         for one in waiting:
-            done = partial(self._done, one.number)
-            self._deliveries[one.sink].put(one.match, one.body, done)
+            done, given_up = partial(self._done, one.number), partial(self._given_up, one)
+            self._deliveries[one.sink].put(one.match, one.body, done, given_up)
+
+    def hurry(self) -> None:
+        """Lets no match be tried more than once from now on; a signal handler may call it."""
+        for deliveries in self._deliveries.values():
+            deliveries.hurry()
+
+    def close(self) -> int:
+        """Waits until all matches are handed over or given up; says what has become of those, and
+        returns how many they are."""
+        for deliveries in self._deliveries.values():
+            deliveries.close()
+        for sink, left in self._left.items():
+            self._say(f"not delivered by --{sink}: {counted(left, 'match')}, {self._fate}")
+        return self._left.total()
+
+    @property
+    def _fate(self) -> str:
+        if self._keeper is not None:
+            return "kept in the state; the next run tries again"
+        if self._dead_letters is None or self._lost:
+            return "lost; --state keeps them for the next run, --dead-letters writes them to a file"
+        return f"written to {self._dead_letters}"
+
+    def _failed(self, sink: str, match: str, problem: str) -> None:
+        self._tell(f"match {match} is not delivered by --{sink} yet: {problem}")
 
     def _done(self, number: int) -> None:
         at("after delivery")
         if self._keeper is not None:
             self._keeper.delivered([number])
+
+    def _given_up(self, one: Undelivered, problem: str) -> None:
+        with self._lock:
+            self._left[one.sink] += 1
+            if self._keeper is None and self._dead_letters is not None:
+                try:
+                    with open(self._dead_letters, "a", encoding="utf-8") as file:
+                        write_undelivered(one.sink, one.body, problem, file)
+                except OSError as error:
+                    self._lost = True
+                    self._tell(f"{self._dead_letters} cannot be written: {error.strerror}")
+
+    def _tell(self, text: str) -> None:
+        # From a thread of a delivery, which goes on where nobody listens any more.
+        with suppress(OSError, ValueError):
+            self._say(text)
 
 
 def keep_for_callbacks(

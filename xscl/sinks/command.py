@@ -9,7 +9,6 @@ from __future__ import annotations
 import shlex
 import shutil
 import subprocess
-import threading
 from dataclasses import dataclass
 
 from xscl.errors import XSCLError
@@ -39,7 +38,7 @@ class Command:
             raise XSCLError(f"{text!r} is no command: there is no such program")
         return cls(words)
 
-    def __call__(self, match: str, body: bytes, hurry: threading.Event) -> None:
+    def __call__(self, match: str, body: bytes) -> None:
         """Runs it for one match.  What it writes goes to standard error: matches alone are on
         standard output.  An interrupt from the terminal is not for it: it may end its work."""
         try:

@@ -1,4 +1,5 @@
-"""Documents that could not be used, as JSON Lines: what each was, where it failed, and why.
+"""Documents that could not be used, as JSON Lines: what each was, where it failed, and why; and
+matches that could not be handed over.
 
 Such a file is for mending and sending again.  What stood in a document's place comes from the
 causes of its error: the parsers keep the bytes that they refused.
@@ -15,7 +16,7 @@ from xpath_stage import MalformedDocument
 from xscl.errors import DocumentError
 from xscl.sources.envelopes import LineEnvelope
 
-__all__ = ["write_dead_letter"]
+__all__ = ["write_dead_letter", "write_undelivered"]
 
 _LONGEST = 64 * 1024
 
@@ -43,6 +44,13 @@ def write_dead_letter(error: DocumentError, to: TextIO) -> None:
     letter |= _of_envelope(error.envelope, whole=not {"raw", "base64"} & letter.keys())
     # A name from a document may hold half a surrogate pair, which only an escape can write.
     to.write(json.dumps(letter, default=str) + "\n")
+    to.flush()
+
+
+def write_undelivered(sink: str, match: str, reason: str, to: TextIO) -> None:
+    """Writes a line for a match, in its JSON form, that a sink has not taken, and flushes; the
+    members are `sink`, `reason` and `match`."""
+    to.write(json.dumps({"sink": sink, "reason": reason, "match": json.loads(match)}) + "\n")
     to.flush()
 
 

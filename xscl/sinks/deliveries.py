@@ -1,50 +1,110 @@
-"""Matches handed to something outside, one by one: several at a time, failures reported.
+"""Matches handed to something outside, one by one: several at a time, tried again until taken.
 
-Handing over may take as long as the other side likes, so it goes on in threads; only so many
-matches wait for it, then the engine does.  A match may be handed over twice (after a crash), never
-with another id.
+A match that the other side does not take waits, longer each time; while the other side takes none,
+all wait, and one after another is tried.  Where a state file has the matches, that goes on for as
+long as the run does; else, and when the run is to end, a match is given up after some tries.  So
+one may be handed over twice, never with another id, and of each the outcome is known.
 """
 
 from __future__ import annotations
 
-import queue
+import heapq
+import random
 import threading
+import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Protocol
 
-__all__ = ["Deliveries", "Delivery", "NotDelivered"]
-
-Done = Callable[[], object]
+__all__ = ["PACE", "Deliveries", "Delivery", "NotDelivered", "Pace"]
 
 _WAITING = 1000
 
+_NOTICE = 0.5
+"""For so many seconds a hurry may go unnoticed."""
+
 
 class NotDelivered(Exception):
-    """A match that the other side did not take, and why."""
+    """A match that the other side did not take, and why.
+
+    `refused` is one that it will not take as it is; else it may be a moment's trouble, of any
+    match.  `wait` is for how many seconds it asks to be left alone.
+    """
+
+    def __init__(self, problem: str, *, refused: bool = False, wait: float = 0.0) -> None:
+        self.refused = refused
+        self.wait = wait
+        super().__init__(problem)
 
 
 class Delivery(Protocol):
-    """Hands one match over, as JSON; raises NotDelivered.  Called from several threads.
+    """Hands one match over, by its id and as JSON; raises NotDelivered.  Called from several
+    threads."""
 
-    Once `hurry` is set, the process is about to end, and nothing is to be tried again.
-    """
+    def __call__(self, match: str, body: bytes) -> None: ...
 
-    def __call__(self, match: str, body: bytes, hurry: threading.Event) -> None: ...
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How many seconds pass from the first try to the second, twice as many to each that follows,
+    but not more than `longest`; and after how many tries a match may be given up."""
+
+    first: float = 1.0
+    longest: float = 60.0
+    tries: int = 8
+
+    def pause(self, tries: int) -> float:
+        """The seconds after so many tries, in all two minutes or more before the last one."""
+        return min(self.first * 2.0 ** min(tries - 1, 60), self.longest) * random.uniform(1.0, 1.25)
+
+
+PACE = Pace()
+
+
+@dataclass(slots=True, order=True)
+class _Waiting:
+    """A match that waits, from the moment `due` (monotonic seconds) on for its turn."""
+
+    due: float
+    number: int
+    match: str = field(compare=False)
+    body: bytes = field(compare=False)
+    done: Callable[[], object] = field(compare=False)
+    given_up: Callable[[str], object] = field(compare=False)
+    tries: int = field(default=0, compare=False)
+    refused: bool = field(default=False, compare=False)
+    problem: str = field(default="", compare=False)
 
 
 class Deliveries:
     """Matches on their way, `at_once` at a time.
 
-    `on_failure` gets, from any thread, the id of each match that was not delivered, and the reason.
+    `on_failure` gets, from any thread, the id of each match that is not taken at the first try,
+    and the reason.  `kept` says that a state file has the matches.
     """
 
     def __init__(
-        self, deliver: Delivery, on_failure: Callable[[str, str], object], *, at_once: int = 4
+        self,
+        deliver: Delivery,
+        on_failure: Callable[[str, str], object],
+        *,
+        kept: bool,
+        at_once: int = 4,
+        pace: Pace | None = None,
     ) -> None:
         self._deliver = deliver
         self._on_failure = on_failure
-        self._queue: queue.Queue[tuple[str, bytes, Done] | None] = queue.Queue(_WAITING)
-        self._hurry = threading.Event()
+        self._kept = kept
+        self._pace = pace or PACE
+        self._changed = threading.Condition()
+        self._queue: list[_Waiting] = []
+        self._number = 0
+        self._under_way = 0
+        self._failures = 0
+        self._problem = "there was no time to try"
+        self._failed_at = self._open_at = 0.0
+        self._failed_before = 0
+        self._closing = self._hurrying = self._sorted_out = False
         self._threads = [
             threading.Thread(target=self._work, name=f"xscl-deliveries-{number}", daemon=True)
             for number in range(at_once)
@@ -52,30 +112,134 @@ class Deliveries:
         for thread in self._threads:
             thread.start()
 
-    def put(self, match: str, body: str, done: Done) -> None:
+    def put(
+        self,
+        match: str,
+        body: str,
+        done: Callable[[], object],
+        given_up: Callable[[str], object],
+    ) -> None:
         """Hands a match, by its id and JSON form, over as soon as it is its turn; waits while too
-        many do.  `done` is called, from any thread, once it is handed over or refused, but not if
-        there was no time left to try again."""
-        self._queue.put((match, body.encode(), done))
+        many do, unless they are kept and the other side takes none.
+
+        One of the two is called in the end, from any thread: `done` once it is handed over,
+        `given_up`, with the reason, if it is not tried again.
+        """
+        with self._changed:
+            while self._full():
+                if self._hurrying:
+                    self._stir()
+                self._changed.wait(_NOTICE)
+            waiting = _Waiting(0.0, self._number, match, body.encode(), done, given_up)
+            self._number += 1
+            heapq.heappush(self._queue, waiting)
+            self._changed.notify_all()
 
     def hurry(self) -> None:
         """Lets no match be tried more than once from now on; a signal handler may call it."""
-        self._hurry.set()
+        # Without the lock: whoever has it may wait for what the interrupted thread has.
+        self._hurrying = True
 
     def close(self) -> None:
         """Waits until all matches are handed over, or have been given up."""
-        for _ in self._threads:
-            self._queue.put(None)
+        with self._changed:
+            self._closing = True
+            self._stir()
         for thread in self._threads:
-            thread.join()
+            while thread.is_alive():
+                thread.join(_NOTICE)
+                if self._hurrying:
+                    with self._changed:
+                        self._stir()
+
+    def _full(self) -> bool:
+        in_vain = self._kept and (self._failures or self._hurrying)
+        return len(self._queue) + self._under_way >= _WAITING and not in_vain
 
     def _work(self) -> None:
-        while (entry := self._queue.get()) is not None:
-            match, body, done = entry
+        while (waiting := self._next()) is not None:
+            began = time.monotonic()
             try:
-                self._deliver(match, body, self._hurry)
+                self._deliver(waiting.match, waiting.body)
             except NotDelivered as error:
-                self._on_failure(match, str(error))
-                if self._hurry.is_set():
-                    continue
-            done()
+                self._failed(waiting, error, began)
+            except Exception as error:
+                # Whatever it is, the match is not delivered; what it says may hold a password.
+                problem = f"{type(error).__name__} while it was handed over"
+                self._failed(waiting, NotDelivered(problem, refused=True), began)
+            else:
+                waiting.done()
+                self._succeeded()
+
+    def _next(self) -> _Waiting | None:
+        """The next match to try, when it is its turn; None when there will be none any more."""
+        with self._changed:
+            while True:
+                self._sort_out()
+                if self._closing and not self._queue and not self._under_way:
+                    self._changed.notify_all()
+                    return None
+                pause = None
+                if self._queue and not (self._failures and self._under_way):
+                    pause = max(self._queue[0].due, self._open_at) - time.monotonic()
+                    if pause <= 0:
+                        self._under_way += 1
+                        return heapq.heappop(self._queue)
+                self._changed.wait(pause)
+
+    def _succeeded(self) -> None:
+        with self._changed:
+            self._under_way -= 1
+            self._failures, self._open_at = 0, 0.0
+            self._changed.notify_all()
+
+    def _failed(self, waiting: _Waiting, error: NotDelivered, began: float) -> None:
+        if not waiting.tries:
+            self._on_failure(waiting.match, str(error))
+        with self._changed:
+            now = time.monotonic()
+            self._under_way -= 1
+            waiting.tries += 1
+            waiting.refused, waiting.problem = error.refused, str(error)
+            asked = min(error.wait, self._pace.longest)
+            if error.refused:
+                waiting.due = now + self._pace.longest
+            else:
+                waiting.due = now + max(self._pace.pause(waiting.tries), asked)
+                # Several that failed at once are one failure of the other side.
+                if began >= self._failed_at:
+                    self._failures += 1
+                    self._open_at = now + max(self._pace.pause(self._failures), asked)
+                    self._failed_at = now
+                self._failed_before, self._problem = self._number, str(error)
+            heapq.heappush(self._queue, waiting)
+            self._stir()
+
+    def _stir(self) -> None:
+        """Lets who waits look again, at what is not to be tried any more, too."""
+        self._sorted_out = False
+        self._changed.notify_all()
+
+    def _sort_out(self) -> None:
+        """Gives up what is not to be tried again."""
+        if self._sorted_out:
+            return
+        self._sorted_out = True
+        hopeful: list[_Waiting] = []
+        for waiting in self._queue:
+            if self._hopeless(waiting):
+                waiting.given_up(waiting.problem or self._problem)
+            else:
+                hopeful.append(waiting)
+        heapq.heapify(hopeful)
+        self._queue = hopeful
+        self._changed.notify_all()
+
+    def _hopeless(self, waiting: _Waiting) -> bool:
+        if self._hurrying and (waiting.tries or self._failures):
+            return True
+        if self._kept and not self._closing:
+            return False
+        # It was there when the other side failed for the last time that it may.
+        down = self._failures >= self._pace.tries and waiting.number < self._failed_before
+        return waiting.refused or waiting.tries >= self._pace.tries or down

@@ -8,7 +8,7 @@ takes each match as it is found in `DELIVERIES` (an option of `xscl watch`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from xscl.matches.json_lines import json_lines
@@ -18,20 +18,46 @@ from xscl.sinks.command import Command
 from xscl.sinks.deliveries import Delivery
 from xscl.sinks.json_feed import update_json_feed, write_json_feed
 from xscl.sinks.webhook import Webhook
+from xscl.sinks.webhook_form import VARIABLE, body_form, headers_from
 from xscl.web.proxies import ProxySettings
 
-__all__ = ["DELIVERIES", "FEED_FORMS", "LINE_FORMS", "DeliveryOption", "title_of"]
+__all__ = ["DELIVERIES", "FEED_FORMS", "LINE_FORMS", "DeliveryOption", "Means", "title_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a delivery is made with: the user agent, the proxies, and the values of the further
+    options of its own, by their whole names."""
+
+    agent: bytes
+    proxies: ProxySettings
+    files: Mapping[str, str | None]
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryOption:
-    """The option `--name METAVAR`, and how its value becomes a delivery: `make` gets the value,
-    the user agent and the proxies; it raises XSCLError for a value that cannot be meant."""
+    """The option `--name METAVAR`, and how its value becomes a delivery: `make` gets it with what
+    else there is; it raises XSCLError for a value that cannot be meant.
+
+    `files` are further options, `--name-FILE`, each with its help.
+    """
 
     name: str
     metavar: str
     help: str
-    make: Callable[[str, bytes, ProxySettings], Delivery]
+    make: Callable[[str, Means], Delivery]
+    files: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        """The further options by their whole names, without the dashes."""
+        return {f"{self.name}-{file}": help for file, help in self.files.items()}
+
+
+def _webhook(url: str, means: Means) -> Webhook:
+    headers = headers_from(means.files["webhook-headers"])
+    form = body_form(means.files["webhook-body"], headers.get("content-type"))
+    return Webhook.at(url, means.agent, means.proxies, headers=headers, form=form)
 
 
 LINE_FORMS: Mapping[str, Callable[[Iterable[Match]], Iterable[str]]] = {"jsonl": json_lines}
@@ -48,10 +74,18 @@ DELIVERIES = (
         "exec",
         "CMD",
         "A command that is run for each match, which it reads as JSON on standard input.",
-        lambda text, agent, proxies: Command.of(text),
+        lambda text, means: Command.of(text),
     ),
     DeliveryOption(
-        "webhook", "URL", "An address that each match is sent to, as JSON by POST.", Webhook.at
+        "webhook",
+        "URL",
+        "An address that each match is sent to, as JSON by POST.",
+        _webhook,
+        {
+            "headers": "A file of headers for the webhook, a line `Name: value` each.  "
+            f"[default: those of {VARIABLE} in the environment]",
+            "body": "A file with the form of the webhook's body (docs/commands.md).",
+        },
     ),
 )
 """What takes each match as it is found."""
