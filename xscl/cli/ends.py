@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import click
 
+from xscl.cli.options import GivenQuery
 from xscl.errors import XSCLError
 from xscl.files.ends import End, refuse_shared
 from xscl.sources.feed_files import listed_feeds
@@ -25,7 +26,7 @@ _WEB = re.compile("https?:", re.IGNORECASE)
 
 
 def _itself(path: str) -> Iterator[str]:
-    if path != "-":
+    if path != "-" and not isinstance(path, GivenQuery):
         yield path
 
 
@@ -112,7 +113,11 @@ def _check_folder(said: str, path: str) -> None:
 def default_store(queries: Iterable[str]) -> str | None:
     """The file of `--feeds-db` where none is given: it lies beside the first query file."""
     first = next(iter(queries))
-    return None if first == "-" else f"{os.path.splitext(first)[0]}.feeds.duckdb"
+    return (
+        None
+        if first == "-" or isinstance(first, GivenQuery)
+        else f"{os.path.splitext(first)[0]}.feeds.duckdb"
+    )
 
 
 def _named(context: click.Context) -> Iterator[tuple[str, str, str]]:

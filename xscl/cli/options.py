@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 import click
 
 from xscl.feeds import Rules, rules_of
@@ -22,20 +25,86 @@ __all__ = [
     "MEMORY",
     "PARAMS",
     "QUERIES",
+    "QUERY_AND_DOCUMENTS",
     "SOURCE",
     "STATE",
     "STREAM",
     "UPDATES",
     "Assignment",
     "Duration",
+    "GivenQuery",
     "Period",
 ]
 
-QUERIES = click.argument(
-    "queries",
-    nargs=-1,
-    required=True,
-    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
+Command = TypeVar("Command", bound=Callable[..., object])
+
+_FILE = click.Path(exists=True, dir_okay=False, allow_dash=True)
+_GIVEN = "xscl.queries"
+
+
+class GivenQuery(str):
+    """A query that is given on the command line, where the name of a query file may stand."""
+
+    __slots__ = ("text",)
+
+    text: str
+
+    def __new__(cls, text: str) -> GivenQuery:
+        """The query of a text; its name is the option's."""
+        given = super().__new__(cls, "-q")
+        given.text = text
+        return given
+
+
+def _keep_given(
+    context: click.Context, _: click.Parameter, texts: tuple[str, ...]
+) -> tuple[GivenQuery, ...]:
+    given = tuple(map(GivenQuery, texts))
+    context.meta[_GIVEN] = given
+    return given
+
+
+def _all_queries(
+    context: click.Context, argument: click.Parameter, names: tuple[str, ...]
+) -> tuple[str, ...]:
+    queries = (*(_FILE.convert(name, argument, context) for name in names), *context.meta[_GIVEN])
+    if not queries:
+        raise click.UsageError("no query: name a query file, or give a query with -q")
+    return queries
+
+
+def _one_query(
+    context: click.Context, argument: click.Parameter, words: tuple[str, ...]
+) -> tuple[str, ...]:
+    given = context.meta[_GIVEN]
+    if len(given) > 1:
+        raise click.UsageError("-q: give one query; `--query` picks one of a file")
+    first, *others = (*given, *words) or [""]
+    if not first:
+        raise click.UsageError("no query: name a query file, or give a query with -q")
+    return (first if given else _FILE.convert(first, argument, context), *others)
+
+
+def _with_given(argument: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """An argument of queries, and the option of those that are given in its place."""
+    option = click.option(
+        "-q",
+        "given_queries",
+        multiple=True,
+        is_eager=True,
+        expose_value=False,
+        metavar="QUERY",
+        callback=_keep_given,
+        help="A query, in place of a query file or beside one.",
+    )
+    return lambda command: argument(option(command))
+
+
+QUERIES = _with_given(
+    click.argument("queries", nargs=-1, metavar="[QUERIES]...", callback=_all_queries)
+)
+QUERY_AND_DOCUMENTS = _with_given(
+    click.argument("words", nargs=-1, metavar="QUERIES [DOC]...", callback=_one_query)
 )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import click
 
+from xscl.cli.options import GivenQuery
 from xscl.cli.parameters import read_parameters
 from xscl.dissection.parts import Dissection
 from xscl.engine import Engine
@@ -36,6 +37,8 @@ class QueryText:
 
 
 def _read(path: str) -> str:
+    if isinstance(path, GivenQuery):
+        return path.text
     try:
         return read_whole(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -299,7 +299,7 @@ def _agent(contact: str | None) -> bytes:
 def _store_of(store: str | None, queries: Sequence[str]) -> Path:
     path = store or default_store(queries)
     if path is None:
-        raise XSCLError("queries from standard input have no file beside them: give --feeds-db")
+        raise XSCLError("queries that are in no file have none beside them: give --feeds-db")
     return Path(path)
 
 

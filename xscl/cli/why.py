@@ -10,7 +10,7 @@ from typing import Any
 import click
 from rich.console import Console
 
-from xscl.cli.options import PARAMS
+from xscl.cli.options import PARAMS, QUERY_AND_DOCUMENTS
 from xscl.cli.queries import load_queries
 from xscl.cli.report import report_of
 from xscl.cli.sources import Reading, check_given, fields_of, read_sources, source_options
@@ -23,8 +23,7 @@ Envelopes = Iterable[dict[str, object]]
 
 
 @click.command()
-@click.argument("queries", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
-@click.argument("documents", nargs=-1, metavar="[DOC]...")
+@QUERY_AND_DOCUMENTS
 @click.option("--query", "name", metavar="NAME", help="The query; a file of one query needs none.")
 @source_options
 @PARAMS
@@ -32,8 +31,7 @@ Envelopes = Iterable[dict[str, object]]
     "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
 )
 def why(
-    queries: str,
-    documents: Sequence[str],
+    words: Sequence[str],
     name: str | None,
     params: Sequence[tuple[str, str]],
     form: str,
@@ -46,6 +44,7 @@ def why(
     documents and pairs passed each condition, and which failed by one condition alone.
     """
     check_given(given)
+    queries, *documents = words
     with report_of(None) as report, Engine(on_skip=report.skip) as engine:
         bad = load_queries(engine, [queries], params)
         names = [subscription.name for subscription in engine.subscriptions]

@@ -92,9 +92,9 @@ DELIVERIES = (
 
 
 def title_of(queries: Iterable[str]) -> str:
-    """The title of the feed of what the queries of some files find.
+    """The title of the feed of what the queries of some files find, or those in no file.
 
     >>> title_of(["news.xscl", "queries/follow-up.xscl"])
     'news, follow-up'
     """
-    return ", ".join(Path(query).stem for query in queries)
+    return ", ".join("queries" if one[0] == "-" else Path(one).stem for one in queries)

@@ -129,7 +129,7 @@ def _parquet(path: str, make: Make, on_error: OnError, limit: int, after: int) -
                     if at <= after:
                         continue
                     for column in dates:
-                        if isinstance(moment := row[column], datetime):
+                        if isinstance(moment := row.get(column), datetime):
                             row[column] = moment.date()
                     try:
                         value = _plain(row)
