@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import Phase, is_hypothesis_test, settings
 
-from tests.drawn import DRAW
+from tests.drawn import DRAW, times
 from tests.shared import wanting
 
 if TYPE_CHECKING:
     from xdist.remote import Producer
     from xdist.scheduler import LoadScopeScheduling
 
-settings.register_profile("patient", settings(), deadline=None)
+settings.register_profile("patient", settings(), deadline=None, max_examples=times(100))
 settings.register_profile(
     "unshrunk", settings(deadline=None, phases=(Phase.explicit, Phase.generate))
 )

@@ -36,7 +36,7 @@ from xscl.polling.named_feeds import feeds_of
 from xscl.spark.ingestion.archive import Archive
 from xscl.spark.ingestion.feed_options import FeedOptions
 from xscl.spark.ingestion.spool import Spool
-from xscl.spark.session import session
+from xscl.spark.session import session_for
 from xscl.web.retrieval import user_agent
 
 if TYPE_CHECKING:
@@ -161,8 +161,9 @@ def ingest(
         raise click.UsageError(str(error)) from error
     with contextlib.ExitStack() as stack:
         report = stack.enter_context(IngestReport(Console(stderr=True), Spool(archive.local)))
-        spark = session("xscl ingest", master=master, settings=dict(settings))
-        stack.callback(spark.stop)
+        spark = stack.enter_context(
+            session_for("xscl ingest", master=master, settings=dict(settings))
+        )
         # Not before: Spark sets a handler of its own, which ends nothing in order.
         stopped = stack.enter_context(ended_by_signals([]))
         from xscl.spark.ingestion import jobs, spark_files

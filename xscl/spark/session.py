@@ -14,7 +14,7 @@ import re
 import sys
 import threading
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway
     from pyspark.sql import SparkSession
 
-__all__ = ["session"]
+__all__ = ["session", "session_for"]
 
 _PANDAS = "PySpark does not yet fully support pandas"
 """How PySpark's warning of each pandas from 3 on begins."""
@@ -56,15 +56,11 @@ def session(
 
     Raises XSCLError where PySpark or a Java for it is missing, or Spark does not start.
     """
-    try:
-        from pyspark.errors import PySparkRuntimeError
-        from pyspark.sql import SparkSession
-    except ImportError as error:
-        raise XSCLError(f"Spark is missing ({error}): pip install 'xscl[spark]'") from error
+    running = _running()
     warnings.filterwarnings("ignore", _PANDAS, FutureWarning)
-    try:
-        spark = SparkSession.active().newSession()
-    except PySparkRuntimeError:
+    if running is not None:
+        spark = running.newSession()
+    else:
         spark = _started(app, master, settings)
         settings = {}
     context = spark.sparkContext
@@ -77,6 +73,33 @@ def session(
         if name.startswith("spark.sql."):
             spark.conf.set(name, value)
     return spark
+
+
+@contextlib.contextmanager
+def session_for(
+    app: str, *, master: str | None = None, settings: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[SparkSession]:
+    """As `session`, until the application ends: Spark is then stopped, unless it ran before."""
+    running = _running()
+    spark = session(app, master=master, settings=settings)
+    try:
+        yield spark
+    finally:
+        if running is None:
+            spark.stop()
+
+
+def _running() -> SparkSession | None:
+    """A session of the Spark that this process runs, if it runs one."""
+    try:
+        from pyspark.errors import PySparkRuntimeError
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise XSCLError(f"Spark is missing ({error}): pip install 'xscl[spark]'") from error
+    try:
+        return SparkSession.active()
+    except PySparkRuntimeError:
+        return None
 
 
 def _started(app: str, master: str | None, settings: Mapping[str, str]) -> SparkSession:

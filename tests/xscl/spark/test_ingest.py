@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
+from pyspark.sql import SparkSession
 
 from datasets import FEEDS
 from tests.commands import xscl
@@ -78,17 +79,24 @@ def place(tmp_path: Path) -> Place:
     return Place(tmp_path)
 
 
-def test_once_and_again(place: Place) -> None:
-    once = (*INGEST, "--sources", "feeds", "--to", "to", "--once")
-    first = place.run(*once)
-    assert (first.returncode, first.stdout) == (0, ""), first.stderr
+def test_once_and_again(spark: SparkSession, place: Place) -> None:
+    """Beside what runs on the same Spark, which goes on."""
+    feeds, to = str(place.folder / "feeds"), str(place.folder / "to")
+
+    def once() -> Result:
+        options = ("--sources", feeds, "--to", to, "--once")
+        done = CliRunner().invoke(cli, ["ingest", *options], standalone_mode=False)
+        assert (done.return_value, done.stdout) == (0, ""), (done.stderr, done.exception)
+        return done
+
+    first = once()
     batch, summary = first.stderr.splitlines()
     assert batch == "batch 0: 7 bodies, 152 new items, 0 known, 0 dead letters"
     assert summary.startswith("7 bodies, 152 new items, 0 known, 0 dead letters, ")
     ingested = place.items()
     assert len(ingested) == 152
     found = place.matches("--items", "to")
-    assert found == place.matches("--feed", "S=feeds")
+    assert found == place.matches("--feed", f"S={feeds}")
     assert len(found) > 20
     told = place.status()
     assert "7 feeds, 0 in trouble" in told
@@ -99,17 +107,17 @@ def test_once_and_again(place: Place) -> None:
     new = "<entry><id>new</id><title>New</title></entry>"
     news = place.folder / NEWS
     news.write_text(news.read_text("utf-8").replace("<entry>", f"{new}<entry>", 1), "utf-8")
-    again = place.run(*once)
-    assert again.returncode == 0, again.stderr
+    again = once()
     problem, batch, summary = again.stderr.splitlines()
-    assert problem.startswith("feed feeds/page.html: what is there is ")
+    assert problem.startswith(f"feed {feeds}/page.html: what is there is ")
     assert batch.startswith("batch 1: 2 bodies, 1 new item, ")
     assert batch.endswith(" 1 dead letter")
-    assert place.items().keys() == {*ingested, f"{NEWS}#new"}
+    assert place.items().keys() == {*ingested, f"{news}#new"}
     status = json.loads(place.status("--format", "json"))
     assert (status["feeds"], status["fetched"], status["landed"], status["unread"]) == (8, 9, 9, 0)
     assert (status["items"], status["dead"], status["batches"]) == (153, 1, 2)
     assert status["troubles"] == []
+    assert spark.range(3).count() == 3
 
 
 def test_for_ever_until_interrupted_then_by_spark_submit(place: Place) -> None:
