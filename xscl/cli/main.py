@@ -1,5 +1,5 @@
 """The command line: its commands are `xscl run`, `check`, `explain`, `why`, `watch`, `feeds`,
-`state`, `ingest` and `demo`, a module each, which is imported when its command is given.
+`state`, `ingest`, `demo` and `sample`, a module each, which is imported when its command is given.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ _COMMANDS = {
     "state": "state",
     "ingest": "ingest",
     "demo": "demo",
+    "sample": "sample",
 }
 """The commands, and the modules that they are in."""
 
