@@ -98,6 +98,26 @@ class PathTable:
             path = self._roots[state] = self._new(-1, -1, active, self.waiting(active, NOTHING))
         return path
 
+    def names_below(self, paths: Iterable[int], *, deep: bool) -> dict[str, set[int]]:
+        """The names that documents have shown below some paths, with `deep` at any depth, each
+        with the paths of its nodes; filters are not asked, and below `DEAD` nothing is known."""
+        found: dict[str, set[int]] = {}
+        open_paths = [*paths]
+        known = set(open_paths)
+        while open_paths:
+            path = open_paths.pop()
+            for name, target in self.transitions[path].items():
+                if target == SKIP:
+                    continue
+                assert isinstance(name, str)
+                chosen = self.paths[path].below.values() if target < SKIP else ()
+                reached = {target} if target >= 0 else {*chosen, DEAD}
+                found.setdefault(name, set()).update(reached)
+                if deep:
+                    open_paths += reached - known
+                    known |= reached
+        return found
+
     def remember(self, trace: Trace, layout: Layout) -> None:
         """Remembers the layout of a trace."""
         if self._traced > _TRACED:

@@ -1,15 +1,20 @@
-"""`xscl check` and `xscl explain`: queries without documents."""
+"""`xscl check` and `xscl explain`: queries by themselves, or with sample documents."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import chain
+from typing import Any
 
 import click
 
-from xscl.cli.options import QUERIES
-from xscl.cli.queries import read_queries
+from xscl.cli.options import PARAMS, QUERIES
+from xscl.cli.queries import load_queries, read_queries
+from xscl.cli.report import report_of
+from xscl.cli.sources import Reading, check_given, fields_of, read_sources, source_options
 from xscl.counts import counted
+from xscl.engine import Engine
 from xscl.explain import as_json, as_mermaid, as_sql, as_text, explain_file
 
 __all__ = ["check", "explain"]
@@ -17,11 +22,30 @@ __all__ = ["check", "explain"]
 
 @click.command()
 @QUERIES
-def check(queries: Sequence[str]) -> int:
-    """Checks queries, and prints each error with its place."""
+@source_options
+@PARAMS
+def check(queries: Sequence[str], params: Sequence[tuple[str, str]], **given: Sequence[Any]) -> int:
+    """Checks queries, and prints each error with its place.
+
+    With sample documents, it says what each query finds among them, and of one that finds nothing
+    what may be wrong.
+    """
     good, bad = read_queries(queries)
     if not bad:
         click.echo(f"{counted(len(good), 'query')}, no error")
+    if any(given.values()) and not bad:
+        check_given(given)
+        with report_of(None) as report, Engine(on_skip=report.skip) as engine:
+            load_queries(engine, queries, params)
+            sources = read_sources(given, Reading(report.skip, fields=fields_of(given)))
+            envelopes = (envelope for envelope, _ in chain.from_iterable(sources))
+            found = engine.count(report.watch(engine, envelopes), batch=5000)
+            report.by_query.update(+found)
+            for name, count in found.items():
+                click.echo(f"{name}: {counted(count, 'match')}")
+            report.found(found.total())
+            report.hint(engine)
+            report.close(engine)
     return 2 if bad else 0
 
 

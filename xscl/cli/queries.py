@@ -14,6 +14,7 @@ from xscl.engine import Engine
 from xscl.files.gzipped import read_whole
 from xscl.language import parse_from
 from xscl.language.parameters import Prepared, parameters
+from xscl.language.scan import scan
 from xscl.matches.match import Match
 
 __all__ = [
@@ -26,6 +27,9 @@ __all__ = [
     "subscribe",
 ]
 
+_SHORT = 100_000
+"""Characters of a text that may be nothing but comments."""
+
 
 @dataclass(frozen=True, slots=True)
 class QueryText:
@@ -37,12 +41,14 @@ class QueryText:
 
 
 def _read(path: str) -> str:
-    if isinstance(path, GivenQuery):
-        return path.text
     try:
-        return read_whole(path).decode("utf-8-sig")
+        text = path.text if isinstance(path, GivenQuery) else read_whole(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise click.UsageError(f"{path} is no UTF-8 text: byte {error.start} is wrong") from error
+    if not text.strip() or (len(text) < _SHORT and not scan(text).statements):
+        has = "only comments" if text.strip() else "nothing"
+        raise click.UsageError(f"{path} has no query: there is {has} in it")
+    return text
 
 
 def read_queries(paths: Sequence[str]) -> tuple[list[Dissection], int]:

@@ -6,7 +6,8 @@ import contextlib
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -14,7 +15,7 @@ from rich.console import Console
 from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
 from xscl.counts import counted
-from xscl.errors import DocumentError
+from xscl.errors import DocumentError, XSCLError
 from xscl.files.named import named
 from xscl.matches.match import Match
 from xscl.printable import printable
@@ -28,6 +29,11 @@ if TYPE_CHECKING:
 __all__ = ["Report", "Terminal", "report_of"]
 
 _SHOWN = 20
+_SAMPLE, _SMALL = 100, 50_000
+"""The documents, and the characters of each, that are kept to be looked at in the end."""
+
+_HINTS, _FEW = 3, 20
+"""The hints that are given at most; of queries that find nothing beside many that do, none is."""
 
 
 class Terminal:
@@ -102,6 +108,7 @@ class Report(Terminal):
         self.by_query: Counter[str] = Counter()
         self.fruitless = False
         self.how_far = self._counts
+        self._sample: list[dict[str, object]] = []
         self._unread: Counter[str] = Counter()
         self._before = (0, 0, 0)
 
@@ -136,6 +143,8 @@ class Report(Terminal):
             stream = envelope.get("stream", "S")
             if isinstance(stream, str) and not engine.reads(stream):
                 self._unread[stream] += 1
+            if len(self._sample) < _SAMPLE and _is_small(envelope):
+                self._sample.append(envelope)
             if self.read % 1000 == 0:
                 self.found(0)
             yield envelope
@@ -154,6 +163,24 @@ class Report(Terminal):
     def tally(self, matches: Iterable[Match]) -> None:
         """Counts matches by their queries."""
         self.by_query.update([match.query for match in matches])
+
+    def hint(self, engine: Engine, stream: str | None = None) -> None:
+        """Says of queries that have found nothing why that may be; of all, or of those that
+        publish to a stream."""
+        queries = engine.subscriptions
+        if not engine.documents or (self.by_query and len(queries) > _FEW):
+            return
+        silent = [
+            one.name
+            for one in queries
+            if one.name not in self.by_query and stream in (None, one.wiring.stream)
+        ]
+        for name in silent[:_HINTS]:
+            with contextlib.suppress(XSCLError):
+                if (why := engine.hint(name, self._sample)) is not None:
+                    self.say(f"query {name!r} found nothing: {why}")
+        if len(silent) > _HINTS:
+            self.say(f"{counted(len(silent) - _HINTS, 'more query', 'more queries')} found nothing")
 
     def close(self, engine: Engine, *, table: bool = False) -> int:
         """Prints the closing summary, with `table` after the matches of each query; returns how
@@ -192,3 +219,11 @@ def report_of(output: str | None, dead_letters: str | None = None) -> Report:
     """A report on standard error, for a run whose matches go to a file or standard output."""
     alone = output is not None or not sys.stdout.isatty()
     return Report(Console(stderr=True), alone=alone, dead_letters=dead_letters)
+
+
+def _is_small(envelope: Mapping[str, object]) -> bool:
+    """Whether a document takes little room to keep."""
+    body = envelope.get("xml", envelope.get("json"))
+    if isinstance(body, str | bytes):
+        return len(body) < _SMALL
+    return not isinstance(body, Path)

@@ -167,6 +167,8 @@ def run(
             else:
                 going.keep_feed(form, str(output), title)
             sys.stdout.flush()
+        if keeper is None and not stopped.is_set():
+            report.hint(engine, stream)
         skipped = report.close(engine, table=form == TEXT)
         if output is not None and not in_place(output):
             anew = keeper is None and form not in FEED_FORMS
@@ -210,6 +212,7 @@ class _Run:
         def count(found: Envelopes) -> int:
             counted = +engine.count(found, batch=batch)
             counts.update(counted)
+            self.report.by_query.update(counted)
             if keeper is not None:
                 keeper.counted(counted)
             return counted.total()

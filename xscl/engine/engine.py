@@ -11,7 +11,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, overload
@@ -19,6 +19,7 @@ from typing import Literal, overload
 from join_stage import JoinProcessor, Strategies
 from join_stage.constraints import FOREVER
 from xpath_stage import Strings, Witnesses, XPathEvaluator
+from xscl.dissection.parts import Dissection
 from xscl.documents.batches import in_batches
 from xscl.documents.bodies import Bodies
 from xscl.documents.document import Document
@@ -50,9 +51,11 @@ from xscl.sources.tables import envelopes as envelopes_of
 from xscl.stream_names import is_internal
 from xscl.times import duration, to_seconds
 from xscl.version import __version__
-from xscl.why import Funnel, Why, funnel, why
+from xscl.why import Funnel, Why, conditions_of, funnel, missing_name, where_lost, why
 
 __all__ = ["Engine"]
+
+_HINTED = 1_000
 
 Envelope = Mapping[str, object]
 OnMatch = Callable[[Match], object]
@@ -418,19 +421,46 @@ class Engine:
         with self._transactions.asking():
             dissection = self._queries.named(name).dissection
             if not documents:
-                read = {stream for one in dissection.everything() for stream in one.streams}
-                held = [one for one in self._intake.held.values() if one.stream in read]
-                results = [
-                    [document for document in held if document.stream == stream]
-                    for stream, _ in dissection.subqueries
-                ]
-                return funnel(dissection.query, held, results)
+                return self._funnel(dissection)
             streams = [*dissection.streams, *[""] * len(documents)]
             given = [
                 self._intake.document(one) if isinstance(one, Mapping) else self._held(one, stream)
                 for one, stream in zip(documents, streams, strict=False)
             ]
         return why(dissection.query, given)
+
+    def hint(self, name: str, sample: Iterable[Envelope] = ()) -> str | None:
+        """What keeps the query of a name from matching, in a sentence, for one that has found
+        nothing: a name that no document had, a filter that none met, values that none have in
+        common; None where nothing is known.  Of the documents held, the first 1,000 are looked
+        at; what no query can reach is not held, so that a `sample` of what was published helps."""
+        with self._transactions.asking():
+            dissection = self._queries.named(name).dissection
+            conditions = conditions_of(dissection.query)
+            missing = missing_name(conditions, self._xpath.paths)
+            if missing is not None:
+                return missing
+
+            def of_sample() -> Funnel:
+                documents = map(self._intake.document, sample)
+                return funnel(dissection.query, documents, [[] for _ in dissection.subqueries])
+
+            held = self._funnel(dissection, most=_HINTED)
+            lost = where_lost(conditions, held, of_sample)
+            if lost is None or (self._intake.lateness is None and held.documents < _HINTED):
+                return lost
+            return f"of the {held.documents:,} documents looked at: {lost}"
+
+    def _funnel(self, dissection: Dissection, most: int | None = None) -> Funnel:
+        """How many of the documents held, `most` at most, come through each condition."""
+        read = {stream for one in dissection.everything() for stream in one.streams}
+        of_streams = (one for one in self._intake.held.values() if one.stream in read)
+        held = [*islice(of_streams, most)]
+        results = [
+            [document for document in held if document.stream == stream]
+            for stream, _ in dissection.subqueries
+        ]
+        return funnel(dissection.query, held, results)
 
     def holds(self, id: str) -> bool:
         """Whether a document of an id is held, of whatever stream."""

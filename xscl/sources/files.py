@@ -6,6 +6,7 @@ import glob
 import io
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -34,6 +35,8 @@ def read_documents(
     is not read here, but when it is published.  Raises XSCLError if there is no such file; one that
     cannot be read, or has more than `max_document` bytes, goes to `on_error`.
     """
+    if os.path.isdir(pattern):
+        raise XSCLError(f"it is a folder; write which of its files: {_files_of(pattern)!r}")
     paths = sorted(glob.glob(pattern, recursive=True))
     if not paths:
         raise XSCLError(f"no file matches {pattern!r}")
@@ -68,6 +71,14 @@ def _read(
             on_error(unreadable(str(error), stream=stream, document=path, raw=body))
         else:
             yield {"stream": stream, "id": path, **content, **given}
+
+
+def _files_of(folder: str) -> str:
+    """The pattern of the files in a folder, by the ending that most of them have."""
+    below = [Path(at, name) for at, _, names in os.walk(folder) for name in names][:1_000]
+    endings = Counter(path.suffix for path in below if path.suffix).most_common(1)
+    deep = "" if any(path.parent == Path(folder) for path in below) or not below else "**/"
+    return f"{folder.rstrip('/')}/{deep}*{endings[0][0] if endings else '.xml'}"
 
 
 def _is_json(path: str) -> bool:

@@ -10,6 +10,7 @@
     judge.py       a query and one document for each block -> the findings of all conditions
     funnel.py      a query and many documents -> how many come through each condition
       operator_tallies.py, by pairs.py
+    hint.py        a query that has found nothing -> the first condition that nothing came through
     joined_values.py  a match -> the values that its documents have in common
 
 Stage 1 and stage 2 take no part in it: libxml2 evaluates the blocks' paths, a few joins in Python
@@ -19,6 +20,7 @@ the comparisons; so it is also a check of the engine.
 from xscl.why.conditions import Conditions, conditions_of
 from xscl.why.findings import Finding, Miss, Tally, Values
 from xscl.why.funnel import funnel
+from xscl.why.hint import missing_name, where_lost
 from xscl.why.joined_values import Joined, joined_values
 from xscl.why.judge import why
 from xscl.why.report import Funnel, Why, as_text
@@ -36,5 +38,7 @@ __all__ = [
     "conditions_of",
     "funnel",
     "joined_values",
+    "missing_name",
+    "where_lost",
     "why",
 ]
