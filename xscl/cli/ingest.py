@@ -10,6 +10,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,7 @@ from xscl.spark.session import session_for
 from xscl.web.retrieval import user_agent
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
 __all__ = ["ingest"]
@@ -161,11 +163,10 @@ def ingest(
         raise click.UsageError(str(error)) from error
     with contextlib.ExitStack() as stack:
         report = stack.enter_context(IngestReport(Console(stderr=True), Spool(archive.local)))
-        spark = stack.enter_context(
-            session_for("xscl ingest", master=master, settings=dict(settings))
-        )
-        # Not before: Spark sets a handler of its own, which ends nothing in order.
         stopped = stack.enter_context(ended_by_signals([]))
+        sessions = session_for("xscl ingest", master=master, settings=dict(settings))
+        spark = _aside(sessions.__enter__)
+        stack.push(sessions)
         from xscl.spark.ingestion import jobs, spark_files
 
         start_items = partial(
@@ -194,6 +195,21 @@ def ingest(
         tidy()
         report.close()
     return 130 if stopped.is_set() else 0
+
+
+def _aside(start: Callable[[], SparkSession]) -> SparkSession:
+    """Starts Spark in a thread of its own: in the main thread it would take the signals over, and
+    an interrupt would break its start off midway, with pages of Python and Java."""
+    found: Future[SparkSession] = Future()
+
+    def run() -> None:
+        try:
+            found.set_result(start())
+        except BaseException as error:
+            found.set_exception(error)
+
+    threading.Thread(target=run, name="xscl-spark-start", daemon=True).start()
+    return found.result()
 
 
 def _run(

@@ -19,7 +19,7 @@ _COMMANDS = {
     "explain": "check",
     "why": "why",
     "watch": "watch",
-    "feeds": "feeds.show",
+    "feeds": "feeds.group",
     "state": "state",
     "ingest": "ingest",
     "demo": "demo",

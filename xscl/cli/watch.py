@@ -214,6 +214,7 @@ def watch(
             updates=updates,
             watermark=engine.watermark,
             on_error=feeds.failed,
+            on_page=feeds.led,
             on_answer=answered,
         )
         report.how_far = lambda: feeds.status(len(polled), poller.next_fetch, report.matches)

@@ -9,13 +9,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import BytesIO
 
 from lxml import etree
 
 from xscl.feeds.html_text import clean
 from xscl.feeds.names import first_name
 
-__all__ = ["Outline", "is_opml", "read_opml"]
+__all__ = ["EMPTY_OPML", "Outline", "is_opml", "read_opml", "with_feed"]
+
+EMPTY_OPML = b"""<?xml version="1.0" encoding="UTF-8"?>
+<opml version="2.0">
+  <head><title>Feeds</title></head>
+  <body>
+  </body>
+</opml>
+"""
 
 _BARE_AMPERSAND = re.compile(rb"&(?![A-Za-z]\w*;|#\w+;)")
 """Recovery would leave out the name after it as well."""
@@ -60,6 +69,52 @@ def read_opml(body: bytes) -> list[Outline]:
             title = known.title if known else _title(outline)
             found[address] = Outline(address, title, tuple(folders))
     return list(found.values())
+
+
+def with_feed(body: bytes, feed: Outline, *, site: str = "", folder: str | None = None) -> bytes:
+    """An OPML file with one feed more, in a folder of it (made if need be) or at its end; all else
+    stays.
+
+    Raises ValueError if it is not well-formed: what is recovered from it may not be all of it.
+    """
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, strip_cdata=False)
+    try:
+        root = etree.fromstring(body, parser)
+    except etree.XMLSyntaxError as error:
+        raise ValueError(f"is not well-formed ({error}); mend it first") from error
+    place = next((child for child in root if str(child.tag).lower() == "body"), None)
+    if place is None:
+        raise ValueError("has no <body>, where feeds are listed; mend it first")
+    if folder is not None:
+        place = _folder(place, clean(folder))
+    title = feed.title or feed.address
+    known = {"type": "rss", "text": title, "title": title, "xmlUrl": feed.address, "htmlUrl": site}
+    _append(place, {name: value for name, value in known.items() if value})
+    tree, written = root.getroottree(), BytesIO()
+    tree.write(written, encoding=tree.docinfo.encoding or "UTF-8", xml_declaration=True)
+    return written.getvalue() + b"\n"
+
+
+def _folder(body: etree._Element, name: str) -> etree._Element:
+    """The folder of a name, at the end where there is none."""
+    for outline in body.iter("outline", "Outline"):
+        if _title(outline) == name and not any(map(outline.get, _ADDRESSES)):
+            return outline
+    return _append(body, {"text": name, "title": name})
+
+
+def _append(parent: etree._Element, attributes: dict[str, str]) -> etree._Element:
+    """Adds an outline at the end of an element, on a line of its own, two blanks further in."""
+    depth = len(list(parent.iterancestors())) + 1
+    before = parent[-1] if len(parent) else None
+    outline = etree.SubElement(parent, "outline", attributes)
+    inner, outer = "\n" + "  " * depth, "\n" + "  " * (depth - 1)
+    if before is None:
+        parent.text = (parent.text or "").rstrip() + inner
+    else:
+        before.tail = (before.tail or "").rstrip() + inner
+    outline.tail = outer
+    return outline
 
 
 def _folders(outline: etree._Element) -> Iterator[str]:

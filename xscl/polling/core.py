@@ -26,11 +26,12 @@ _BUSY = frozenset({429, 503})
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """A decision: this feed is to be fetched now."""
+    """A decision: this feed is to be fetched now; a `new` one has never been read."""
 
     address: str
     url: str
     validators: Validators
+    new: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,8 @@ class Polling:
         fetches = []
         for address in self._schedule.start(now):
             state = self.states[address]
-            fetch = self._asked[address] = Fetch(address, state.url, state.validators)
+            new = state.last_success is None
+            fetch = self._asked[address] = Fetch(address, state.url, state.validators, new)
             fetches.append(fetch)
         return fetches
 

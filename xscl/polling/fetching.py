@@ -9,32 +9,20 @@ import queue
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 from xscl.feeds import NotAFeed
 from xscl.feeds.items import ParsedFeed
 from xscl.polling.clock import Clock
 from xscl.polling.core import Answer, Failed, Fetch, Forbidden, Parsed, Polling
+from xscl.polling.finding import Parser, find_feed
 from xscl.polling.state import FeedState, Policy
-from xscl.web.exchange import Response
+from xscl.web.exchange import Response, Validators
 from xscl.web.retrieval import ForbiddenAddress, Retrieval, RetrievalError
 from xscl.web.targets import Credentials
 
-__all__ = ["Fetched", "Fetching", "Parser"]
+__all__ = ["Fetched", "Fetching"]
 
 log = logging.getLogger("xscl")
-
-
-class Parser(Protocol):
-    """Reads the body of a feed; raises NotAFeed.  Called from several threads.
-
-    `address` is the one that the feed is known by, `base` the one that its relative links start
-    from.
-    """
-
-    def __call__(
-        self, body: bytes, address: str, *, content_type: str | None, base: str | None
-    ) -> ParsedFeed: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +30,15 @@ class Fetched:
     """An answer, taken at a time (`at`), and the state of its feed since then.
 
     `response` is None if there was none that can be used; it may be an error, or have a body that
-    is no feed.  `feed` is what was read from it.
+    is no feed.  `feed` is what was read from it, at the address `led_to` if the one that was asked
+    had a web page that names it.
     """
 
     at: float
     state: FeedState
     response: Response | None
     feed: ParsedFeed | None
+    led_to: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +47,7 @@ class _Answered:
     answer: Answer
     response: Response | None = None
     feed: ParsedFeed | None = None
+    led_to: str | None = None
 
 
 class _Stop:
@@ -147,7 +138,7 @@ class Fetching:
     def _take(self, answered: _Answered) -> Fetched:
         now = self._clock.now()
         state = self._polling.answered(answered.address, answered.answer, now)
-        return Fetched(now, state, answered.response, answered.feed)
+        return Fetched(now, state, answered.response, answered.feed, answered.led_to)
 
     def _fetch_all(self) -> None:
         while (fetch := self._fetches.get()) is not None:
@@ -160,23 +151,25 @@ class Fetching:
             self._answers.put(answered)
 
     def _fetch(self, fetch: Fetch) -> _Answered:
-        address = fetch.address
+        address, response = fetch.address, None
+        credentials = self._credentials.get(address)
         try:
-            response = self._retrieval(fetch.url, fetch.validators, self._credentials.get(address))
+            response = self._retrieval(fetch.url, fetch.validators, credentials)
+            if response.status != 200:
+                return _Answered(address, response, response)
+            found = find_feed(
+                response,
+                address,
+                self._parser,
+                lambda url: self._retrieval(url, Validators(), credentials),
+                # A feed that has become a page is not to become another feed in silence.
+                follow=fetch.new,
+            )
         except ForbiddenAddress as error:
             return _Answered(address, Forbidden(str(error)))
         except RetrievalError as error:
-            return _Answered(address, Failed(str(error)))
-        if response.status != 200:
-            return _Answered(address, response, response)
-        content_type = response.headers.get("content-type")
-        try:
-            feed = self._parser(
-                response.body,
-                address,
-                content_type=None if content_type is None else content_type.decode("latin-1"),
-                base=response.url,
-            )
+            return _Answered(address, Failed(str(error)), response)
         except NotAFeed as error:
             return _Answered(address, Failed(f"what is there {error}"), response)
-        return _Answered(address, Parsed(response, feed), response, feed)
+        parsed = Parsed(found.response, found.feed)
+        return _Answered(address, parsed, found.response, found.feed, found.led_to)

@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from xscl.feeds.items import ParsedFeed
 from xscl.polling.clock import Clock
-from xscl.polling.fetching import Fetched, Fetching, Parser
+from xscl.polling.fetching import Fetched, Fetching
+from xscl.polling.finding import Parser
 from xscl.polling.news import Seen, SeenItem
 from xscl.polling.state import FeedState, Policy
 from xscl.polling.store import Changes, Envelope, FeedStore, SeenDocument
@@ -31,8 +32,10 @@ class Poller:
     """Polls feeds and yields their new items, as envelopes.
 
     `updates` makes an edited item a document of its own, a new version.  `on_error` gets
-    the state of each feed whose fetch failed, `on_answer` that of each that has answered.  States
-    and items are saved at most every `save_every` seconds: saving costs what opening a file costs.
+    the state of each feed whose fetch failed, `on_answer` that of each that has answered, `on_page`
+    the address of a web page and that of the one feed that it names, which is read in its place.
+    States and items are saved at most every `save_every` seconds: saving costs what opening a file
+    costs.
 
     Items that an earlier run has passed over as too late (`pass_over`) are new again if they are
     not earlier than the `watermark` (seconds; None: whatever their time).
@@ -52,6 +55,7 @@ class Poller:
         save_every: float = 5.0,
         watermark: float | None = None,
         on_error: Callable[[FeedState], object],
+        on_page: Callable[[str, str], object] = lambda page, feed: None,
         on_answer: Callable[[FeedState], object] = lambda state: None,
     ) -> None:
         self._feeds = {feed.address: feed for feed in feeds}
@@ -60,6 +64,7 @@ class Poller:
         self._once = policy.once
         self._updates = updates
         self._on_error = on_error
+        self._on_page = on_page
         self._on_answer = on_answer
         self._take_back(watermark)
         self._seen = {key: Seen(items) for key, items in store.seen().items()}
@@ -130,6 +135,8 @@ class Poller:
         self._changes.feeds[state.address] = state
         if state.error is not None:
             self._on_error(state)
+        if fetched.led_to is not None:
+            self._on_page(state.address, fetched.led_to)
         self._on_answer(state)
         if fetched.feed is None:
             return []

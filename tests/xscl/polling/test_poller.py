@@ -120,7 +120,7 @@ def test_validators_of_what_could_not_be_read_are_not_kept(server: Server, watch
     etag = (("ETag", b'"broken"'),)
     server.site["/f"] = Reply(200, etag, b"<html>in a moment</html>")
     assert watch.run("/f", seconds=HOUR) == []
-    assert "is an HTML page" in (watch.errors[0].error or "")
+    assert "is a web page that names no feed" in (watch.errors[0].error or "")
     server.site["/f"] = Reply(200, etag, rss(("1", "one")))
     assert watch.run("/f", seconds=HOUR) == [["one"]]
     until_read = server.requests[: len(watch.errors) + 1]
@@ -317,3 +317,60 @@ def test_another_that_is_about_to_end_is_waited_for(watch: Watch) -> None:
     with Store(watch.path, patience=60) as store:
         assert store.feeds() == {}
     ending.join()
+
+
+PAGE = b"<!doctype html><html><head>%b</head><body>x</body></html>"
+LINK = b'<link rel="alternate" type="application/rss+xml" title="%b" href="/%b">'
+
+
+def page(*feeds: bytes) -> Reply:
+    links = b"".join(LINK % (feed, feed) for feed in feeds)
+    return Reply(200, (("Content-Type", b"text/html"),), PAGE % links)
+
+
+def test_a_page_is_read_as_the_one_feed_that_it_names(server: Server, tmp_path: Path) -> None:
+    watch = Watch(server, tmp_path / "feeds")
+    server.site |= {"/blog": page(b"f"), "/f": Reply(body=rss(("1", "one")))}
+    assert watch.run("/blog") == [["one"]]
+    server.site["/f"] = Reply(body=rss(("1", "one"), ("2", "two")))
+    watch.now += HOUR
+    assert watch.run("/blog") == [["two"]]
+    assert len(server.asked("/blog")) == 1, "its feed is known by now"
+    with Store(tmp_path / "feeds") as store:
+        (state,) = store.feeds().values()
+    assert (state.address, state.url) == (server.url("/blog"), server.url("/f"))
+    assert watch.errors == []
+
+
+@pytest.mark.parametrize(
+    ("site", "said"),
+    [
+        ({}, "names no feed; give the address of one"),
+        ({"links": (b"a", b"b")}, "names several feeds; give one of them: http://127.0.0.1:"),
+        ({"links": (b"blog",)}, "it names as its feed"),
+        ({"links": (b"none",)}, "the server answered 404"),
+        ({"links": (b"other",)}, "what it names as its feed"),
+        ({"links": (b"x/../\xff",)}, "the server answered 404"),
+    ],
+)
+def test_other_pages_are_failures(
+    server: Server, tmp_path: Path, site: dict[str, tuple[bytes, ...]], said: str
+) -> None:
+    watch = Watch(server, tmp_path / "feeds")
+    server.site |= {"/blog": page(*site.get("links", ())), "/other": page(b"f")}
+    assert watch.run("/blog") == []
+    (state,) = watch.errors
+    assert said in str(state.error)
+    assert not server.asked("/f"), "one page does not lead to another"
+
+
+def test_a_feed_that_becomes_a_page_does_not_become_another(server: Server, tmp_path: Path) -> None:
+    watch = Watch(server, tmp_path / "feeds")
+    server.site |= {"/sea": Reply(body=rss(("1", "one"))), "/f": Reply(body=rss(("2", "two")))}
+    assert watch.run("/sea") == [["one"]]
+    server.site["/sea"] = page(b"f")
+    watch.now += HOUR
+    assert watch.run("/sea") == []
+    assert f"no feed any more but a web page, whose feed is {server.url('/f')}" in str(
+        watch.errors[0].error
+    )

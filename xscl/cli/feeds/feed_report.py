@@ -45,6 +45,10 @@ class FeedReport:
         """Says that a feed could not be read."""
         self._say(f"feed {state.address}: {state.error}")
 
+    def led(self, page: str, feed: str) -> None:
+        """Says that a web page has led to its feed."""
+        self._say(f"feed {page}: a web page; the feed that it names is read: {feed}")
+
     def answered(self, state: FeedState) -> None:
         """Notes whether a feed can be read."""
         (self._failing.add if state.error else self._failing.discard)(state.address)

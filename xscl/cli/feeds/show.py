@@ -1,4 +1,4 @@
-"""`xscl feeds`: what polling remembers of each feed, as a table or as JSON."""
+"""`xscl feeds show`: what polling remembers of each feed, as a table or as JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xscl.polling.state import FeedState
 from xscl.polling.store import Store
 from xscl.times import moment
 
-__all__ = ["feeds"]
+__all__ = ["show"]
 
 _WIDE = 10_000
 
@@ -25,7 +25,7 @@ _WIDE = 10_000
 @click.option(
     "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
 )
-def feeds(file: str, form: str) -> int:
+def show(file: str, form: str) -> int:
     """Shows the feeds that a watch polls.
 
     Of each feed: the last fetch, the next, the number of items and the last error.  FILE is the
