@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from importlib import import_module
 
 import click
@@ -39,6 +40,9 @@ class _Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
+            # An option, or a name that cannot be meant, is left to click.
+            if near := get_close_matches(cmd_name, _COMMANDS, n=1):
+                ctx.fail(f"there is no command {cmd_name!r}; did you mean {near[0]!r}?")
             return None
         command = getattr(import_module(f"xscl.cli.{_COMMANDS[cmd_name]}"), cmd_name)
         assert isinstance(command, click.Command)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import click
 
@@ -27,6 +28,8 @@ __all__ = [
     "subscribe",
 ]
 
+_STANDARD_INPUT = "standard input"
+
 _SHORT = 100_000
 """Characters of a text that may be nothing but comments."""
 
@@ -46,8 +49,8 @@ def _read(path: str) -> str:
     except UnicodeDecodeError as error:
         raise click.UsageError(f"{path} is no UTF-8 text: byte {error.start} is wrong") from error
     if not text.strip() or (len(text) < _SHORT and not scan(text).statements):
-        has = "only comments" if text.strip() else "nothing"
-        raise click.UsageError(f"{path} has no query: there is {has} in it")
+        what = "it has nothing but comments" if text.strip() else "it is empty"
+        raise click.UsageError(f"{_STANDARD_INPUT if path == '-' else path} has no query: {what}")
     return text
 
 
@@ -90,7 +93,10 @@ def read_texts(paths: Sequence[str], params: Sequence[tuple[str, str]]) -> list[
                 unknown.pop(name, None)
         texts.append(QueryText(path, text, of_text))
     for name, file in unknown.items():
-        raise click.UsageError(f"--params {name}={file}: no good query is named {name!r}")
+        good = (query.name for one in texts for query in parse_from(one.text, 1)[0])
+        known = ", ".join(islice(good, 20)) or "none"
+        problem = f"--params {name}={file}: no good query is named {name!r}; there are: {known}"
+        raise click.UsageError(problem)
     return texts
 
 

@@ -114,14 +114,14 @@ _BEGINNING = re.compile(rf"(?ai:SELECT|DECLARE)\b|{NAME}[ \t]*(?:/|\Z)|\(")
 _OPERATOR = re.compile(r"(?ai:\bBY|\bJOIN)\Z")
 
 
-def closest(word: str, known: Iterable[str]) -> str:
-    """The known word that a word is all but, as the end of a sentence; empty if there is none.
+def closest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that a word is all but, None if there is none.
 
     >>> closest("contain", ["contains", "count"]), closest("sum", ["count"])
-    ('; did you mean `contains`?', '')
+    ('contains', None)
     """
     some = get_close_matches(word.lower(), known, n=1, cutoff=_LIKENESS)
-    return f"; did you mean `{some[0]}`?" if some else ""
+    return some[0] if some else None
 
 
 def meant(statement: str, at: int, accepted: Collection[str]) -> Problem | None:

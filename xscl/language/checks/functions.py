@@ -56,13 +56,12 @@ _OF_PATHS = {
     "empty": "asks for the nodes of a path, nothing else",
     "exists": "asks for the nodes of a path, nothing else",
 }
-_INSTEAD = {
-    "position": "; a number alone is a position, as in `[1]`",
-    "length": "; did you mean `string-length`?",
-    "len": "; did you mean `string-length`?",
-    "lower": "; did you mean `lower-case`?",
-    "upper": "; did you mean `upper-case`?",
-    "trim": "; did you mean `normalize-space`?",
+_OTHER_NAMES = {
+    "length": "string-length",
+    "len": "string-length",
+    "lower": "lower-case",
+    "upper": "upper-case",
+    "trim": "normalize-space",
 }
 _SYNTAX = "its syntax: https://github.com/google/re2/wiki/Syntax"
 _LONGEST = 100
@@ -80,8 +79,13 @@ def misused(call: Function) -> Iterator[Problem]:
     """The problems of a call in a filter, without those of its arguments."""
     if call.name not in FILTERING:
         allowed = enumerated((f"`{name}`" for name in FILTERING), "and")
-        refusal = f"the function `{call.name}` is not allowed; allowed are {allowed}"
-        yield Problem(call.at, refusal + (_INSTEAD.get(call.name) or closest(call.name, FILTERING)))
+        near = _OTHER_NAMES.get(call.name) or closest(call.name, FILTERING)
+        instead = "" if near is None else f" (did you mean `{near}`?)"
+        if call.name == "position":
+            instead = " (a number alone is a position, as in `[1]`)"
+        yield Problem(
+            call.at, f"the function `{call.name}` is not allowed{instead}; allowed are {allowed}"
+        )
         return
     least, most = FILTERING[call.name]
     given = len(call.arguments)
