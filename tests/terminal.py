@@ -1,73 +1,101 @@
-"""A terminal for commands: what a person would see there is kept."""
+"""Commands on a terminal: what they write there, and what stands there in the end."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
-import sys
-import threading
-import tty
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import partial
+import re
+import signal
+import struct
+import termios
+from collections.abc import Mapping
+from pathlib import Path
 
-from tests.commands import Around
+from tests.commands import started
 
-__all__ = ["Screen", "terminal"]
+__all__ = ["on_terminal", "screen"]
 
-_KEPT: list[object] = []
-
-
-@dataclass(frozen=True, slots=True)
-class Screen:
-    """A terminal by its name, and the bytes that came to it so far."""
-
-    name: str
-    shown: bytearray = field(default_factory=bytearray)
-
-    def around(self, *streams: int) -> Around:
-        """Makes these streams of a command the terminal (1: output, 2: errors)."""
-        return partial(_attached, self.name, streams)
-
-    @property
-    def text(self) -> str:
-        """All that was shown, with the sequences that move the cursor."""
-        return self.shown.decode("utf-8", "replace")
+_TOKEN = re.compile(r"\x1b\[(?P<number>\d*)(?P<move>[AK])|\x1b\[\?\d+[hl]|[\r\n]|[^\r\n\x1b]+|\x1b")
 
 
-@contextmanager
-def terminal() -> Iterator[Screen]:
-    """A terminal, as long as it is needed."""
+def on_terminal(
+    folder: Path,
+    *arguments: str,
+    columns: int = 200,
+    errors: bool = False,
+    until: str | None = None,
+    **environment: str,
+) -> str:
+    """What a command writes to a terminal, which is its standard output and, if asked for, its
+    standard error; `until` a pattern is there, where it is interrupted."""
     ours, theirs = pty.openpty()
-    tty.setraw(theirs)
-    screen = Screen(os.ttyname(theirs))
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    os.set_blocking(ours, False)
+    streams = (1, 2) if errors else (1,)
+    around = _Terminal(os.ttyname(theirs), streams)
+    given: Mapping[str, str] = {"PATH": os.defpath, **environment}
+    written = b""
+    with started(*arguments, at=folder, environment=given, around=around) as one:
+        while not one.ended(0.02):
+            written += _available(ours)
+            if until is not None and re.search(until, written.decode(errors="replace")):
+                break
+        written += _available(ours)
+        if until is not None:
+            one.send(signal.SIGINT)
+        while not one.ended(0.02):
+            _available(ours)
+        assert one.process.exitcode == (0 if until is None else 130), written
+    os.close(ours)
+    os.close(theirs)
+    return written.decode().replace("\r\n", "\n")
 
-    def read() -> None:
-        while True:
-            try:
-                screen.shown.extend(os.read(ours, 1 << 16))
-            except OSError:
-                return
 
-    reading = threading.Thread(target=read, daemon=True)
-    reading.start()
-    try:
-        yield screen
-    finally:
-        # Once nobody has it open, reading ends.
-        os.close(theirs)
-        reading.join(10)
-        os.close(ours)
+def screen(written: str) -> list[str]:
+    """The lines that stand on a terminal in the end, with their colours and links: what moves the
+    cursor up and wipes lines, as a progress does, is followed."""
+    lines, at, begin = [""], 0, False
+    for token in _TOKEN.finditer(written):
+        text = token[0]
+        if text == "\n":
+            at += 1
+            lines += [""] * (at == len(lines))
+            begin = False
+        elif text == "\r":
+            begin = True
+        elif token["move"] == "A":
+            at = max(0, at - int(token["number"] or 1))
+        elif token["move"] == "K":
+            lines[at] = ""
+        elif not text.startswith("\x1b[?"):
+            lines[at] = text if begin else lines[at] + text
+            begin = False
+    return lines
 
 
-@contextmanager
-def _attached(name: str, streams: tuple[int, ...]) -> Iterator[None]:
-    opened = os.open(name, os.O_RDWR | os.O_NOCTTY)
-    for stream in streams:
-        os.dup2(opened, stream)
-        # What was opened as a file would seek; dropped, it would close what is open now.
-        place = "stdout" if stream == 1 else "stderr"
-        _KEPT.append(getattr(sys, place))
-        setattr(sys, place, open(stream, "w", 1, encoding="utf-8", closefd=False))  # noqa: SIM115
-    yield
+def _available(terminal: int) -> bytes:
+    read = b""
+    while True:
+        try:
+            read += os.read(terminal, 65_536)
+        except BlockingIOError:
+            return read
+
+
+class _Terminal:
+    """Makes a terminal of the streams of the process that runs in it."""
+
+    def __init__(self, name: str, streams: tuple[int, ...]) -> None:
+        self.name = name
+        self.streams = streams
+
+    def __call__(self) -> _Terminal:
+        return self
+
+    def __enter__(self) -> None:
+        for stream in self.streams:
+            os.dup2(os.open(self.name, os.O_RDWR | os.O_NOCTTY), stream)
+
+    def __exit__(self, *exception: object) -> None:
+        pass

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import re
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from tests.commands import started, xscl
+from tests.commands import xscl
+from tests.terminal import on_terminal
 
 QUERIES = """\
 -- name: promo
@@ -39,53 +37,6 @@ def folder(tmp_path: Path) -> Path:
     ]
     (tmp_path / "e.jsonl").write_text("".join(json.dumps(one) + "\n" for one in documents))
     return tmp_path
-
-
-def on_terminal(folder: Path, *arguments: str, **environment: str) -> str:
-    """What a command writes to a terminal."""
-    shown = pty_reading(folder, arguments, {"PATH": os.defpath, **environment})
-    return shown.replace("\r\n", "\n")
-
-
-def pty_reading(folder: Path, arguments: tuple[str, ...], environment: Mapping[str, str]) -> str:
-    ours, theirs = pty.openpty()
-    name = os.ttyname(theirs)
-
-    with started(*arguments, at=folder, environment=environment, around=_Terminal(name)) as one:
-        parts = b""
-        os.set_blocking(ours, False)
-        while not one.ended(0.02) or parts[-1:] == b"?":
-            parts += _available(ours)
-        parts += _available(ours)
-        assert one.process.exitcode == 0, parts
-    os.close(ours)
-    os.close(theirs)
-    return parts.decode()
-
-
-def _available(terminal: int) -> bytes:
-    read = b""
-    while True:
-        try:
-            read += os.read(terminal, 65_536)
-        except BlockingIOError:
-            return read
-
-
-class _Terminal:
-    """Makes a terminal the standard output of the process that runs in it."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __call__(self) -> _Terminal:
-        return self
-
-    def __enter__(self) -> None:
-        os.dup2(os.open(self.name, os.O_RDWR | os.O_NOCTTY), 1)
-
-    def __exit__(self, *exception: object) -> None:
-        pass
 
 
 def test_a_match_is_a_sentence(folder: Path) -> None:
