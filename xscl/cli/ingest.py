@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 __all__ = ["ingest"]
 
 _OURS = re.compile(r"xscl\.errors\.\w+: (.+)")
+_PYTHONS = re.compile(r"^(?:[\w.]+\.)?\w*(?:Error|Exception): .+", re.MULTILINE)
 _TICK = 0.5
 _HOUR = 3600.0
 
@@ -161,6 +162,7 @@ def ingest(
         ).written()
     except (XSCLError, ValueError) as error:
         raise click.UsageError(str(error)) from error
+    archive.check()
     with contextlib.ExitStack() as stack:
         report = stack.enter_context(IngestReport(Console(stderr=True), Spool(archive.local)))
         stopped = stack.enter_context(ended_by_signals([]))
@@ -238,9 +240,11 @@ def _run(
 def _failure(job: str, failure: Exception) -> XSCLError:
     """What made a job fail, without the ways through Java and back."""
     text = str(failure)
-    if found := list(_OURS.finditer(text)):
-        return XSCLError(found[-1][1])
-    return XSCLError(f"the {job} job failed: {text.partition('=== Streaming')[0].strip()}")
+    if ours := _OURS.findall(text):
+        return XSCLError(ours[-1])
+    # The last error of Python, where there is one, else the first line of Java's.
+    found = _PYTHONS.findall(text) or text.partition("=== Streaming")[0].strip().splitlines()[:1]
+    return XSCLError(f"the {job} job failed: {found[-1] if found else type(failure).__name__}")
 
 
 ingest.add_command(status)

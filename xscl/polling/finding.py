@@ -57,10 +57,10 @@ def find_feed(
     """
     try:
         return Found(response, _parse(response, address, parser))
-    except NotAFeed:
+    except NotAFeed as error:
         if not is_page(response.body, _content_type(response)):
             raise
-    feed = _named(response)
+        feed = _named(response, error)
     if not follow:
         raise NotAFeed(f"is no feed any more but a web page, whose feed is {feed}")
     try:
@@ -76,11 +76,11 @@ def find_feed(
     return Found(replace(answer, moved_to=answer.moved_to or feed), parsed, feed)
 
 
-def _named(page: Response) -> str:
+def _named(page: Response, problem: NotAFeed) -> str:
     """The address of the one feed that a page names."""
     feeds = linked_feeds(page.body, page.url)
     if not feeds:
-        raise NotAFeed("is a web page that names no feed; give the address of one")
+        raise NotAFeed(f"{problem}, and names none") from problem
     if feeds[1:]:
         shown = ", ".join(map(str, feeds[:_SHOWN]))
         more = f" and {len(feeds) - _SHOWN} more" if feeds[_SHOWN:] else ""

@@ -91,6 +91,7 @@ def listed_feeds(name: str) -> ListedFeeds:
     cannot be read.
     """
     if os.path.isdir(name):
+        os.scandir(name).close()  # of a folder without permission nothing can be read
         return ListedFeeds([Outline(path) for path in _below(name)])
     if not os.path.exists(name):
         raise FileNotFoundError(
@@ -121,6 +122,7 @@ def _below(folder: str) -> Iterator[str]:
         with os.scandir(folder) as found:
             entries = sorted(found, key=attrgetter("name"))
     except PermissionError:
+        yield folder  # whoever reads it says so
         return
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):

@@ -120,7 +120,9 @@ def test_validators_of_what_could_not_be_read_are_not_kept(server: Server, watch
     etag = (("ETag", b'"broken"'),)
     server.site["/f"] = Reply(200, etag, b"<html>in a moment</html>")
     assert watch.run("/f", seconds=HOUR) == []
-    assert "is a web page that names no feed" in (watch.errors[0].error or "")
+    assert "is an HTML page, no RSS, Atom or JSON feed, and names none" in (
+        watch.errors[0].error or ""
+    )
     server.site["/f"] = Reply(200, etag, rss(("1", "one")))
     assert watch.run("/f", seconds=HOUR) == [["one"]]
     until_read = server.requests[: len(watch.errors) + 1]
@@ -345,7 +347,7 @@ def test_a_page_is_read_as_the_one_feed_that_it_names(server: Server, tmp_path: 
 @pytest.mark.parametrize(
     ("site", "said"),
     [
-        ({}, "names no feed; give the address of one"),
+        ({}, "no RSS, Atom or JSON feed, and names none"),
         ({"links": (b"a", b"b")}, "names several feeds; give one of them: http://127.0.0.1:"),
         ({"links": (b"blog",)}, "it names as its feed"),
         ({"links": (b"none",)}, "the server answered 404"),

@@ -192,7 +192,7 @@ def test_bad_feeds_are_reported_and_the_rest_is_complete(internet: Server, tmp_p
     assert told["fetched"] == told["landed"]
     shown = xscl("ingest", "status", "to", at=tmp_path).stdout
     assert f"{len(BAD) + 1} in trouble" in shown
-    assert f"{TURNS}: {letter['problem']} (well last: 2" in shown
+    assert f"{TURNS}: {letter['problem']}, and names none (well last: 2" in shown
 
     assert max(len(row["body"] or b"") for row in landed(to)) < 10_000
     assert max(path.stat().st_size for path in to.rglob("*") if path.is_file()) <= LIMIT

@@ -8,8 +8,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +32,7 @@ INGEST = (*XSCL, "ingest", "--master", "local[1]", *QUICK)
 SUBMIT = (str(Path(sys.executable).with_name("spark-submit")), "--master", "local[1]", *QUICK)
 PROGRAM = str(program.__file__)
 NEWS = "feeds/news-brightwire.xml"
+ENDING = "ending once the batch under way is finished; interrupt again to end at once"
 LATE = "<rss><channel><item><guid>one</guid><title>late</title></item></channel></rss>"
 
 
@@ -42,6 +45,13 @@ class Place:
     def run(self, *command: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             command, **self.how, capture_output=True, text=True, timeout=300, check=False
+        )
+
+    def start(self, *command: str, **environment: str) -> subprocess.Popen[str]:
+        """Starts a command in a process group of its own, as a shell does."""
+        how = {**self.how, "env": {**self.how["env"], **environment}}
+        return subprocess.Popen(
+            command, **how, stderr=subprocess.PIPE, text=True, start_new_session=True
         )
 
     @property
@@ -116,7 +126,10 @@ def test_once_and_again(spark: SparkSession, place: Place) -> None:
     status = json.loads(place.status("--format", "json"))
     assert (status["feeds"], status["fetched"], status["landed"], status["unread"]) == (8, 9, 9, 0)
     assert (status["items"], status["dead"], status["batches"]) == (153, 1, 2)
-    assert status["troubles"] == []
+    (trouble,) = status["troubles"]
+    assert (trouble["feed"], trouble["failures"]) == (f"{feeds}/page.html", 1)
+    assert trouble["error"] == "what is there is an HTML page, no RSS, Atom or JSON feed"
+    assert "8 feeds, 1 in trouble" in place.status()
     assert spark.range(3).count() == 3
 
 
@@ -126,17 +139,18 @@ def test_for_ever_until_interrupted_then_by_spark_submit(place: Place) -> None:
         "--links", "raw",
     )  # fmt: skip
     command = (*INGEST, *options, "--trigger", "1s")
-    with subprocess.Popen(command, **place.how, stderr=subprocess.PIPE, text=True) as running:
+    with place.start(*command) as running:
         try:
             until(lambda: place.batches == 1, running)
             (place.folder / "feeds" / "late.xml").write_text(LATE)
             until(lambda: place.batches == 2, running)
-            running.send_signal(signal.SIGINT)
+            # As a terminal does, to Java and all workers, too.
+            os.killpg(running.pid, signal.SIGINT)
             _, told = running.communicate(timeout=120)
         finally:
             running.kill()
     assert running.returncode == 130, told
-    assert "Traceback" not in told
+    assert [line for line in told.splitlines()[:-1] if not line.startswith("batch ")] == [ENDING]
     assert told.splitlines()[-1].startswith("8 bodies, 153 new items, 0 known, 0 dead letters, ")
     before = place.items()
     assert {item["stream"] for item in before.values()} == {"T"}
@@ -149,6 +163,70 @@ def test_for_ever_until_interrupted_then_by_spark_submit(place: Place) -> None:
     (id,) = after.keys() - before.keys()
     assert id.startswith("feeds/late.xml#one#")
     assert "edited" in after[id]["xml"]
+
+
+def test_an_interrupt_while_spark_starts_is_one_line(place: Place) -> None:
+    java = place.folder / "java" / "bin" / "java"
+    java.parent.mkdir(parents=True)
+    found = shutil.which("java")
+    assert found is not None
+    java.write_text(f'#!/bin/sh\n[ "$1" = -version ] || touch started\nexec {found} "$@"\n')
+    java.chmod(0o755)
+    command = (*INGEST, "--sources", "feeds", "--to", "to")
+    with place.start(*command, JAVA_HOME=str(place.folder / "java")) as running:
+        try:
+            until((place.folder / "started").exists, running)
+            os.killpg(running.pid, signal.SIGINT)
+            _, told = running.communicate(timeout=120)
+        finally:
+            running.kill()
+    assert running.returncode == 130, told
+    first, summary = told.splitlines()
+    assert first == ENDING
+    assert summary.startswith("0 bodies, ")
+
+
+def unprivileged() -> AbstractContextManager[object]:
+    """As a user whom rights concern."""
+    if os.geteuid() == 0:
+        os.setuid(65_534)
+    return nullcontext()
+
+
+@pytest.mark.parametrize(
+    ("forbidden", "arguments", "said"),
+    [
+        ("", ("--to", "to"), "to/spool: no folder can be made: Permission denied\n"),
+        ("to", ("--to", "to"), "to/spool: no folder can be made: Permission denied\n"),
+        ("to/landing", ("--to", "to"), "to/landing: it cannot be written to: Permission denied"),
+        ("feeds", ("--to", "to"), "feed source 'feeds': it cannot be read: Permission denied"),
+        ("file", ("--to", "file"), "file/spool: no folder can be made: Not a directory"),
+    ],
+)
+def test_a_folder_without_permission_is_one_line(
+    forbidden: str, arguments: tuple[str, ...], said: str
+) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for each in ("feeds", "to", "to/spool", "to/landing"):
+            if not (forbidden == "to" and each == "to/spool"):
+                (folder / each).mkdir(parents=True, exist_ok=True)
+        (folder / "feeds" / "a.xml").write_text(LATE)
+        for path in [folder, *folder.rglob("*")]:
+            path.chmod(0o777)
+        if forbidden == "":
+            shutil.rmtree(folder / "to")
+        if forbidden == "file":
+            (folder / "file").touch()
+        else:
+            (folder / forbidden).chmod(0o000 if forbidden == "feeds" else 0o555)
+        done = xscl(
+            "ingest", "--sources", "feeds", *arguments, "--once", at=folder, around=unprivileged
+        )
+    assert done.returncode in (1, 2)
+    last = done.stderr.splitlines()[-1]
+    assert said.strip() in last
+    assert "Java" not in done.stderr
 
 
 def until(what: Callable[[], bool], running: subprocess.Popen[str]) -> None:
@@ -168,10 +246,10 @@ def until(what: Callable[[], bool], running: subprocess.Popen[str]) -> None:
         (("--sources", "none", "--to", "to"), "feed source 'none': no such file or folder"),
         (("--sources", "http://", "--to", "to"), "feed source 'http://'"),
         (("--sources", ".", "--to", "s3a://b/c"), "name a folder for them, too (--spool)"),
-        (("--sources", ".", "--to", "to", "--contact", "é\n"), "is no address of mail or web"),
-        (("--sources", ".", "--to", "to", "--max-document", "1GiB"), "at most 104,857,600"),
-        (("--sources", ".", "--to", "to", "--every", "INF"), "--every"),
-        (("--sources", ".", "--to", "to", "--conf", "spark.x"), "NAME=VALUE"),
+        (("--sources", ".", "--to", "../to", "--contact", "é\n"), "is no address of mail or web"),
+        (("--sources", ".", "--to", "../to", "--max-document", "1GiB"), "at most 104,857,600"),
+        (("--sources", ".", "--to", "../to", "--every", "INF"), "--every"),
+        (("--sources", ".", "--to", "../to", "--conf", "spark.x"), "NAME=VALUE"),
         (("status", "none"), "'none' does not exist"),
     ],
 )

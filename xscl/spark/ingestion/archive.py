@@ -10,6 +10,7 @@ checkpoints/  how far the two queries are
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +43,23 @@ class Archive:
         if not _SCHEME.match(root):
             root = str(Path(root.removeprefix("file://").removeprefix("file:")).absolute())
         return cls(root, Path(local).absolute())
+
+    def check(self) -> None:
+        """Makes the folders on this machine that are written to first; raises XSCLError where that
+        cannot be, or a folder below them must not be written to."""
+        here = [self.local] if _SCHEME.match(self.root) else [self.local, Path(self.root)]
+        tables = (self.landing, self.items, self.dead, self.checkpoint("."))
+        for folder in here:
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise XSCLError(f"{folder}: no folder can be made: {error.strerror}") from error
+        for folder in [*here, *map(Path, tables)]:
+            if folder.exists() and not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+                raise XSCLError(
+                    f"{folder}: it cannot be written to: Permission denied; give another folder, "
+                    "or its rights to the user that you are"
+                )
 
     @property
     def store(self) -> Path:

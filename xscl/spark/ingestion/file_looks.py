@@ -42,7 +42,8 @@ def look(
         if before is not None and before.error is None and before.validators.etag == mark:
             return None
         if not stat.S_ISREG(found.st_mode):
-            problem = "is no file"
+            folder = stat.S_ISDIR(found.st_mode)
+            problem = "is a folder that cannot be read" if folder else "is no file"
         # The size is asked first, so that what is too large is not read at each look.
         elif found.st_size > most_bytes or len(body := read_body(path, most_bytes)) > most_bytes:
             problem = too_large(most_bytes)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from xscl.errors import StateError
@@ -23,7 +25,7 @@ __all__ = ["Status", "read_status"]
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A feed whose last fetch failed."""
+    """A feed whose last fetch failed, or brought what is no feed."""
 
     feed: str
     error: str
@@ -60,6 +62,13 @@ def read_status(archive: Archive) -> Status:
     states = Store(archive.store).feeds().values()
     landed = _landed(Path(archive.checkpoint("fetch")))
     batches = {table: list(_batches(Path(table))) for table in (archive.items, archive.dead)}
+    failing = {
+        s.address: Trouble(s.address, s.error, s.failures, _time(s.last_success))
+        for s in states
+        if s.error is not None
+    }
+    # Of a feed that fails, the failure is a dead letter, too.
+    troubles = {each.feed: each for each in _unreadable(archive, batches[archive.dead])} | failing
     every = {
         folder.name: _time(folder.stat().st_mtime) for one in batches.values() for folder in one
     }
@@ -76,12 +85,39 @@ def read_status(archive: Archive) -> Status:
         batches=len(every),
         last_batch=max(filter(None, every.values()), default=None),
         dead=sum(map(_rows, batches[archive.dead])),
-        troubles=tuple(
-            Trouble(s.address, s.error, s.failures, _time(s.last_success))
-            for s in sorted(states, key=lambda s: s.address)
-            if s.error is not None
-        ),
+        troubles=tuple(troubles[feed] for feed in sorted(troubles)),
     )
+
+
+def _unreadable(archive: Archive, batches: Iterable[Path]) -> Iterator[Trouble]:
+    """The feeds whose last body is a dead letter."""
+    dead: dict[str, dict[int, str]] = {}
+    for batch in batches:
+        for row in _columns(
+            batch, "sequence", "feed", "problem", where=pc.field("body").is_valid()
+        ):
+            dead.setdefault(row["feed"], {})[row["sequence"]] = row["problem"]
+    if not dead:
+        return
+    good, came = dict.fromkeys(dead, (0, None)), pc.field("problem").is_null()
+    for row in _columns(Path(archive.landing), "sequence", "feed", "arrival", where=came):
+        feed, sequence = row["feed"], row["sequence"]
+        if feed in dead and sequence not in dead[feed] and sequence > good[feed][0]:
+            good[feed] = sequence, row["arrival"]
+    for feed, letters in dead.items():
+        since, arrival = good[feed]
+        after = [sequence for sequence in letters if sequence > since]
+        if after:
+            well = None if arrival is None else _time(arrival.timestamp())
+            yield Trouble(feed, letters[max(after)], len(after), well)
+
+
+def _columns(folder: Path, *names: str, where: pc.Expression) -> Iterator[dict[str, Any]]:
+    """Columns of those rows of a folder's files for which a condition holds."""
+    for file in folder.glob("*.parquet"):
+        # It may be about to be written, or just have been deleted.
+        with suppress(FileNotFoundError, pa.ArrowInvalid):
+            yield from pq.read_table(file, columns=list(names), filters=where).to_pylist()
 
 
 def _landed(checkpoint: Path) -> int:

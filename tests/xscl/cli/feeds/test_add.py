@@ -67,7 +67,7 @@ def test_a_page_leads_to_its_feed(server: Server, file: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "said"),
     [
-        ("/page", "what is there is a web page that names no feed"),
+        ("/page", "is an HTML page, no RSS, Atom or JSON feed, and names none"),
         ("/pageab", "several feeds; give one of them: http://127.0.0.1:{port}/a (a), http"),
         ("/none", "the server answered 404"),
     ],
