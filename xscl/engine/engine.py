@@ -19,6 +19,7 @@ from typing import Literal, overload
 from join_stage import JoinProcessor, Strategies
 from join_stage.constraints import FOREVER
 from xpath_stage import Strings, Witnesses, XPathEvaluator
+from xscl.counts import counted
 from xscl.dissection.parts import Dissection
 from xscl.documents.batches import in_batches
 from xscl.documents.bodies import Bodies
@@ -42,6 +43,7 @@ from xscl.explain import as_text
 from xscl.matches.match import Match
 from xscl.matches.published import MatchStream
 from xscl.memory import Budget, Relations
+from xscl.notebook import short, table
 from xscl.queries.callbacks import check_callback
 from xscl.queries.catalogue import Catalogue
 from xscl.queries.registration import Registration, Request, Text, requests, together
@@ -486,6 +488,24 @@ class Engine:
                 self._strings,
                 self._relations,
             )
+
+    def __repr__(self) -> str:
+        # Nobody waits for what is in the engine, and a closed one may be shown.
+        keeper = self._transactions.keeper
+        state = "" if keeper is None else f" {short([str(keeper.file.path)])}"
+        if self._transactions.closed:
+            return f"<Engine{state}: closed>"
+        queries, taken = counted(len(self._queries), "query"), self._intake.documents
+        held = f"{counted(taken, 'document')} taken, {len(self._intake.held):,} held"
+        return f"<Engine{state}: {queries}, {held}>"
+
+    def _repr_html_(self) -> str:
+        if self._transactions.closed:
+            return table(repr(self).strip("<>"), ())
+        with self._transactions.asking():
+            rows = ((one.name, ", ".join(sorted(one.streams))) for one in self._queries)
+            heads, total = ("query", "streams"), len(self._queries)
+            return table(repr(self).strip("<>"), rows, heads=heads, of=total)
 
     # Life
 

@@ -74,9 +74,8 @@ class Transactions:
 
     @property
     def closed(self) -> bool:
-        """Whether the engine is closed."""
-        with self._lock:
-            return self._closed is not None
+        """Whether the engine is closed; asked without waiting for whoever is in it."""
+        return self._closed is not None
 
     @contextlib.contextmanager
     def asking(self) -> Iterator[None]:

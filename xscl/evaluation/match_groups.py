@@ -11,11 +11,14 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import overload
 
+from xscl.counts import counted
 from xscl.documents.composites import OperatorRow
 from xscl.documents.document import Document
 from xscl.matches.match import Match
+from xscl.notebook import MOST_ROWS, short, table
 from xscl.queries.stage_registration import Reader
 from xscl.queries.subscription import Subscription
 
@@ -96,7 +99,12 @@ class MatchGroup:
         self._attribute_name = attribute_name
 
     def __repr__(self) -> str:
-        return f"<MatchGroup {self.documents}: {self.count} matches>"
+        matches, queries = counted(self.count, "match"), counted(len(self.queries), "query")
+        return f"<MatchGroup {short(self.documents)}: {matches} of {queries}>"
+
+    def _repr_html_(self) -> str:
+        rows = [("documents", short(self.documents)), *(("query", name) for name in self.queries)]
+        return table(f"documents with {counted(self.count, 'match')}", rows, of=len(rows))
 
     @property
     def documents(self) -> tuple[str, ...]:
@@ -164,6 +172,17 @@ class MatchGroups(Sequence[MatchGroup]):
         self._groups: list[MatchGroup] = []
         # The number of groups in the ranges up to each, this one included.
         self._ends: list[int] = []
+
+    def __repr__(self) -> str:
+        groups, matches = counted(len(self), "group"), counted(self.total, "match")
+        return f"<MatchGroups: {groups}, {matches}>"
+
+    def _repr_html_(self) -> str:
+        some = islice(self, MOST_ROWS)
+        rows = ((short(one.documents), short(one.queries), f"{one.count:,}") for one in some)
+        title = f"{counted(len(self), 'group')}, {counted(self.total, 'match')}"
+        heads = ("documents", "queries", "matches")
+        return table(title, rows, heads=heads, of=len(self))
 
     def __len__(self) -> int:
         return (self._ends[-1] if self._ends else 0) + len(self._groups)

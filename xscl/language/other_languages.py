@@ -110,6 +110,7 @@ _SIGNS = {
 _SIGN = re.compile("|".join(map(re.escape, sorted(_SIGNS, key=len, reverse=True))))
 _WORD = re.compile(NAME)
 _LAST_WORD = re.compile(rf"{NAME}\Z")
+_LONGEST_WORD = 100
 _BEGINNING = re.compile(rf"(?ai:SELECT|DECLARE)\b|{NAME}[ \t]*(?:/|\Z)|\(")
 _OPERATOR = re.compile(r"(?ai:\bBY|\bJOIN)\Z")
 
@@ -144,7 +145,8 @@ def meant(statement: str, at: int, accepted: Collection[str]) -> Problem | None:
     if begins and "$END" in accepted and _BEGINNING.match(statement, at):
         missing = "a new query seems to begin here, but the one before has not ended: write `;`"
         return Problem(at, missing)
-    last = _LAST_WORD.search(before)
+    # Not from each letter of a long text: what is looked for is short.
+    last = _LAST_WORD.search(before, max(0, len(before) - _LONGEST_WORD))
     if last is not None and last[0].lower() in _OPENING and (last[0] == "not" or not last.start()):
         return _refused(last.start(), last[0], _WORDS[last[0].lower()])
     found = _WORD.match(statement, at)

@@ -92,7 +92,8 @@ _INSTEAD = {
     "preceding-sibling": _SIBLING,
     "self": "write `.` in a filter for the node itself, and its name where its step is",
 }
-_AXIS = re.compile(rf"({NAME})[ \t\r\n]*+::")
+# From the beginning of a word alone: a long one would be looked at from each of its letters.
+_AXIS = re.compile(rf"(?<![\w.\-])({NAME})[ \t\r\n]*+::")
 
 
 def expected(terminals: Iterable[str], end: str) -> str:

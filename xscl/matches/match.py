@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from json import dumps
 
 from lxml import etree
@@ -13,10 +14,15 @@ from xpath_stage import parse
 from xscl.language.syntax import Select
 from xscl.matches.nodes import BoundNode, read_in_order
 from xscl.matches.results import as_json, as_xml, is_json
+from xscl.notebook import short, table
+from xscl.times import rfc3339
 
 __all__ = ["Match", "Told", "match_id", "recipe"]
 
 _LONGEST = 1_000
+
+_BLOCKS = 10
+"""Documents and variables that are shown of many."""
 
 Recipe = tuple[Select, Sequence[BoundNode], Mapping[str, BoundNode]]
 """What a result is built from: the SELECT, the output nodes, the variables."""
@@ -33,7 +39,7 @@ class Told:
     values: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Match:
     """One match (section 4 of the language).
 
@@ -56,6 +62,28 @@ class Match:
 
     def __hash__(self) -> int:
         return hash(self.id)
+
+    def __repr__(self) -> str:
+        return f"<Match {short([self.query])}: {short(self.documents)} at {rfc3339(self.time)}>"
+
+    def _repr_html_(self) -> str:
+        try:
+            result = self.result
+            text = result if isinstance(result, str) else dumps(result, ensure_ascii=False)
+        except (ValueError, TypeError) as error:
+            text = str(error)
+        published = [("published to", self.stream)] if self.stream is not None else []
+        blocks = list(zip(self.documents, self.streams, strict=True))
+        named = (f"{document} of stream {stream}" for document, stream in blocks[:_BLOCKS])
+        more = [f"… {len(blocks) - _BLOCKS:,} more"] if len(blocks) > _BLOCKS else []
+        rows = [
+            ("time", rfc3339(self.time)),
+            *published,
+            ("documents", "; ".join([*named, *more])),
+            *islice(self.values.items(), _BLOCKS),
+            ("result", text),
+        ]
+        return table(f"match of query {self.query}", rows)
 
     def xml(self) -> etree._Element:
         """The result document as XML, a new element at each call.

@@ -13,9 +13,11 @@ from xscl.dissection.parts import Dissection
 from xscl.documents.composites import OperatorRow
 from xscl.documents.document import Document
 from xscl.language.alike import TextPlace
+from xscl.language.scan import scan
 from xscl.language.syntax import Query, Select
 from xscl.matches.match import Match, match_id
 from xscl.matches.nodes import BoundNode
+from xscl.notebook import table
 from xscl.queries.callbacks import call_back
 from xscl.stream_names import is_internal
 from xscl.times import to_seconds
@@ -23,6 +25,9 @@ from xscl.times import to_seconds
 __all__ = ["QuerySource", "Subscription", "Wiring"]
 
 log = logging.getLogger("xscl")
+
+_LONGEST = 2_000
+"""Characters of a query that are looked at to show it."""
 
 OnMatch = Callable[[Match], object]
 
@@ -135,7 +140,18 @@ class Subscription:
         self._found: list[Match] | None = None
 
     def __repr__(self) -> str:
-        return f"<Subscription {self.name!r}>"
+        return f"<Subscription {self.name!r}{'' if self.active else ', cancelled'}>"
+
+    def _repr_html_(self) -> str:
+        published = [("publishes to", self.wiring.stream)] if self.wiring.stream else []
+        state = "" if self.active else ", cancelled"
+        query = self.query
+        # Its own text, of that of a file which may have any number of others.
+        text = query.text[query.at : query.at + _LONGEST]
+        (statement, *_) = scan(text).statements
+        rows = [("reads", ", ".join(sorted(self.streams))), *published]
+        rows.append(("query", text[statement.start : statement.end]))
+        return table(f"query {self.name}{state}", rows)
 
     @property
     def found(self) -> list[Match]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from xscl.language import parse
+from xscl.language import parse, parse_from
 
 STEPS = "".join(f"[./b->x{i}]" for i in range(2_001))
 AND = " AND ".join(["x = y"] * 33)
@@ -68,3 +68,9 @@ def test_beyond_the_bound(text: str, column: int | None, reason: str) -> None:
     assert queries == []
     assert reason in errors[0].problem
     assert column in (None, errors[0].column)
+
+
+@pytest.mark.parametrize("letter", ["x", "é", "-", "x."])
+def test_a_long_word_in_a_wrong_query_is_told_at_once(letter: str) -> None:
+    _, (error,), _ = parse_from(f"S//a[. = '{letter * 50_000}']->b", 1)
+    assert "`->`" in str(error)
