@@ -11,10 +11,11 @@ import struct
 import termios
 from collections.abc import Mapping
 from pathlib import Path
+from subprocess import CompletedProcess
 
 from tests.commands import started
 
-__all__ = ["on_terminal", "screen"]
+__all__ = ["errors_on_terminal", "on_terminal", "screen"]
 
 _TOKEN = re.compile(r"\x1b\[(?P<number>\d*)(?P<move>[AK])|\x1b\[\?\d+[hl]|[\r\n]|[^\r\n\x1b]+|\x1b")
 
@@ -50,6 +51,21 @@ def on_terminal(
     os.close(ours)
     os.close(theirs)
     return written.decode().replace("\r\n", "\n")
+
+
+def errors_on_terminal(folder: Path, *arguments: str) -> tuple[CompletedProcess[str], str]:
+    """A command whose standard error alone is a terminal, as with `>FILE`, and what it wrote
+    there."""
+    ours, theirs = pty.openpty()
+    os.set_blocking(ours, False)
+    around = _Terminal(os.ttyname(theirs), (2,))
+    given = {"PATH": os.defpath, "TERM": "xterm"}
+    with started(*arguments, at=folder, environment=given, around=around) as one:
+        done = one.done()
+    written = _available(ours).decode()
+    os.close(ours)
+    os.close(theirs)
+    return done, written
 
 
 def screen(written: str) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import re
 import subprocess
 import sys
@@ -13,11 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.commands import xscl
-from tests.terminal import terminal
+from tests.terminal import errors_on_terminal
 
 COMMAND = [sys.executable, "-c", "from xscl.cli.main import main; main()"]
-
-TERM = {**os.environ, "TERM": "xterm"}
 
 QUERIES = """\
 -- name: same
@@ -102,10 +99,9 @@ def test_run_writes_to_a_file(folder: Path) -> None:
 def test_progress_on_a_terminal_leaves_the_matches_where_they_go(folder: Path, form: str) -> None:
     """As in `xscl run … >FILE`: standard error is the terminal, standard output is not."""
     arguments = ("run", "q.xscl", "--events", "e.jsonl", "--format", form)
-    with terminal() as screen:
-        done = xscl(*arguments, at=folder, environment=TERM, around=screen.around(2))
-    assert "reading …" in screen.text
-    assert "3 documents, 0 skipped, 2 matches" in screen.text
+    done, shown = errors_on_terminal(folder, *arguments)
+    assert "reading …" in shown
+    assert "3 documents, 0 skipped, 2 matches" in shown
     piped = xscl(*arguments, at=folder)
     updated = re.compile("<updated>.*?</updated>")
     assert updated.sub("", done.stdout) == updated.sub("", piped.stdout) != ""

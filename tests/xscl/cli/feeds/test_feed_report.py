@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-import re
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -15,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import Started, started, xscl
-from tests.terminal import Screen, terminal
+from tests.commands import started, xscl
+from tests.terminal import on_terminal, screen
 from tests.xscl.web.loopback import Reply, Server, rss, serving
 from xscl import Engine
 from xscl.polling.state import DAY
@@ -179,29 +176,26 @@ def test_a_terminal_shows_how_far_polling_is_until_it_is_interrupted(
 ) -> None:
     server.site |= {"/s": Reply(body=rss(channel=aged("1", 0))), "/t": Reply(500)}
     feeds = ("--feed", f"S={server.url('/s')}", "--feed", f"S={server.url('/t', 'localhost')}")
-    with (
-        terminal() as screen,
-        started(
-            *("watch", "q.xscl", *feeds, "--allow-private", "--format", "jsonl"),
-            at=folder,
-            environment={**os.environ, "TERM": "xterm"},
-            around=screen.around(1, 2),
-        ) as running,
-    ):
-        wait_for("2 feeds (1 failing), next poll at ", screen, running)
-        wait_for(", 1 match", screen, running)
-        running.send(signal.SIGINT)
-        assert running.done().returncode == 130
-        shown = screen.text
-    (line,) = re.findall(r'(?m)(?:^|\x1b\[2K)(\{"id".*\})\r?$', shown)
-    assert json.loads(line)["query"] == "all", "whole, on a line of its own"
+    shown = on_terminal(
+        folder,
+        *("watch", "q.xscl", *feeds, "--allow-private", "--format", "jsonl"),
+        errors=True,
+        until=r"2 feeds \(1 failing\), next poll at \S+Z, 1 match",
+        TERM="xterm",
+    )
+    lines = screen(shown)
+    (match,) = (line for line in lines if line.startswith("{"))
+    assert json.loads(match)["query"] == "all", "whole, on a line of its own"
     assert shown.count("the server answered 500") == 1
-    assert "\r\x1b[2Kending once the batch under way is finished; interrupt again" in shown
 
 
-def wait_for(text: str, screen: Screen, running: Started) -> None:
-    """Waits for a text that a command must show."""
-    deadline = time.monotonic() + 60
-    while text not in screen.text:
-        assert not running.ended(0.05), screen.text
-        assert time.monotonic() < deadline, "it did not come about"
+def test_the_first_interrupt_says_that_the_batch_is_finished(server: Server, folder: Path) -> None:
+    server.site["/s"] = Reply(body=rss(channel=aged("1", 0)))
+    source = ("--feed", f"S={server.url('/s')}", "--allow-private", "-o", "out")
+    with started("watch", "q.xscl", *source, at=folder) as running:
+        while not (folder / "out").exists():
+            assert not running.ended(0.05)
+        running.send(signal.SIGINT)
+        done = running.done()
+    assert done.returncode == 130
+    assert "ending once the batch under way is finished; interrupt again" in done.stderr
