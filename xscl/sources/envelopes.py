@@ -38,6 +38,9 @@ Envelope = dict[str, object]
 OnError = Callable[[DocumentError], object]
 T = TypeVar("T")
 
+_FAR = 10**10
+"""Seconds of a time about which there is no doubt."""
+
 _PATIENCE = 0.2
 """Seconds after which one who waits for documents looks whether to go on waiting."""
 
@@ -47,9 +50,7 @@ class LineEnvelope(dict[str, object]):
 
     __slots__ = ("source",)
 
-    def __init__(self, members: Mapping[str, object], source: tuple[str, int]) -> None:
-        super().__init__(members)
-        self.source = source
+    source: tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +131,27 @@ def lines_of(
 def checked(envelope: Envelope, source: tuple[str, int]) -> LineEnvelope:
     """The envelope of a line or row.  What the engine would refuse of it is refused here, where its
     text is at hand: raises DocumentError."""
-    document_of(envelope, 0, 0)
-    return LineEnvelope(envelope, source)
+    if not _is_plain(envelope):
+        document_of(envelope, 0, 0)
+    # There are many, and a constructor of our own would double the cost.
+    found = LineEnvelope(envelope)
+    found.source = source
+    return found
+
+
+def _is_plain(envelope: Envelope) -> bool:
+    """Whether an envelope is one of those that are not refused: almost all are, and it shows."""
+    stream, id, time = envelope.get("stream", "S"), envelope["id"], envelope.get("timestamp")
+    return (
+        type(stream) is str
+        and type(id) is str
+        and stream != ""
+        and stream.isascii()
+        and stream.isprintable()
+        and id.isascii()
+        and (time is None or (type(time) in (int, float) and -_FAR < time < _FAR))  # type: ignore[operator]
+        and (type(xml := envelope.get("xml")) is str or (xml is None and "json" in envelope))
+    )
 
 
 def refused(

@@ -1,5 +1,5 @@
-"""Files of rows without envelopes become documents: JSON Lines, CSV and Parquet, each row one of
-JSON, lazily, each with the place after it.
+"""Files of rows without envelopes become documents, each row one of JSON: JSON Lines or an array,
+CSV and Parquet, lazily, each with the place after it.
 
 The first bytes tell a Parquet file, else the name tells which kind it is, else the first character.
 A row that cannot be a document goes to `on_error`; the others are read.
@@ -25,6 +25,7 @@ from xscl.files.gzipped import opened
 from xscl.sources.csv_rows import csv_rows, read_header
 from xscl.sources.envelopes import LineEnvelope, Place, checked, lines_of, refused
 from xscl.sources.fields import Fields
+from xscl.sources.json_array import array_values, is_array
 from xscl.sources.limits import MAX_DOCUMENT, too_large
 from xscl.sources.tables import rows as rows_of
 
@@ -38,6 +39,8 @@ _PARQUET = b"PAR1"
 _CSV = (".csv", ".tsv")
 _JSON = (".jsonl", ".ndjson", ".json")
 _AT_ONCE = 1_000
+_LOOK = 4096
+"""Bytes by which a file shows what it is."""
 
 
 def read_rows(
@@ -66,12 +69,16 @@ def read_rows(
             raise DocumentError(str(error), stream=stream, document=id) from error
 
     with opened(path) as file:
-        begin = file.peek(4096)[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")  # type: ignore[attr-defined]
+        seen = file.peek(_LOOK)[:_LOOK]  # type: ignore[attr-defined]
+        begin = seen.lstrip(b"\xef\xbb\xbf \t\r\n")
         suffix = os.path.splitext(path.lower().removesuffix(".gz"))[1]
         if begin.startswith(_PARQUET) or suffix in (".parquet", ".pq"):
             yield from _parquet(path, make, on_error, max_document, after.lines)
         elif suffix in _CSV or (suffix not in _JSON and begin[:1] not in (b"{", b"[")):
             yield from _csv(file, name, make, on_error, max_document, after, suffix == ".tsv")
+        elif is_array(seen, whole=len(seen) < _LOOK):
+            end = Place() if path == "-" else Place(0, os.stat(path).st_size)
+            yield from _array(file, name, make, on_error, max_document, after.lines, end)
         else:
             if after.offset:
                 file.seek(after.offset)
@@ -105,6 +112,34 @@ def _csv(
             on_error(refused(error, (name, row.line), position, row.raw))
         else:
             yield found, row.end
+
+
+def _array(
+    file: BinaryIO,
+    name: str,
+    make: Make,
+    on_error: OnError,
+    limit: int,
+    after: int,
+    end: Place,
+) -> Entries:
+    number = 0
+    try:
+        for number, (value, size) in enumerate(array_values(file, limit), 1):
+            if number <= after:
+                continue
+            try:
+                if size > limit:
+                    raise ValueError(too_large(limit))
+                found = checked(make(value, f"{name}:{number - 1}"), (name, number))
+            except (ValueError, DocumentError) as error:
+                raw = json.dumps(value).encode()
+                on_error(refused(error, (name, number), {"line": number}, raw))
+            else:
+                yield found, Place(number, end.offset)
+    except ValueError as error:
+        problem = f"value {number + 1} of the array cannot be read, nor what follows it: {error}"
+        on_error(DocumentError(problem, stream="?", document=name))
 
 
 def _parquet(path: str, make: Make, on_error: OnError, limit: int, after: int) -> Entries:

@@ -23,6 +23,7 @@ from xscl.cli.main import cli
 from xscl.errors import DocumentError, XSCLError
 from xscl.sources.envelopes import Place
 from xscl.sources.fields import Fields, timestamp_of
+from xscl.sources.json_array import array_values
 from xscl.sources.json_rows import read_rows
 
 ROWS = [
@@ -68,6 +69,8 @@ KINDS: dict[str, Callable[[list[dict[str, Any]]], bytes]] = {
     "b.jsonl": as_lines,
     "lines": as_lines,
     "b.ndjson": lambda rows: gzip.compress(as_lines(rows)),
+    "array.json": lambda rows: json.dumps(rows).encode(),
+    "array": lambda rows: gzip.compress(json.dumps(rows, indent=2).encode()),
     "b.parquet": as_parquet,
     "table": as_parquet,
 }
@@ -228,6 +231,52 @@ def test_rows_are_those_that_a_writer_wrote(
     found, errors = read(path)
     kept = [{key: cell for key, cell in row.items() if cell} for row in written]
     assert ([envelope["json"] for envelope, _ in found], errors) == (kept, [])
+
+
+def array_of(text: bytes) -> list[object]:
+    return [value for value, _ in array_values(io.BytesIO(text))]
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.integers(), st.floats(allow_nan=False, allow_infinity=False), TEXTS, st.booleans()
+        )
+    )
+)
+def test_values_of_an_array_are_those_that_a_writer_wrote(values: list[object]) -> None:
+    for indent in (None, 1):
+        text = json.dumps(values, indent=indent).encode()
+        assert array_of(text) == values
+
+
+def test_values_that_are_longer_than_what_is_read_at_once() -> None:
+    values = [{"x": "é" * 100_000}, 10**4000, "y" * 65_000, [1, 2]]
+    assert array_of(json.dumps(values).encode()) == values
+    text = json.dumps(values, ensure_ascii=False).encode()
+    assert array_of(text) == values
+
+
+@pytest.mark.parametrize(
+    ("text", "read", "reason"),
+    [
+        ('[{"n": 1},\n{"n": 2}, {n}, {"n": 3}]', 2, "value 3 of the array cannot be read, nor"),
+        ('[{"n": 1},\n{"n": 2}', 2, "the array is not closed"),
+        ('[{"n": 1},\n{"n": 2}, "' + "x" * 300 + '"]', 2, "it has more than 200 bytes"),
+        ('[{"n": 1},\n7, {"n": 2}]', 2, "it has no `n`"),
+        ('[\n"\udcff"]', 0, "value 1 of the array cannot be read"),
+    ],
+)
+def test_an_array_is_read_as_far_as_it_goes(
+    text: str, read: int, reason: str, tmp_path: Path
+) -> None:
+    (tmp_path / "e.json").write_bytes(text.encode("utf-8", "surrogateescape"))
+    errors: list[DocumentError] = []
+    fields, path = Fields("n"), str(tmp_path / "e.json")
+    found = list(read_rows(path, "S", errors.append, fields=fields, max_document=200))
+    assert [envelope["id"] for envelope, _ in found] == ["1", "2"][:read]
+    (error,) = errors
+    assert reason in error.problem
 
 
 def test_a_damaged_part_of_a_table_costs_no_other(tmp_path: Path) -> None:
