@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xpath_stage import MalformedDocument
-from xscl.documents.bodies import Bodies, Body, is_large
+from xscl.documents.bodies import Bodies, Body, is_large, size_of
 from xscl.errors import DocumentError
 from xscl.stream_names import is_internal, public_name
 from xscl.times import from_timestamp
@@ -24,8 +24,9 @@ from xscl.times import from_timestamp
 if TYPE_CHECKING:
     from xscl.documents.trees import Trees
 
-__all__ = ["Document", "as_held", "document_of", "from_file", "is_streamed"]
+__all__ = ["Document", "as_held", "document_of", "from_file", "is_small", "is_streamed"]
 
+_SMALL = 100_000
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -125,3 +126,9 @@ def is_streamed(document: Document) -> bool:
         and isinstance(document.body, str | bytes | Body)
         and is_large(document.body)
     )
+
+
+def is_small(document: Document) -> bool:
+    """Whether a document is judged again in little time."""
+    body = document.body
+    return not isinstance(body, str | bytes | Body) or size_of(body) < _SMALL

@@ -23,7 +23,7 @@ from xscl.counts import counted
 from xscl.dissection.parts import Dissection
 from xscl.documents.batches import in_batches
 from xscl.documents.bodies import Bodies
-from xscl.documents.document import Document
+from xscl.documents.document import Document, is_small
 from xscl.documents.intake import Arrivals, Intake, Skipped
 from xscl.documents.retention import Retention
 from xscl.documents.trees import Trees
@@ -57,7 +57,7 @@ from xscl.why import Funnel, Why, conditions_of, funnel, missing_name, where_los
 
 __all__ = ["Engine"]
 
-_HINTED = 1_000
+_HINTED = 200
 
 Envelope = Mapping[str, object]
 OnMatch = Callable[[Match], object]
@@ -434,13 +434,13 @@ class Engine:
     def hint(self, name: str, sample: Iterable[Envelope] = ()) -> str | None:
         """What keeps the query of a name from matching, in a sentence, for one that has found
         nothing: a name that no document had, a filter that none met, values that none have in
-        common; None where nothing is known.  Of the documents held, the first 1,000 are looked
+        common; None where nothing is known.  Of the documents held, the first 200 are looked
         at; what no query can reach is not held, so that a `sample` of what was published helps."""
         with self._transactions.asking():
             dissection = self._queries.named(name).dissection
             conditions = conditions_of(dissection.query)
             missing = missing_name(conditions, self._xpath.paths)
-            if missing is not None:
+            if missing is not None or not conditions.few:
                 return missing
 
             def of_sample() -> Funnel:
@@ -456,7 +456,11 @@ class Engine:
     def _funnel(self, dissection: Dissection, most: int | None = None) -> Funnel:
         """How many of the documents held, `most` at most, come through each condition."""
         read = {stream for one in dissection.everything() for stream in one.streams}
-        of_streams = (one for one in self._intake.held.values() if one.stream in read)
+        of_streams = (
+            one
+            for one in self._intake.held.values()
+            if one.stream in read and (most is None or is_small(one))
+        )
         held = [*islice(of_streams, most)]
         results = [
             [document for document in held if document.stream == stream]

@@ -25,6 +25,8 @@ from xscl.why.trees import Node, along
 
 __all__ = ["Conditions", "Conjunct", "Operator", "Side", "conditions_of"]
 
+_FEW = 64
+
 
 @dataclass(frozen=True, slots=True)
 class Side:
@@ -101,6 +103,12 @@ class Conditions:
     patterns: tuple[Pattern, ...]
     operators: tuple[Operator, ...]
     disjuncts: tuple[tuple[Conjunct, ...], ...]
+
+    @property
+    def few(self) -> bool:
+        """Whether a document is judged in little time, unasked."""
+        of_blocks = sum(len(pattern.conditions) for pattern in self.patterns)
+        return of_blocks <= _FEW and len(self.disjuncts) <= _FEW
 
     def sides(self, block: int) -> list[Side]:
         """The sides of all comparisons that are about a block's variables, by its index."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from xscl.documents.document import Document, is_streamed
+from xscl.documents.document import Document, is_small
 from xscl.errors import XSCLError
 from xscl.why.blocks import JudgedBlock
 from xscl.why.comparisons import Ground, judge_comparison, narrowed_by, needed_after
@@ -44,8 +44,11 @@ def joined_values(
     variables: Mapping[str, Place],
 ) -> list[Joined]:
     """The joined values of a match, given the document and the output node of each block and the
-    nodes of some variables; none where a document is too large to be looked at again."""
-    if not any(map(_equalities, conditions.disjuncts)) or any(map(is_streamed, documents)):
+    nodes of some variables; none where a document, or the query, is too large to be judged
+    unasked."""
+    if not (conditions.few and all(map(is_small, documents))):
+        return []
+    if not any(map(_equalities, conditions.disjuncts)):
         return []
     relations: list[Relation] = []
     try:

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from xscl.counts import counted
+from xscl.printable import printable
 from xscl.why.findings import Finding, Tally, Values
 
 __all__ = ["Funnel", "Why", "as_text"]
@@ -81,7 +82,7 @@ class Why:
             mark, style = _MARKS[finding.holds]
             text = Text(finding.text, style="" if finding.holds else style)
             table.add_row(Text(mark, style=style), text, Text("\n").join(_found(finding)))
-        documents = ", ".join("(none)" if id is None else id for id in self.documents)
+        documents = ", ".join("(none)" if id is None else printable(id) for id in self.documents)
         match = "match" if len(self.documents) > 1 else "matches"
         fail = "do not match" if len(self.documents) > 1 else "does not match"
         title = Text.assemble((self.query, "bold cyan"), f": {documents} ")
@@ -149,7 +150,7 @@ def _missed(tally: Tally) -> Iterable[Text]:
     others = f", and {more:,} more" if more else ""
     yield Text(f"failed by {tally.text} alone:", style="bold")
     for index, miss in enumerate(missed[:_SHOWN], start=1):
-        documents = ", ".join(miss.documents)
+        documents = ", ".join(map(printable, miss.documents))
         last = others if index == len(missed[:_SHOWN]) else ""
         yield Text(f"  {documents}: ") + Text("; ").join(_found(miss.finding)) + last
 
@@ -166,7 +167,7 @@ def _heading(why: Why, finding: Finding) -> str:
     if finding.kind == "stream":
         return "streams"
     id = why.documents[finding.block - 1]
-    return f"block {finding.block}" + ("" if id is None else f": {id}")
+    return f"block {finding.block}" + ("" if id is None else f": {printable(id)}")
 
 
 def _found(finding: Finding) -> list[Text]:

@@ -69,3 +69,11 @@ def test_the_names_of_all_documents_are_known_however_many() -> None:
             [{"timestamp": n, "xml": f"<a{n % 50}><item/></a{n % 50}>"} for n in range(3000)]
         )
         assert engine.hint("q") == "no document of S had `itm`; did you mean `item`?"
+
+
+def test_a_query_too_large_to_be_judged_unasked_has_no_hint() -> None:
+    conditions = " and ".join(["not(title)"] * 10_000)
+    with Engine() as engine:
+        engine.subscribe(f"S//item[{conditions}]", name="q")
+        assert engine.publish_many(DOCUMENTS) == []
+        assert engine.hint("q", DOCUMENTS) is None
