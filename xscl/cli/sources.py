@@ -91,7 +91,8 @@ def _rows(
 
 
 def _check_file(path: str) -> None:
-    if path != "-" and not Path(path).is_file():
+    # What is there may be a pipe that a shell has given a name.
+    if path != "-" and (not Path(path).exists() or Path(path).is_dir()):
         raise XSCLError(f"there is no file {path!r}")
 
 

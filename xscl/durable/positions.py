@@ -47,7 +47,8 @@ class Positions:
     ) -> Iterator[tuple[Envelope, Mark]]:
         """The envelopes of a file's lines or rows that were not read before; `read` gives those
         after a place."""
-        if path == "-":
+        if path == "-" or not os.path.isfile(path):
+            # A pipe has none, by whatever name.
             for envelope, _ in read(None):
                 yield envelope, None
             return

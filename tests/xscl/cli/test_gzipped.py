@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import random
+import threading
 from pathlib import Path
 
 import pytest
@@ -131,3 +133,24 @@ def test_damaged_files_are_told_and_the_others_read(tmp_path: Path) -> None:
         cli, ["check", str(tmp_path / "1")], standalone_mode=False, catch_exceptions=True
     )
     assert "the compressed file ends early" in str(wrong.exception)
+
+
+@pytest.mark.parametrize("zipped", [True, False], ids=["zipped", "plain"])
+@pytest.mark.parametrize("state", [(), ("--state", "s.duckdb")])
+@pytest.mark.parametrize("option", ["--events", "--json"])
+def test_a_pipe_that_has_a_name(
+    option: str,
+    state: tuple[str, ...],
+    zipped: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe")
+    content = EVENTS if option == "--events" else b"a\nv\nw\n"
+    writing = threading.Thread(target=Path("pipe").write_bytes, args=[zip_some(content, zipped)])
+    writing.start()
+    source = "pipe" if option == "--events" else "S=pipe"
+    arguments = ["run", "-q", "S//a", option, source, *state, "--format", "counts"]
+    assert CliRunner().invoke(cli, arguments).stdout == "q1\t2\n"
+    writing.join()
