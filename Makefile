@@ -6,6 +6,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
+# The tests start many Pythons, each of which would else compile all modules again.
+unexport PYTHONDONTWRITEBYTECODE
+
+# What waits for clocks, servers and other processes is much of the tests: one worker more than cores.
+WORKERS := $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 4 ? n + 1 : 5)))
+
 .PHONY: demo test room fuzz mutants bench bench-quick clean
 
 demo: $(VENV)/.run
@@ -16,7 +22,7 @@ test: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
+	$(BIN)/python -m pytest --numprocesses $(WORKERS)
 
 # Lint, types, doctests and tests of one room or module: make room ROOM=xscl/feeds, or
 # ROOM=xscl/feeds/dates.py
@@ -38,7 +44,7 @@ LIFE ?= 1000
 FUZZED := queries envelopes feeds
 
 fuzz: $(VENV)/.fuzz
-	XSCL_DRAW=$(DRAW) XSCL_SEED=$(LIFE) $(BIN)/python -m pytest --numprocesses auto tests
+	XSCL_DRAW=$(DRAW) XSCL_SEED=$(LIFE) $(BIN)/python -m pytest --numprocesses $(WORKERS) tests
 	for name in $(FUZZED); do \
 		mkdir -p build/fuzz/$$name && \
 		$(BIN)/python -m fuzz.$$name build/fuzz/$$name fuzz/corpus/$$name -dict=fuzz/$$name.dict \

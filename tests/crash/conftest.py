@@ -6,7 +6,7 @@ import pytest
 
 from tests.crash.harness import Undisturbed
 
-DOCUMENTS = 40_000
+DOCUMENTS = 20_000
 
 
 @pytest.fixture(scope="session")

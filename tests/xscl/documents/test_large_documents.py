@@ -175,7 +175,7 @@ def test_results_are_read_when_the_document_and_the_engine_have_gone(
 
 
 _FORKS = multiprocessing.get_context("forkserver")
-_FORKS.set_forkserver_preload(["xscl.cli.main", "tests.xscl.documents.test_large_documents"])
+_FORKS.set_forkserver_preload(["tests.warm", "tests.xscl.documents.test_large_documents"])
 
 
 def alone(function: Callable[..., object], *arguments: object) -> Any:

@@ -222,7 +222,7 @@ def test_a_command_that_takes_matches_slowly(folder: Path) -> None:
 
 
 _FORKS = multiprocessing.get_context("forkserver")
-_FORKS.set_forkserver_preload(["xscl.cli.main", "tests.xscl.engine.test_back_pressure"])
+_FORKS.set_forkserver_preload(["tests.warm", "tests.xscl.engine.test_back_pressure"])
 
 
 def alone(what: Callable[..., tuple[int, int]], *arguments: object) -> tuple[int, int]:

@@ -140,7 +140,7 @@ def test_the_file_does_not_grow_with_what_has_gone() -> None:
 
 
 _FORKS = multiprocessing.get_context("forkserver")
-_FORKS.set_forkserver_preload(["xscl.cli.main", "tests.xscl.engine.test_memory"])
+_FORKS.set_forkserver_preload(["tests.warm", "tests.xscl.engine.test_memory"])
 
 
 def growth_of(number: int, memory: int | None, state: Path | None) -> tuple[int, int]:

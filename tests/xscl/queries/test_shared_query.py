@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import xscl
+from tests.drawn import times
 from tests.xscl.engine.ways import WAYS
 from xscl.queries.shared_query import SharedQuery
 
@@ -89,7 +90,8 @@ def told(matches: list[xscl.Match]) -> list[tuple[Any, ...]]:
     )
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.drawn
+@pytest.mark.parametrize("seed", range(times(3)))
 def test_groups_and_counts_are_of_the_same_matches(seed: int) -> None:
     """Whatever the way, with members and other queries side by side."""
     random_ = random.Random(seed)
