@@ -11,6 +11,7 @@ from itertools import count, pairwise
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from lxml import etree
 
 from tests.xscl.web.loopback import (
@@ -22,6 +23,7 @@ from tests.xscl.web.loopback import (
     rss,
     serving,
 )
+from xscl.cli.main import cli
 from xscl.errors import StateError
 from xscl.feeds import parse_feed
 from xscl.polling.poller import Poller
@@ -341,6 +343,9 @@ def test_a_page_is_read_as_the_one_feed_that_it_names(server: Server, tmp_path: 
     with Store(tmp_path / "feeds") as store:
         (state,) = store.feeds().values()
     assert (state.address, state.url) == (server.url("/blog"), server.url("/f"))
+    shown = CliRunner().invoke(cli, ["feeds", str(tmp_path / "feeds")]).stdout
+    assert f"{server.url('/blog')}" in shown
+    assert f"read at {server.url('/f')}" in shown
     assert watch.errors == []
 
 

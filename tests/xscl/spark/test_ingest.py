@@ -196,11 +196,11 @@ def unprivileged() -> AbstractContextManager[object]:
 @pytest.mark.parametrize(
     ("forbidden", "arguments", "said"),
     [
-        ("", ("--to", "to"), "to/spool: no folder can be made: Permission denied\n"),
-        ("to", ("--to", "to"), "to/spool: no folder can be made: Permission denied\n"),
-        ("to/landing", ("--to", "to"), "to/landing: it cannot be written to: Permission denied"),
+        ("", ("--to", "to"), "to/spool: Permission denied"),
+        ("to", ("--to", "to"), "to/spool: Permission denied"),
+        ("to/landing", ("--to", "to"), "to/landing: Permission denied"),
         ("feeds", ("--to", "to"), "feed source 'feeds': it cannot be read: Permission denied"),
-        ("file", ("--to", "file"), "file/spool: no folder can be made: Not a directory"),
+        ("file", ("--to", "file"), "file/spool: Not a directory"),
     ],
 )
 def test_a_folder_without_permission_is_one_line(
@@ -225,7 +225,7 @@ def test_a_folder_without_permission_is_one_line(
         )
     assert done.returncode in (1, 2)
     last = done.stderr.splitlines()[-1]
-    assert said.strip() in last
+    assert said in last
     assert "Java" not in done.stderr
 
 

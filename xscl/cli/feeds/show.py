@@ -42,6 +42,8 @@ def show(file: str, form: str) -> int:
         table.add_column(column, overflow="fold", no_wrap=column.endswith("fetch"))
     for state in states.values():
         named = f"{state.title}\n{state.address}" if state.title else state.address
+        if state.url != state.address:
+            named += f"\nread at {state.url}"
         table.add_row(
             Text(named),
             _time(state.last_fetch) or "never",

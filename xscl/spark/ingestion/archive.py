@@ -10,6 +10,7 @@ checkpoints/  how far the two queries are
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from dataclasses import dataclass
@@ -45,21 +46,15 @@ class Archive:
         return cls(root, Path(local).absolute())
 
     def check(self) -> None:
-        """Makes the folders on this machine that are written to first; raises XSCLError where that
+        """Makes the folders on this machine that are written to first; raises OSError where that
         cannot be, or a folder below them must not be written to."""
         here = [self.local] if _SCHEME.match(self.root) else [self.local, Path(self.root)]
         tables = (self.landing, self.items, self.dead, self.checkpoint("."))
         for folder in here:
-            try:
-                folder.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise XSCLError(f"{folder}: no folder can be made: {error.strerror}") from error
+            folder.mkdir(parents=True, exist_ok=True)
         for folder in [*here, *map(Path, tables)]:
             if folder.exists() and not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
-                raise XSCLError(
-                    f"{folder}: it cannot be written to: Permission denied; give another folder, "
-                    "or its rights to the user that you are"
-                )
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
 
     @property
     def store(self) -> Path:
