@@ -196,7 +196,7 @@ def unprivileged() -> AbstractContextManager[object]:
 @pytest.mark.parametrize(
     ("forbidden", "arguments", "said"),
     [
-        ("", ("--to", "to"), "to/spool: Permission denied"),
+        ("", ("--to", "to"), "/to: Permission denied"),
         ("to", ("--to", "to"), "to/spool: Permission denied"),
         ("to/landing", ("--to", "to"), "to/landing: Permission denied"),
         ("feeds", ("--to", "to"), "feed source 'feeds': it cannot be read: Permission denied"),
