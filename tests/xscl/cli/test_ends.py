@@ -13,9 +13,10 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner, Result
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.drawn import drawn
 from xscl.cli.ends import READ, WRITTEN
 from xscl.cli.main import cli
 
@@ -144,7 +145,7 @@ def test_an_output_that_is_an_input_is_refused(pair: Pair) -> None:
 
 
 @given(st.sampled_from(PAIRS), st.sampled_from(NAMES))
-@settings(max_examples=200, deadline=None)
+@drawn(200)
 def test_by_whatever_name(pair: Pair, name: Callable[[str], str]) -> None:
     with folder():
         refused((*pair.command, pair.output, name(pair.file), *pair.read), pair.options)
@@ -177,7 +178,7 @@ def test_the_file_that_polling_remembers_in_has_a_name_unless_given() -> None:
     st.sampled_from([str, os.path.abspath, symbolic_link]),
     st.booleans(),
 )
-@settings(max_examples=20, deadline=None)
+@drawn(10)
 def test_an_ingestion_does_not_read_what_it_writes(
     part: str, name: Callable[[str], str], whole: bool
 ) -> None:

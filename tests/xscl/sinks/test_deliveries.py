@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.drawn import drawn
 from tests.xscl.sinks.pace import A_SECOND, QUICK
 from tests.xscl.web.loopback import Reply, Request, Server, serving
 from xscl.sinks.command import Command
@@ -208,6 +209,7 @@ def test_what_breaks_is_not_delivered() -> None:
     )
 
 
+@drawn(100)
 @given(
     st.lists(st.sampled_from(["taken", "refused", "down"]), min_size=1, max_size=40),
     st.integers(1, 30),
