@@ -7,6 +7,7 @@ state both go on where the last run ended.
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import TextIO
 
 from rich.console import Console
 
+from xscl.durable.keeper import Keeper
 from xscl.durable.output_file import OutputFile
 from xscl.engine import Engine
 from xscl.files.named import named
@@ -23,9 +25,9 @@ from xscl.matches.match import Match
 from xscl.printable import escaped
 from xscl.queries.subscription import Subscription
 from xscl.sinks.readable import Sentences, takes_links
-from xscl.sinks.registry import LINE_FORMS
+from xscl.sinks.registry import FEED_FORMS, LINE_FORMS
 
-__all__ = ["TEXT", "fate_of", "form_of", "line_writer"]
+__all__ = ["TEXT", "fate_of", "form_of", "is_written_anew", "line_writer"]
 
 TEXT = "text"
 """The form of lines that are sentences."""
@@ -107,6 +109,14 @@ def _lines(engine: Engine, form: str, output: str | None) -> Lines:
         return shown.get()
 
     return lambda matches: map(on_console, matches)
+
+
+def is_written_anew(output: str, form: str, keeper: Keeper | None) -> bool:
+    """Whether a run replaces what is in the file of `-o`: a feed and what a state has written go
+    on."""
+    if form in FEED_FORMS:
+        return False
+    return form == "counts" or keeper is None or keeper.written(os.path.abspath(output)) is None
 
 
 def fate_of(output: str, *, dropped: bool, anew: bool) -> str:

@@ -31,7 +31,7 @@ from xscl.cli.options import (
     STREAM,
     Duration,
 )
-from xscl.cli.output import TEXT, fate_of, form_of, line_writer
+from xscl.cli.output import TEXT, fate_of, form_of, is_written_anew, line_writer
 from xscl.cli.queries import check_stream, published, read_texts
 from xscl.cli.report import Report, report_of
 from xscl.cli.resume import check_dry_run, open_engine, take_queries, tell_plan
@@ -95,7 +95,7 @@ Entry = tuple[dict[str, object], Mark]
     "-o",
     "--output",
     type=click.Path(dir_okay=False),
-    help="The file of the matches, written anew; with --state, added to.  "
+    help="The file of the matches, written anew; a state that has written it adds to it.  "
     "[default: standard output]",
 )
 @STATE
@@ -157,6 +157,7 @@ def run(
 
         going = _Run(engine, report, positions, _until(batches, stopped.is_set), stream, dropped)
         title = title_of(queries)
+        anew = output is not None and is_written_anew(output, form, keeper)
         with named(output or STANDARD_OUTPUT):
             if form == "counts":
                 going.count(output, batch)
@@ -171,8 +172,7 @@ def run(
             report.hint(engine, stream)
         skipped = report.close(engine, table=form == TEXT)
         if output is not None and not in_place(output):
-            anew = keeper is None and form not in FEED_FORMS
-            report.say(fate_of(output, dropped=dropped() and anew, anew=anew or form == "counts"))
+            report.say(fate_of(output, dropped=dropped() and anew, anew=anew))
     skips = 3 if strict and skipped else int(report.fruitless)
     return 130 if stopped.is_set() else 2 if bad else skips
 

@@ -88,7 +88,8 @@ def _is_json(path: str) -> bool:
 def _size(path: str, limit: int) -> int:
     """The bytes of a document, decompressed; of one that has more than the limit, as many more as
     it takes to see that."""
-    if not is_gzipped(path):
+    # A pipe gives its bytes once.
+    if not os.path.isfile(path) or not is_gzipped(path):
         return os.path.getsize(path)
     size = 0
     with opened(path) as file:

@@ -51,7 +51,10 @@ def test_what_was_there_is_replaced_at_the_end(folder: Path) -> None:
     assert stat.S_IMODE((folder / "out").stat().st_mode) == 0o600
     assert len((folder / "out").read_text().splitlines()) == 500
     assert names(folder) == ["e.jsonl", "link", "out", "q.xscl"]
-    assert "out: added to" in run("--events", "e.jsonl", "-o", "out", "--state", "s").stderr
+    for fate in ("written anew", "added to"):
+        done = run("--events", "e.jsonl", "-o", "out", "--state", "s")
+        assert done.stderr.splitlines()[-1] == f"out: {fate}"
+        assert len((folder / "out").read_text().splitlines()) == 500
 
 
 @pytest.mark.parametrize("form", ["jsonl", "atom", "jsonfeed"])
@@ -79,10 +82,10 @@ def test_an_interrupt_leaves_it(folder: Path, form: str) -> None:
             os.kill(os.getpid(), signal.SIGINT)
             fifo.write("<a/>")
 
-    writer = threading.Thread(target=interrupt)
+    writer = threading.Thread(target=interrupt, daemon=True)
     writer.start()
     done = run("--docs", "S=*.xml", "--batch", "1", "--format", form, "-o", "out")
-    writer.join()
+    writer.join(20)
     assert done.return_value == 130, done.stderr
     assert (folder / "out").read_text() == OLD
     assert "out: as it was" in done.stderr
@@ -93,10 +96,10 @@ def test_an_interrupt_leaves_it(folder: Path, form: str) -> None:
 def test_a_pipe_is_written_as_it_is(folder: Path, form: str) -> None:
     os.mkfifo(folder / "out")
     read: list[str] = []
-    reader = threading.Thread(target=lambda: read.append((folder / "out").read_text()))
+    reader = threading.Thread(target=lambda: read.append((folder / "out").read_text()), daemon=True)
     reader.start()
     done = run("--events", "e.jsonl", "--format", form, "-o", "out")
-    reader.join()
+    reader.join(20)
     assert done.return_value == 0, done.stderr
     assert stat.S_ISFIFO((folder / "out").stat().st_mode)
     assert read[0] == run("--events", "e.jsonl", "--format", form).stdout
