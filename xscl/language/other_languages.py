@@ -154,7 +154,7 @@ def meant(statement: str, at: int, accepted: Collection[str]) -> Problem | None:
         return None
     word = found[0]
     if "LBRACE" in accepted and _OPERATOR.search(before):
-        return Problem(at, f"found `{word}`, expected `{{`; {_BRACES}")
+        return Problem(at, f"found `{word[:_LONGEST_WORD]}`, expected `{{`; {_BRACES}")
     if word.upper() == "SELECT":
         return Problem(at, "`SELECT` stands at the beginning, as in `SELECT x FROM S//item->x`")
     if advice := _WORDS.get(word.lower()):
@@ -171,7 +171,7 @@ def _refused(at: int, found: str, advice: str) -> Problem:
 
 def _keyword(word: str, among: Iterable[str]) -> str | None:
     """The keyword that a word is all but; None where it is one, or like none."""
-    if word.upper() in among:
+    if len(word) > _LONGEST_WORD or word.upper() in among:
         return None
     some = get_close_matches(word.upper(), [*among], n=1, cutoff=_LIKENESS)
     return _KEYWORDS[some[0]] if some else None
