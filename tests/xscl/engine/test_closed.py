@@ -13,6 +13,8 @@ USES: dict[str, Callable[[xscl.Engine], object]] = {
     "count": lambda engine: engine.count([{"xml": "<a/>"}]),
     "documents": lambda engine: engine.documents,
     "explain": lambda engine: engine.explain("q"),
+    "follow_windows": lambda engine: engine.follow_windows(),
+    "hint": lambda engine: engine.hint("q"),
     "holds": lambda engine: engine.holds("d"),
     "keeper": lambda engine: engine.keeper,
     "load": lambda engine: engine.load("S/b"),
@@ -31,6 +33,7 @@ USES: dict[str, Callable[[xscl.Engine], object]] = {
     "subscribe_many": lambda engine: engine.subscribe_many("S/a[. = :k]", [{"k": "1"}]),
     "subscriptions": lambda engine: engine.subscriptions,
     "transaction": lambda engine: engine.transaction().__enter__(),
+    "watermark": lambda engine: engine.watermark,
     "why": lambda engine: engine.why("q", "d"),
     "__enter__": lambda engine: engine.__enter__(),
 }
