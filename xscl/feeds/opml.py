@@ -85,8 +85,8 @@ def with_feed(body: bytes, feed: Outline, *, site: str = "", folder: str | None 
     place = next((child for child in root if str(child.tag).lower() == "body"), None)
     if place is None:
         raise ValueError("has no <body>, where feeds are listed; mend it first")
-    if folder is not None:
-        place = _folder(place, clean(folder))
+    if name := clean(folder or ""):
+        place = _folder(place, name)
     title = feed.title or feed.address
     known = {"type": "rss", "text": title, "title": title, "xmlUrl": feed.address, "htmlUrl": site}
     _append(place, {name: value for name, value in known.items() if value})

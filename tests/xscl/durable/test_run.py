@@ -233,6 +233,7 @@ def test_an_interrupt_finishes_the_batch_and_keeps_the_state(
         process.send_signal(number)
         _, said = process.communicate(timeout=60)
     assert process.returncode == 130, said
+    assert said.startswith("ending once the batch under way is finished; interrupt again to end")
     assert "4 documents" in said
     again = xscl(*arguments, at=folder, stdin=events(range(61, 62)))
     assert "1 skipped (1 duplicate)" in again.stderr
