@@ -62,7 +62,7 @@ def test_groups() -> None:
     with xscl.Engine() as engine:
         for n in range(30):
             engine.subscribe("S//a->x JOIN {x = y} S//a->y", name=f"<q{n}>")
-        engine.publish_many(alike(40))
+        engine.publish_many(alike(25), grouped=True)
         groups = engine.publish("S", "<a>v</a>", id="z", grouped=True)
     assert repr(groups) == f"<MatchGroups: {len(groups)} groups, {groups.total:,} matches>"
     assert len(groups) > 20
