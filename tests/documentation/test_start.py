@@ -1,8 +1,8 @@
 """The page docs/start.md is pasted line by line, as a user does, into a folder where nothing is.
 
-`xscl` runs as a command of its own; what else stands there is run by a shell, and what ends with `&`
-goes on until `kill`.  The page's ports are others here, feeds may be asked for at once, and a webhook is tried again
-after hundredths of a second.  A block of text must be said by the commands before it, `…` being
+`xscl` runs as a command of its own; what else stands there is run by a shell, and what ends with
+`&` goes on until `kill`.  The page's ports are others here, and a webhook is tried again after
+thousandths of its pauses.  A block of text must be said by the commands before it, `…` being
 anything.  The first block installs XSCL: `tests/test_wheel.py` does that.
 """
 
@@ -32,8 +32,7 @@ FAILING = {"xscl check -q"}
 
 
 def blocks() -> Iterator[tuple[str, list[str]]]:
-    """The blocks by their kinds, each as its commands: one with its document, or what it goes on with
-    after a backslash, is one."""
+    """The blocks by their kinds, each as its commands, with their documents and continued lines."""
     for kind, body in re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL):
         whole = r"[^\n]*<<'(\w+)'\n.*?^\2\n|(?:[^\n]*\\\n)*[^\n]*\n"
         found = re.finditer(f"({whole})", body, re.MULTILINE | re.DOTALL)
@@ -123,7 +122,7 @@ class Shell:
 
 
 def test_pasted_line_by_line(tmp_path: Path) -> None:
-    page = blocks()
+    page, taken = blocks(), tmp_path / "first/taken.jsonl"
     assert next(page) == ("shell", INSTALL)
     with ExitStack() as stack:
         shell = Shell(tmp_path, stack)
@@ -136,7 +135,6 @@ def test_pasted_line_by_line(tmp_path: Path) -> None:
             for line in lines:
                 if line.startswith("kill %2"):
                     # The reader of the page looks, and sees all matches come.
-                    taken = tmp_path / "first/taken.jsonl"
                     wait_for(lambda: taken.exists() and taken.read_text().count("\n") == 11)
                 shell.paste(line)
     matches = [json.loads(line) for line in taken.read_text().splitlines()]
