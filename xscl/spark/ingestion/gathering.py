@@ -175,4 +175,8 @@ class Gathering:
                 yield None, replace(known, error=None, failures=0, last_success=now)
 
     def _body(self, fetched: Fetched) -> Body | None:
+        state, before = fetched.state, self._known.get(fetched.state.address)
+        # What is forbidden is tried at each start, and reported once.
+        if before is not None and state.next_fetch is None and before.error == state.error:
+            return None
         return body_of(fetched, self._feeds.addresses[fetched.state.address])
