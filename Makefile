@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # What waits for clocks, servers and other processes is much of the tests: one worker more than cores.
 WORKERS := $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 4 ? n + 1 : 5)))
 
-.PHONY: demo test room fuzz mutants bench bench-quick clean
+.PHONY: demo test room docs fuzz mutants bench bench-quick clean
 
 demo: $(VENV)/.run
 	$(BIN)/xscl demo
@@ -34,6 +34,10 @@ room: $(VENV)/.dev
 	$(BIN)/ruff format --check $(HERE)
 	$(BIN)/mypy --strict
 	$(BIN)/python -m pytest --quiet $(HERE)
+
+# The pages of docs/ and the Python reference as a site: build/docs/index.html
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx --fail-on-warning --quiet docs build/docs
 
 # All tests that draw their examples, with DRAW times as many, of lives of an engine from LIFE on;
 # then hostile bytes for each reader of a stranger's input, each for as long as asked: make fuzz
@@ -84,6 +88,10 @@ $(VENV)/.dev: $(VENV)/.run
 
 $(VENV)/.bench: $(VENV)/.dev
 	$(PIP) --editable '.[bench]'
+	touch $@
+
+$(VENV)/.docs: $(VENV)/.run
+	$(PIP) --editable '.[docs]'
 	touch $@
 
 $(VENV)/.fuzz: $(VENV)/.dev

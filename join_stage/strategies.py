@@ -9,7 +9,7 @@ __all__ = ["Strategies"]
 
 @dataclass(frozen=True, slots=True)
 class Strategies:
-    """Each of them can be switched off alone.
+    """How an engine goes about its joins, never what it finds; each way can be switched off alone.
 
     Batches of up to `in_process` documents and composites are joined in process, larger ones in
     DuckDB; 0 joins all in DuckDB.  (Measured: in process a document costs the same in a batch of

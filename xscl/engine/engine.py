@@ -143,8 +143,7 @@ class Engine:
         those that the engine still holds: what these match is in the subscription's `found`.
 
         `name` overrides the one in the text; `on_match` is called with each match; `params` are
-        the values of the text's parameters (section 9).  Raises QueryError, or an ExceptionGroup
-        of several.
+        the values of the text's parameters.  Raises QueryError, or an ExceptionGroup of several.
         """
         with self._transactions.changing():
             source = text, self._next_query

@@ -1,4 +1,4 @@
-"""Matches as JSON Lines: the JSON form of interface.md, one match a line."""
+"""Matches as JSON Lines: a JSON object a line for each match."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Match:
-    """One match (section 4 of the language).
+    """One match: documents that together satisfy a query.
 
     `documents`, `streams` and `nodes` have an entry for each block, in block order: the
     document's id, its stream and the number of the block's output node.  `bindings` are the node
@@ -129,7 +129,7 @@ class Match:
         return {name: text for name, text in texts if text is not None}
 
     def to_dict(self) -> dict[str, object]:
-        """The JSON form of interface.md."""
+        """The members of a line of JSON Lines."""
         return {
             "id": self.id,
             "query": self.query,

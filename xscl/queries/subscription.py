@@ -101,11 +101,12 @@ class Wiring:
 class Subscription:
     """A query in an engine; `cancel` takes it out again.
 
-    `name` is the query's, unique in its engine; `active` is False once it is cancelled.  There
-    may be a million of them, so one keeps little: its `order` among the others, the number of the
-    first document that it sees (`since`), and what it does not share with others of its
-    `wiring`: the `values` of parameters and the `place` of its text.
+    `name` is the query's, unique in its engine; `active` is False once it is cancelled.
     """
+
+    # There may be a million of them, so one keeps little: its `order` among the others, the number
+    # of the first document that it sees (`since`), and what it does not share with others of its
+    # `wiring`: the `values` of parameters and the `place` of its text.
 
     __slots__ = (
         "_found",
