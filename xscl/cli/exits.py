@@ -18,6 +18,7 @@ from types import FrameType
 
 import click
 
+from xscl.cli.log import Level, Log, log_of_command
 from xscl.errors import XSCLError
 
 __all__ = ["STANDARD_OUTPUT", "ended_by_signals", "run_command"]
@@ -30,13 +31,17 @@ _FINISHING = "ending once the batch under way is finished; interrupt again to en
 
 def run_command(command: click.Command) -> None:
     """Runs a command, and exits with its code; a failure that a user can cause is one message."""
+    log = Log()
     try:
-        code = command.main(standalone_mode=False)
+        code = command.main(standalone_mode=False, obj=log)
     except click.ClickException as error:
-        error.show()
+        if log.json:
+            log.say(error.format_message())
+        else:
+            error.show()
         code = error.exit_code
     except click.Abort:
-        click.echo("interrupted", err=True)
+        log.say("interrupted")
         code = 130
     except BrokenPipeError:
         _leave_output()
@@ -47,10 +52,10 @@ def run_command(command: click.Command) -> None:
             _leave_output()
             name = STANDARD_OUTPUT
         reason = error.strerror if name is not None and error.strerror else str(error)
-        click.echo(f"xscl: {reason}" if name is None else f"xscl: {name}: {reason}", err=True)
+        log.say(f"xscl: {reason}" if name is None else f"xscl: {name}: {reason}")
         code = 1
     except XSCLError as error:
-        click.echo(f"xscl: {error}", err=True)
+        log.say(f"xscl: {error}")
         code = 1
     sys.exit(code or 0)
 
@@ -64,13 +69,15 @@ def _leave_output() -> None:
 def ended_by_signals(ends: Sequence[Callable[[], None]]) -> Iterator[threading.Event]:
     """An interrupt or a termination ends what goes on in order, a second one at once."""
     stopped, at_once = threading.Event(), threading.Event()
+    log = log_of_command()
 
     def stop(number: int, frame: FrameType | None) -> None:
         if stopped.is_set():
             at_once.set()
             raise KeyboardInterrupt
         stopped.set()
-        _tell(_FINISHING)
+        if (line := log.line(_FINISHING, Level.INFO)) is not None:
+            _tell(line)
         for end in ends:
             end()
 

@@ -21,6 +21,7 @@ from xscl.cli.ends import check_ends
 from xscl.cli.exits import ended_by_signals, run_command
 from xscl.cli.ingestion.report import IngestReport
 from xscl.cli.ingestion.status import status
+from xscl.cli.log import LOG_FORMAT, QUIET
 from xscl.cli.options import (
     ALLOW_PRIVATE,
     CONTACT,
@@ -113,6 +114,8 @@ _HOUR = 3600.0
 )
 @CONTACT
 @ALLOW_PRIVATE
+@QUIET
+@LOG_FORMAT
 @click.pass_context
 def ingest(
     context: click.Context,

@@ -40,8 +40,8 @@ class _Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
-            # An option, or a name that cannot be meant, is left to click.
-            if near := get_close_matches(cmd_name, _COMMANDS, n=1):
+            # An option, or a name that cannot be meant, is left to click, and so is completion.
+            if not ctx.resilient_parsing and (near := get_close_matches(cmd_name, _COMMANDS, n=1)):
                 ctx.fail(f"there is no command {cmd_name!r}; did you mean {near[0]!r}?")
             return None
         command = getattr(import_module(f"xscl.cli.{_COMMANDS[cmd_name]}"), cmd_name)

@@ -8,6 +8,7 @@ from itertools import islice
 
 import click
 
+from xscl.cli.log import log_of_command
 from xscl.cli.options import GivenQuery
 from xscl.cli.parameters import read_parameters
 from xscl.dissection.parts import Dissection
@@ -116,7 +117,7 @@ def subscribe(engine: Engine, texts: Iterable[QueryText]) -> int:
 def _load(engine: Engine, path: str, text: str, tables: Mapping[str, object]) -> int:
     _, errors = engine.load_good(text, tables=tables)
     for error in errors:
-        click.echo(f"{path}: {error}", err=True)
+        log_of_command().say(f"{path}: {error}")
     return len(errors)
 
 

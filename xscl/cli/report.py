@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Self
 from rich.console import Console
 from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
+from xscl.cli.log import Level, log_of_command
 from xscl.counts import counted
 from xscl.errors import DocumentError, XSCLError
 from xscl.files.named import named
@@ -42,6 +43,7 @@ class Terminal:
 
     def __init__(self, console: Console, *, alone: bool, beginning: str) -> None:
         self._console = console
+        self._log = log_of_command()
         self._progress = Progress(
             TextColumn("{task.description}"),
             TimeElapsedColumn(),
@@ -50,7 +52,7 @@ class Terminal:
             refresh_per_second=2,
             # What a file or a pipe is to have must not come to the terminal in its place.
             redirect_stdout=False,
-            disable=not (console.is_terminal and alone),
+            disable=not (console.is_terminal and alone and self._log.for_people),
         )
         self._task = self._progress.add_task(beginning, total=None)
 
@@ -58,9 +60,18 @@ class Terminal:
         """Shows how far it is."""
         self._progress.update(self._task, description=text)
 
-    def say(self, text: str) -> None:
+    def say(self, text: str, level: Level = Level.WARNING) -> None:
         """Prints a line that stays."""
-        self._console.print(printable(text), markup=False, highlight=False, soft_wrap=True)
+        if (line := self._log.line(printable(text), level)) is not None:
+            self._console.print(line, markup=False, highlight=False, emoji=False, soft_wrap=True)
+
+    def note(self, text: str) -> None:
+        """Prints a line that says nothing is wrong."""
+        self.say(text, Level.INFO)
+
+    def detail(self, text: str) -> None:
+        """Prints a line for those who want to know all of it."""
+        self.say(text, Level.DEBUG)
 
     def stop(self) -> None:
         """Ends the progress: what is printed from now on stays."""
@@ -178,9 +189,11 @@ class Report(Terminal):
         for name in silent[:_HINTS]:
             with contextlib.suppress(XSCLError):
                 if (why := engine.hint(name, self._sample)) is not None:
-                    self.say(f"query {name!r} found nothing: {why}")
+                    self.note(f"query {name!r} found nothing: {why}")
         if len(silent) > _HINTS:
-            self.say(f"{counted(len(silent) - _HINTS, 'more query', 'more queries')} found nothing")
+            self.note(
+                f"{counted(len(silent) - _HINTS, 'more query', 'more queries')} found nothing"
+            )
 
     def close(self, engine: Engine, *, table: bool = False) -> int:
         """Prints the closing summary, with `table` after the matches of each query; returns how
@@ -188,7 +201,7 @@ class Report(Terminal):
         self.found(0)
         seconds = time.perf_counter() - self._started
         self.stop()
-        if table and self.by_query:
+        if table and self.by_query and self._log.for_people:
             self._console.print(closing_table(self.by_query))
         known = ", ".join(engine.streams) or "none"
         for stream, count in self._unread.items():
@@ -208,7 +221,7 @@ class Report(Terminal):
         self.fruitless = not documents and skipped > reasons["duplicate"]
         why = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items() if count)
         rate = documents / seconds if seconds else 0
-        self.say(
+        self.note(
             f"{counted(documents, 'document')}, {skipped:,} skipped{f' ({why})' if why else ''}, "
             f"{counted(self.matches, 'match')}, {rate:,.0f} docs/s"
         )

@@ -19,6 +19,7 @@ from click.core import ParameterSource
 
 from xscl.cli.ends import check_ends
 from xscl.cli.exits import STANDARD_OUTPUT, ended_by_signals
+from xscl.cli.log import LOG_FORMAT, QUIET, VERBOSE
 from xscl.cli.options import (
     DEAD_LETTERS,
     DRY_RUN,
@@ -43,6 +44,7 @@ from xscl.cli.sources import (
     reads_standard_input,
     source_options,
 )
+from xscl.counts import counted
 from xscl.documents.batches import in_batches
 from xscl.durable.positions import Mark, Positions
 from xscl.engine import Engine
@@ -101,6 +103,9 @@ Entry = tuple[dict[str, object], Mark]
 @STATE
 @DRY_RUN
 @click.option("--strict", is_flag=True, help="Exit with code 3 if a document was skipped.")
+@VERBOSE
+@QUIET
+@LOG_FORMAT
 def run(
     queries: Sequence[str],
     batch: int,
@@ -136,7 +141,7 @@ def run(
         stack.enter_context(engine)
         if dry_run:
             return tell_plan(engine, texts, click.echo)
-        bad = take_queries(engine, texts, report.say)
+        bad = take_queries(engine, texts, report.note)
         if not engine.subscriptions:
             return 2
         check_stream(engine, stream)
@@ -172,7 +177,7 @@ def run(
             report.hint(engine, stream)
         skipped = report.close(engine, table=form == TEXT)
         if output is not None and not in_place(output):
-            report.say(fate_of(output, dropped=dropped() and anew, anew=anew))
+            report.note(fate_of(output, dropped=dropped() and anew, anew=anew))
     skips = 3 if strict and skipped else int(report.fruitless)
     return 130 if stopped.is_set() else 2 if bad else skips
 
@@ -210,12 +215,12 @@ class _Run:
             counts.update({name: before.get(name, 0) for name in counts})
 
         def count(found: Envelopes) -> int:
-            counted = +engine.count(found, batch=batch)
-            counts.update(counted)
-            self.report.by_query.update(counted)
+            new = +engine.count(found, batch=batch)
+            counts.update(new)
+            self.report.by_query.update(new)
             if keeper is not None:
-                keeper.counted(counted)
-            return counted.total()
+                keeper.counted(new)
+            return new.total()
 
         self._each(count)
         lines = (f"{name}\t{count}\n" for name, count in counts.items())
@@ -251,9 +256,13 @@ class _Run:
         the transaction says that they were."""
         for some in self.batches:
             with self.engine.transaction():
-                self.report.found(deal([envelope for envelope, _ in some]))
+                matches = deal([envelope for envelope, _ in some])
+                self.report.found(matches)
                 if self.positions is not None:
                     self.positions.note(mark for _, mark in some)
+            self.report.detail(
+                f"batch: {counted(len(some), 'document')}, {counted(matches, 'match')}"
+            )
 
     def _matches(self, envelopes: Iterable[dict[str, object]]) -> list[Match]:
         envelopes = self.report.watch(self.engine, envelopes)

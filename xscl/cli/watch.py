@@ -23,6 +23,7 @@ from rich.console import Console
 from xscl.cli.ends import check_ends, default_store
 from xscl.cli.exits import ended_by_signals
 from xscl.cli.feeds.feed_report import FeedReport
+from xscl.cli.log import LOG_FORMAT, QUIET, VERBOSE, Level
 from xscl.cli.options import (
     ALLOW_PRIVATE,
     CONTACT,
@@ -44,6 +45,7 @@ from xscl.cli.output import TEXT, fate_of, form_of, line_writer
 from xscl.cli.queries import check_stream, published, read_texts
 from xscl.cli.report import Report
 from xscl.cli.resume import check_dry_run, open_engine, take_queries, tell_plan
+from xscl.counts import counted
 from xscl.durable.outbox import Outbox
 from xscl.durable.polled import PolledFeeds
 from xscl.engine import Engine
@@ -129,6 +131,9 @@ def _delivery_options(command: Command) -> Command:
     type=click.Path(dir_okay=False),
     help="The file that matches are added to.  [default: standard output]",
 )
+@VERBOSE
+@QUIET
+@LOG_FORMAT
 def watch(
     queries: Sequence[str],
     sources: Sequence[tuple[str, str]],
@@ -171,7 +176,7 @@ def watch(
         )
         if dry_run:
             return tell_plan(engine, texts, click.echo)
-        bad = take_queries(engine, texts, report.say)
+        bad = take_queries(engine, texts, report.note)
         if not engine.subscriptions:
             return 2
         check_stream(engine, stream)
@@ -197,7 +202,7 @@ def watch(
             remembering = PolledFeeds(keeper, engine.transaction)
         engine.count(history(remembering, polled), batch=5000)
         report.begin(engine)
-        feeds = FeedReport(report.say)
+        feeds = FeedReport(report.say, report.note, report.detail)
 
         def answered(state: FeedState) -> None:
             feeds.answered(state)
@@ -235,13 +240,16 @@ def watch(
                 waiting = outbox.keep(matches)
             outbox.hand_over(waiting)
             report.found(len(matches))
+            report.detail(
+                f"poll: {counted(len(envelopes), 'new item')}, {counted(len(matches), 'match')}"
+            )
         undelivered = outbox.close()
         report.close(engine, table=form == TEXT)
         if output is not None:
-            report.say(fate_of(output, dropped=False, anew=False))
+            report.note(fate_of(output, dropped=False, anew=False))
         unread = all(one.error for one in poller.states.values())
         if unread:
-            report.say("no feed could be read")
+            report.say("no feed could be read", Level.ERROR)
     failed = 4 if undelivered else int(unread or report.fruitless)
     return 130 if stopped.is_set() else 2 if bad else failed
 

@@ -19,10 +19,18 @@ _SHOWN = 20
 
 
 class FeedReport:
-    """Says of each feed what its reader must know; `say` prints a line that stays."""
+    """Says of each feed what its reader must know (`say`), may want to know (`note`), and what came
+    of each fetch (`detail`); each prints a line that stays."""
 
-    def __init__(self, say: Callable[[str], object]) -> None:
+    def __init__(
+        self,
+        say: Callable[[str], object],
+        note: Callable[[str], object],
+        detail: Callable[[str], object],
+    ) -> None:
         self._say = say
+        self._note = note
+        self._detail = detail
         self._failing: set[str] = set()
 
     def begin(self, not_due: Iterable[FeedState]) -> None:
@@ -35,10 +43,10 @@ class FeedReport:
         if hidden := failing[_SHOWN:]:
             self._say(f"{counted(len(hidden), 'more feed')} not read for earlier failures")
         if len(well) == 1:
-            self._say(f"feed {well[0].address}: not due, {_when(well[0])}")
+            self._note(f"feed {well[0].address}: not due, {_when(well[0])}")
         elif well:
             first = min(well, key=lambda state: state.next_fetch or 0.0)
-            self._say(f"{counted(len(well), 'feed')} not due, {_when(first)}")
+            self._note(f"{counted(len(well), 'feed')} not due, {_when(first)}")
         self._failing = {state.address for state in failing}
 
     def failed(self, state: FeedState) -> None:
@@ -47,11 +55,13 @@ class FeedReport:
 
     def led(self, page: str, feed: str) -> None:
         """Says that a web page has led to its feed."""
-        self._say(f"feed {page}: a web page; the feed that it names is read: {feed}")
+        self._note(f"feed {page}: a web page; the feed that it names is read: {feed}")
 
     def answered(self, state: FeedState) -> None:
         """Notes whether a feed can be read."""
         (self._failing.add if state.error else self._failing.discard)(state.address)
+        if not state.error:
+            self._detail(f"feed {state.address}: read, {_when(state)}")
 
     def late(
         self, envelopes: Sequence[Envelope], watermark: float | None, lateness: float | None

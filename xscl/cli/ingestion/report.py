@@ -37,7 +37,7 @@ class IngestReport(Terminal):
                 self.say(f"feed {each.feed}: {each.problem}")
             if batch.dead > len(batch.problems):
                 self.say(f"{counted(batch.dead - len(batch.problems), 'more feed')} had no items")
-            self.say(
+            self.note(
                 f"batch {batch.number}: {counted(batch.bodies, 'body')}, "
                 f"{counted(batch.published, 'new item')}, {batch.known:,} known, "
                 f"{counted(batch.dead, 'dead letter')}"
@@ -47,7 +47,7 @@ class IngestReport(Terminal):
         """Reports that raw bodies were deleted."""
         if files:
             deleted = counted(files, "file of raw bodies", "files of raw bodies")
-            self.say(f"{deleted} deleted after reading (--keep)")
+            self.note(f"{deleted} deleted after reading (--keep)")
 
     def tick(self) -> None:
         """Shows the progress."""
@@ -61,7 +61,7 @@ class IngestReport(Terminal):
         """Prints the closing summary."""
         self.stop()
         seconds = time.perf_counter() - self._started
-        self.say(
+        self.note(
             f"{counted(self._bodies, 'body')}, {counted(self._items, 'new item')}, "
             f"{self._known:,} known, {counted(self._dead, 'dead letter')}, {seconds:,.0f} s"
         )
