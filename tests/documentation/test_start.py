@@ -1,4 +1,5 @@
-"""The page docs/start.md is pasted line by line, as a user does, into a folder where nothing is.
+"""The pages docs/start.md and docs/envelope.md are pasted line by line, as a user does, into
+a folder where nothing is.
 
 `xscl` runs as a command of its own; what else stands there is run by a shell, and what ends with
 `&` goes on until `kill`.  The page's ports are others here, and a webhook is tried again after
@@ -19,21 +20,22 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
+import pytest
 from lxml import etree
 
 from tests.commands import Started, started, xscl
 from tests.xscl.sinks.pace import quickly
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")
 INSTALL = ["python3 -m venv xscl-env", ". xscl-env/bin/activate", "pip install ."]
 FAILING = {"xscl check -q"}
 """The begin of a line that is a mistake."""
 
 
-def blocks() -> Iterator[tuple[str, list[str]]]:
-    """The blocks by their kinds, each as its commands, with their documents and continued lines."""
-    for kind, body in re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL):
+def blocks(page: str) -> Iterator[tuple[str, list[str]]]:
+    """The blocks of a page by kind, each as its commands with their documents and further lines."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    for kind, body in re.findall(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
         whole = r"[^\n]*<<'(\w+)'\n.*?^\2\n|(?:[^\n]*\\\n)*[^\n]*\n"
         found = re.finditer(f"({whole})", body, re.MULTILINE | re.DOTALL)
         yield kind, [one[0].rstrip("\n") for one in found]
@@ -99,7 +101,7 @@ class Shell:
 
     def _xscl(self, line: str) -> None:
         words = shlex.split(re.sub(r"\s2>\S+", "", line.replace("\\\n", "")).rstrip("&"))[1:]
-        if words[0] in ("run", "watch") and not {"-o", "--webhook"} & {*words}:
+        if words[0] in ("run", "watch") and not {"-o", "--webhook", "--format"} & {*words}:
             words += ["--format", "text"]  # as on a terminal
         if line.endswith("&"):
             self.jobs.append(
@@ -122,7 +124,7 @@ class Shell:
 
 
 def test_pasted_line_by_line(tmp_path: Path) -> None:
-    page, taken = blocks(), tmp_path / "first/taken.jsonl"
+    page, taken = blocks("start.md"), tmp_path / "first/taken.jsonl"
     assert next(page) == ("shell", INSTALL)
     with ExitStack() as stack:
         shell = Shell(tmp_path, stack)
@@ -146,5 +148,16 @@ def test_pasted_line_by_line(tmp_path: Path) -> None:
     assert not json.loads(state.stdout)["undelivered"]
 
 
-def test_the_page_is_found() -> None:
-    assert "(docs/start.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
+def test_envelopes(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        shell = Shell(tmp_path, stack)
+        for kind, lines in blocks("envelope.md"):
+            for line in lines:
+                (shell.hear if kind == "text" else shell.paste)(line)
+    (letter,) = (tmp_path / "dead.jsonl").read_text().splitlines()
+    assert "last week" in letter
+
+
+@pytest.mark.parametrize("page", ["start.md", "envelope.md"])
+def test_the_page_is_found(page: str) -> None:
+    assert f"(docs/{page})" in (ROOT / "README.md").read_text(encoding="utf-8")
