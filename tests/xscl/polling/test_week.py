@@ -1,5 +1,5 @@
 """A week of many feeds, each on a host of its own, in virtual time, over real HTTP, with every
-request counted: eight feeds of each kind, more than are fetched at once."""
+request counted: four feeds of each kind, more than are fetched at once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from xscl.web.retrieval import HTTPRetrieval
 
 HOUR = 3600.0
 WEEK = 7 * DAY
-FEEDS = times(80)
+FEEDS = times(40)
 KINDS = (
     "plain",
     "conditional",

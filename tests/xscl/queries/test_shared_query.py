@@ -91,7 +91,7 @@ def told(matches: list[xscl.Match]) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.drawn
-@pytest.mark.parametrize("seed", range(times(3)))
+@pytest.mark.parametrize("seed", range(times(2)))
 def test_groups_and_counts_are_of_the_same_matches(seed: int) -> None:
     """Whatever the way, with members and other queries side by side."""
     random_ = random.Random(seed)

@@ -362,7 +362,9 @@ def test_a_state_goes_on_where_it_was(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [b"n,t\na,1\n", b'{"n": "a", "t": 1}\n', gzip.compress(b'{"n": "a", "t": 1}')]
+    "content",
+    [b"n,t\na,1\n", b'{"n": "a", "t": 1}\n', gzip.compress(b'{"n": "a", "t": 1}')],
+    ids=["csv", "lines", "gzip"],
 )
 def test_standard_input(content: bytes, folder: Path) -> None:
     (folder / "all.xscl").write_text("S/json[n = 'a']")
