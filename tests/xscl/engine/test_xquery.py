@@ -112,7 +112,7 @@ def compare(example: Example) -> None:
 
 
 limits = drawn(
-    300,
+    200,
     phases=set(Phase) - {Phase.explain},
     suppress_health_check=list(HealthCheck),
 )

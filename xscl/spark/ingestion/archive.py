@@ -46,15 +46,18 @@ class Archive:
         return cls(root, Path(local).absolute())
 
     def check(self) -> None:
-        """Makes the folders on this machine that are written to first; raises OSError where that
-        cannot be, or a folder below them must not be written to."""
-        here = [self.local] if _SCHEME.match(self.root) else [self.local, Path(self.root)]
-        tables = (self.landing, self.items, self.dead, self.checkpoint("."))
-        for folder in here:
-            folder.mkdir(parents=True, exist_ok=True)
-        for folder in [*here, *map(Path, tables)]:
-            if folder.exists() and not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
-                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+        """Raises OSError where a folder on this machine cannot be written to, or made."""
+        folders = [self.local]
+        if not _SCHEME.match(self.root):
+            tables = (self.root, self.landing, self.items, self.dead, self.checkpoint("."))
+            folders += map(Path, tables)
+        for folder in folders:
+            there = next(one for one in (folder, *folder.parents) if one.exists())
+            code = 0 if there.is_dir() else errno.ENOTDIR
+            if not code and not os.access(there, os.R_OK | os.W_OK | os.X_OK):
+                code = errno.EACCES
+            if code:
+                raise OSError(code, os.strerror(code), str(there))
 
     @property
     def store(self) -> Path:
