@@ -52,12 +52,14 @@ class Archive:
             tables = (self.root, self.landing, self.items, self.dead, self.checkpoint("."))
             folders += map(Path, tables)
         for folder in folders:
-            there = next(one for one in (folder, *folder.parents) if one.exists())
+            way = (folder, *folder.parents)
+            up = next(n for n, one in enumerate(way) if one.exists())
+            there, first = way[up], way[max(up - 1, 0)]
             code = 0 if there.is_dir() else errno.ENOTDIR
             if not code and not os.access(there, os.R_OK | os.W_OK | os.X_OK):
                 code = errno.EACCES
             if code:
-                raise OSError(code, os.strerror(code), str(there))
+                raise OSError(code, os.strerror(code), str(first))
 
     @property
     def store(self) -> Path:
