@@ -24,7 +24,7 @@ HISTORIES = {"-".join(kinds): kinds for kinds in product(KINDS, repeat=3)}
 @pytest.mark.parametrize("cleared", [False, True])
 def test_a_feed_is_in_trouble_as_long_as_it_cannot_be_read(tmp_path: Path, cleared: bool) -> None:
     archive = Archive.at(str(tmp_path))
-    archive.check()
+    archive.local.mkdir()
     landed, dead, states = [], [], Changes()
     for feed, kinds in HISTORIES.items():
         for kind in kinds:
