@@ -103,4 +103,4 @@ def test_a_table_of_parameters_that_cannot_be_read_is_wrong_usage(file: str, rea
 def test_an_ingestion_that_has_no_folder_is_told() -> None:
     code, line = typed("ingest", "--sources", "o.opml", "--to", "e.jsonl/out", "--once")
     assert code == 1
-    assert line.endswith("e.jsonl/out/spool: Not a directory")
+    assert line.endswith("e.jsonl/out: Not a directory")
