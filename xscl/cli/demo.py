@@ -58,10 +58,8 @@ def demo(fast: bool) -> int:
                 console.print(sentences.sentence(match), soft_wrap=True)
                 if console.is_terminal and not fast:
                     time.sleep(min(_PAUSE, _LONGEST / len(found[name])))
-    with Engine() as engine:
-        engine.load(text)
-        matches = len(engine.publish_many(items))
         rate = _rate(engine, items)
+    matches = sum(map(len, found.values()))
     console.print(
         f"\n{counted(len(queries), 'query')} at once: {counted(matches, 'match')}, and by the same "
         f"items again and again {rate:,.0f} items/s. The queries: {path}",

@@ -38,11 +38,9 @@ def _database(path: str) -> list[str]:
 def _ingested(folder: str) -> list[str]:
     """What an ingestion writes into its folder, on this machine."""
     try:
-        archive = Archive.at(folder)
+        return [os.path.normpath(each) for each in Archive.at(folder).folders]
     except XSCLError:
         return []
-    folders = (archive.landing, archive.items, archive.dead, archive.checkpoint("."))
-    return [os.path.normpath(each) for each in folders]
 
 
 def _feeds(source: str) -> Iterator[str]:

@@ -49,8 +49,7 @@ class Archive:
         """Raises OSError where a folder on this machine cannot be written to, or made."""
         folders = [self.local]
         if not _SCHEME.match(self.root):
-            tables = (self.root, self.landing, self.items, self.dead, self.checkpoint("."))
-            folders += map(Path, tables)
+            folders += map(Path, (self.root, *self.folders))
         for folder in folders:
             way = (folder, *folder.parents)
             up = next(n for n, one in enumerate(way) if one.exists())
@@ -60,6 +59,11 @@ class Archive:
                 code = errno.EACCES
             if code:
                 raise OSError(code, os.strerror(code), str(first))
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The folders of what the jobs write."""
+        return self.landing, self.items, self.dead, self.checkpoint(".")
 
     @property
     def store(self) -> Path:
