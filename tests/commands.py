@@ -21,7 +21,7 @@ __all__ = ["Around", "Started", "started", "xscl"]
 _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload(["tests.warm"])
 
-_PATIENCE = 60
+_PATIENCE = 600
 
 Around = Callable[[], AbstractContextManager[object]]
 
@@ -45,7 +45,7 @@ class Started:
         return not self.process.is_alive()
 
     def done(self) -> CompletedProcess[str]:
-        """Waits for its end, a minute at most."""
+        """Waits for its end, ten minutes at most."""
         if not self.ended(_PATIENCE):
             self.process.kill()
             self.process.join()
@@ -84,7 +84,7 @@ def xscl(
     environment: Mapping[str, str] = os.environ,
     around: Around = nullcontext,
 ) -> CompletedProcess[str]:
-    """Runs `xscl` as it is started, for a minute at most."""
+    """Runs `xscl` as it is started, for ten minutes at most."""
     with started(*arguments, at=at, stdin=stdin, environment=environment, around=around) as one:
         return one.done()
 

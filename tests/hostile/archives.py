@@ -25,7 +25,7 @@ class Archive:
 
 def bomb(before: bytes, after: bytes, piece: bytes, times: int) -> bytes:
     """Good lines around a piece that is repeated; never held expanded."""
-    packer = zlib.compressobj(9, wbits=31)
+    packer = zlib.compressobj(1, wbits=31)
     packed = [packer.compress(before)]
     packed += [packer.compress(piece * 10_000) for _ in range(times // 10_000)]
     return b"".join([*packed, packer.compress(b"\n" + after), packer.flush()])
