@@ -11,6 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 # What waits for clocks, servers and other processes is much of the tests: one worker more than cores.
 WORKERS := $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 4 ? n + 1 : 5)))
+SHARED_OUT := --numprocesses $(WORKERS) --dist loadgroup
 
 .PHONY: demo test room docs fuzz mutants bench bench-quick clean
 
@@ -22,7 +23,7 @@ test: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict
-	$(BIN)/python -m pytest --numprocesses $(WORKERS)
+	$(BIN)/python -m pytest $(SHARED_OUT)
 
 # Lint, types, doctests and tests of one room or module: make room ROOM=xscl/feeds, or
 # ROOM=xscl/feeds/dates.py
@@ -48,7 +49,7 @@ LIFE ?= 1000
 FUZZED := queries envelopes feeds
 
 fuzz: $(VENV)/.fuzz
-	XSCL_DRAW=$(DRAW) XSCL_SEED=$(LIFE) $(BIN)/python -m pytest --numprocesses $(WORKERS) tests
+	XSCL_DRAW=$(DRAW) XSCL_SEED=$(LIFE) $(BIN)/python -m pytest $(SHARED_OUT) tests
 	for name in $(FUZZED); do \
 		mkdir -p build/fuzz/$$name && \
 		$(BIN)/python -m fuzz.$$name build/fuzz/$$name fuzz/corpus/$$name -dict=fuzz/$$name.dict \

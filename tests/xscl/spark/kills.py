@@ -115,10 +115,13 @@ def killed(
     seed: int,
     going_on: bool = True,
     on_kill: Callable[[Kill], object] = lambda kill: None,
+    last: Callable[[Sequence[str]], object] | None = None,
 ) -> Account:
     """Ingests the feeds into a folder, killed at these moments; at each, up to `lapse` items
     appear before the next start, half of them at least; the others by equal parts in the runs, of
-    which the last but one is ended by SIGTERM; unless it is `going_on`, the rest at once."""
+    which the last but one is ended by SIGTERM; unless it is `going_on`, the rest at once.  The
+    `last` run is the caller's, from the options of `xscl ingest`, or a process as the others are.
+    """
     chance = random.Random(seed)
     to = folder / "to"
     kills: list[Kill] = []
@@ -127,10 +130,11 @@ def killed(
         subscriptions = folder / "feeds.opml"
         subscriptions.write_text(_opml(feeds.addresses))
 
+        common = ("--sources", str(subscriptions), "--to", str(to), "--allow-private")
+        common = (*common, "--master", "local[1]", *QUICK)
+
         def run(*options: str) -> _Running:
-            common = ("--to", str(to), "--allow-private", "--master", "local[1]", *QUICK)
-            said = folder / "stderr"
-            return _Running(["--sources", str(subscriptions), *common, *options], said)
+            return _Running([*common, *options], folder / "stderr")
 
         for number, moment in enumerate(at, 1):
             feeds.go_on(upto=feeds.total * number // (len(at) + 1))
@@ -149,8 +153,11 @@ def killed(
                 running.until(lambda: feeds.appeared == feeds.total)
                 running.end(signal.SIGTERM, expected=130)
         feeds.halt(0 if going_on else feeds.total)
-        with run("--once") as running:
-            running.end(None, expected=0)
+        if last is not None:
+            last([*common, "--once"])
+        else:
+            with run("--once") as running:
+                running.end(None, expected=0)
     return _account(to, feeds, spooled, tuple(kills))
 
 

@@ -1,5 +1,5 @@
-"""Feeds that do harm, in one ingestion with good ones, run as a program: it goes on, the rest is
-complete, and each bad one is reported.
+"""Feeds that do harm, in one ingestion with good ones: it goes on, the rest is complete, and each
+bad one is reported.
 
 A loopback server that stands for all of http://*.example, as a proxy would, lets it run with the
 same rules as on the Internet: private addresses are refused.
@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -18,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 
 from tests.commands import xscl
-from tests.xscl.spark.java import QUICK
+from tests.xscl.spark.ingesting import ingest
 from tests.xscl.spark.landed import committed, rows_of
 from tests.xscl.web.loopback import Reply, Server, rss, serving
 
-XSCL = Path(sys.executable).with_name("xscl")
 LIMIT = 1 << 20
 GIB = 1 << 30
 
@@ -113,22 +111,6 @@ def internet() -> Iterator[Server]:
         over.set()
 
 
-def ingest(to: Path, *arguments: str | Path, proxy: str) -> subprocess.CompletedProcess[str]:
-    """`xscl ingest`, in an environment where only the proxy leads out."""
-    kept = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
-    # Names that only the proxy knows are asked for in vain: once, and not for long.
-    vain = {"RES_OPTIONS": "attempts:1 timeout:1 ndots:1", "LOCALDOMAIN": "."}
-    return subprocess.run(
-        [XSCL, "ingest", *arguments],
-        cwd=to.parent,
-        env={**kept, **vain, "HTTP_PROXY": proxy},
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
-
-
 def status(to: Path) -> Row:
     shown = xscl("ingest", "status", "to", "--format", "json", at=to.parent)
     assert shown.returncode == 0, shown.stderr
@@ -136,7 +118,9 @@ def status(to: Path) -> Row:
     return told
 
 
-def test_bad_feeds_are_reported_and_the_rest_is_complete(internet: Server, tmp_path: Path) -> None:
+def test_bad_feeds_are_reported_and_the_rest_is_complete(
+    spark: SparkSession, internet: Server, tmp_path: Path
+) -> None:
     to, subscriptions = tmp_path / "to", tmp_path / "feeds.opml"
     outlines = "".join(
         f'<outline type="rss" xmlUrl="{address}"/>'
@@ -145,13 +129,10 @@ def test_bad_feeds_are_reported_and_the_rest_is_complete(internet: Server, tmp_p
     subscriptions.write_text(f'<opml version="2.0"><body>{outlines}</body></opml>')
 
     def once() -> str:
-        done = ingest(
-            to, "--sources", subscriptions, "--to", to, "--once", "--master", "local[1]", *QUICK,
-            "--timeout", "3s", "--max-document", "1 MiB",
-            proxy=f"http://127.0.0.1:{internet.port}",
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        return done.stderr
+        return ingest(
+            spark, "--sources", str(subscriptions), "--to", str(to), "--once", "--timeout", "3s",
+            "--max-document", "1 MiB", proxy=f"http://127.0.0.1:{internet.port}",
+        ).stderr  # fmt: skip
 
     said = once()
     first = {(address, guid) for address, guids in GOOD.items() for guid in guids}

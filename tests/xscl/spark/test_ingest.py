@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 from pyspark.sql import SparkSession
 
 from datasets import FEEDS
 from tests.commands import xscl
+from tests.xscl.spark.ingesting import ingest
 from tests.xscl.spark.java import QUICK
 from xscl.cli import ingest as program
 from xscl.cli.main import cli
@@ -93,13 +94,8 @@ def test_once_and_again(spark: SparkSession, place: Place) -> None:
     """Beside what runs on the same Spark, which goes on."""
     feeds, to = str(place.folder / "feeds"), str(place.folder / "to")
 
-    def once() -> Result:
-        options = ("--sources", feeds, "--to", to, "--once")
-        done = CliRunner().invoke(cli, ["ingest", *options], standalone_mode=False)
-        assert (done.return_value, done.stdout) == (0, ""), (done.stderr, done.exception)
-        return done
-
-    first = once()
+    options = ("--sources", feeds, "--to", to, "--once")
+    first = ingest(spark, *options)
     batch, summary = first.stderr.splitlines()
     assert batch == "batch 0: 7 bodies, 152 new items, 0 known, 0 dead letters"
     assert summary.startswith("7 bodies, 152 new items, 0 known, 0 dead letters, ")
@@ -117,7 +113,7 @@ def test_once_and_again(spark: SparkSession, place: Place) -> None:
     new = "<entry><id>new</id><title>New</title></entry>"
     news = place.folder / NEWS
     news.write_text(news.read_text("utf-8").replace("<entry>", f"{new}<entry>", 1), "utf-8")
-    again = once()
+    again = ingest(spark, *options)
     problem, batch, summary = again.stderr.splitlines()
     assert problem.startswith(f"feed {feeds}/page.html: what is there is ")
     assert batch.startswith("batch 1: 2 bodies, 1 new item, ")

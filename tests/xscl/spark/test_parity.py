@@ -6,6 +6,7 @@ from datetime import datetime
 from itertools import chain
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from lxml import etree
@@ -15,6 +16,7 @@ from datasets import feed_archive
 from tests.shared import SHARED, needs
 from xscl.errors import DocumentError
 from xscl.sources.feed_files import read_feeds
+from xscl.spark.ingestion import jobs
 from xscl.spark.ingestion.archive import Archive
 from xscl.spark.ingestion.batches import Batch
 from xscl.spark.ingestion.feed_options import FeedOptions
@@ -22,7 +24,7 @@ from xscl.spark.ingestion.jobs import start_fetch, start_items
 from xscl.times import from_timestamp
 
 ARCHIVES = SHARED / "data" / "feed-archives"
-FEEDS, ITEMS = 3_000, 60_000
+FEEDS, ITEMS = 500, 8_000
 
 Row = dict[str, Any]
 
@@ -35,7 +37,10 @@ class Ingested:
         options = FeedOptions(tuple(map(str, folders)), spool=archive.local).written()
         self.told: list[Batch] = []
         start_fetch(spark, archive, options, trigger=None).awaitTermination()
-        start_items(spark, archive, trigger=None, on_batch=self.told.append).awaitTermination()
+        # A batch is several files.
+        with mock.patch.object(jobs, "_ITEMS_A_FILE", 3_000):
+            items = start_items(spark, archive, trigger=None, on_batch=self.told.append)
+            items.awaitTermination()
         self._items = spark.read.parquet(archive.items)
         self._dead = spark.read.parquet(archive.dead) if Path(archive.dead).exists() else None
 

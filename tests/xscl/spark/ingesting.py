@@ -1,0 +1,23 @@
+"""`xscl ingest` on the Spark that tests share, with a way out of its own."""
+
+from __future__ import annotations
+
+from unittest import mock
+
+from click.testing import CliRunner, Result
+from pyspark.sql import SparkSession
+
+from xscl.cli.main import cli
+
+__all__ = ["ingest"]
+
+
+def ingest(spark: SparkSession, *options: str, proxy: str | None = None) -> Result:
+    """Runs the command to its good end; what fetches sees a proxy, or none."""
+    environment = {"http_proxy": proxy or "", "no_proxy": "" if proxy else "*"}
+    # Names that only the proxy knows are asked for in vain: once, and not for long.
+    environment |= {"RES_OPTIONS": "attempts:1 timeout:1 ndots:1", "LOCALDOMAIN": "."}
+    with mock.patch.dict(spark.sparkContext.environment, environment):
+        done = CliRunner().invoke(cli, ["ingest", *options], standalone_mode=False)
+    assert (done.return_value, done.stdout) == (0, ""), (done.stderr, done.exception)
+    return done
