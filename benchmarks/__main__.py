@@ -1,6 +1,7 @@
 """Runs the benchmarks, each in a process of its own, and writes docs/benchmarks.md.
 
     python -m benchmarks [--quick] [--limit SECONDS] [--docs docs] [NAME …]
+    python -m benchmarks user_table [--quick] [--against CHECKOUT] [--rows TEXT]
 
 With names, only these are measured; the page has the others as they were measured before.  With
 `--page` nothing is measured, and the page is written anew.
@@ -12,6 +13,7 @@ import argparse
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from datetime import date
 from multiprocessing import get_context
 from os import getloadavg
@@ -30,6 +32,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="benchmarks", description="Runs the benchmarks.")
     parser.add_argument("--quick", action="store_true", help="reduced sizes, some five minutes")
     parser.add_argument("--limit", type=float, help="seconds after which a run is cut short")
+    parser.add_argument(
+        "--against",
+        type=Path,
+        help="another checkout, whose package user_table measures in turns with this one's",
+    )
+    parser.add_argument(
+        "--rows",
+        default="",
+        metavar="TEXT",
+        help="of user_table only the rows with this in their name; nothing is recorded",
+    )
     parser.add_argument("--page", action="store_true", help="write the page, measure nothing")
     parser.add_argument("--docs", type=Path, default=DOCS, help="where the page is written")
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(reports.NAMES))
@@ -37,6 +50,8 @@ def main() -> int:
     if unknown := set(arguments.names) - set(reports.NAMES):
         parser.error(f"no such benchmark: {', '.join(sorted(unknown))}")
     scale = (QUICK if arguments.quick else FULL).with_limit(arguments.limit)
+    against = str(arguments.against.resolve()) if arguments.against else ""
+    scale = replace(scale, against=against, rows=arguments.rows)
     plots = arguments.docs / "benchmarks"
     if arguments.page:
         page.write(record.read(reports.NAMES, plots), arguments.docs)
@@ -44,8 +59,9 @@ def main() -> int:
     for name in arguments.names or reports.NAMES:
         started = time.perf_counter()
         report = apart(name, scale)
-        record.write(recorded(report, scale), plots)
-        page.write(record.read(reports.NAMES, plots), arguments.docs)
+        if not scale.rows:
+            record.write(recorded(report, scale), plots)
+            page.write(record.read(reports.NAMES, plots), arguments.docs)
         print(markdown(report))
         reduced = scale.reduces(report)
         print(statements_table((statement, reduced) for statement in report.statements))

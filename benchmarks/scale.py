@@ -15,7 +15,9 @@ class Scale:
 
     What can be cut short is measured for `limit` seconds, on a sample or as far as it gets; what
     cannot is given up after `patience` seconds.  A short run counts as the best of `rounds`.
-    `items` of a stream, and `subscriptions` of subscribers.
+    `items` of a stream, and `subscriptions` of subscribers.  `against` is another checkout of the
+    project, whose package is measured in turns with this one's where a report can do that;
+    `rows` is in the names of the only rows to be measured.
     """
 
     command: str
@@ -26,6 +28,8 @@ class Scale:
     items: int
     patterns: int
     subscriptions: int
+    against: str = ""
+    rows: str = ""
 
     @property
     def many(self) -> int:

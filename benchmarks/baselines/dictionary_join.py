@@ -8,6 +8,7 @@ all queries have the same window.
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -45,9 +46,7 @@ class DictionaryJoin:
         number = len(self._times)
         self._times.append(time)
         masks: defaultdict[int, int] = defaultdict(int)
-        values = [
-            (self._leaves[leaf.tag], leaf.text or "") for leaf in etree.fromstring(envelope["xml"])
-        ]
+        values = self._values(envelope)
         for right, value in values:
             for left, earlier in self._postings[value].items():
                 bit = 1 << (left * self._width + right)
@@ -57,6 +56,14 @@ class DictionaryJoin:
             self._postings[value].setdefault(leaf, []).append(number)
         found = Counter(masks.values())
         return sum(self._matching(mask) * pairs for mask, pairs in found.items())
+
+    def _values(self, envelope: Mapping[str, Any]) -> list[tuple[int, str]]:
+        """The leaves of a document and their values, from text of XML or JSON."""
+        leaves = self._leaves
+        if "xml" in envelope:
+            item = etree.fromstring(envelope["xml"])
+            return [(leaves[leaf.tag], leaf.text or "") for leaf in item]
+        return [(leaves[name], value) for name, value in json.loads(envelope["json"]).items()]
 
     def _matching(self, mask: int) -> int:
         """How many queries a pair with this mask matches."""

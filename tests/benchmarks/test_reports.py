@@ -16,6 +16,8 @@ from benchmarks.baselines.view_cache import ViewCache
 from benchmarks.record import Record, read, write
 from benchmarks.report import Bars, Plot, Report, Statement, Table, markdown, statements_table
 from benchmarks.scale import FULL, QUICK, Scale
+from benchmarks.users import by_hand, inputs, turns, worker
+from datasets import ITEM, feed_stream, query_text, random_joins
 
 TINY = Scale(
     command="tiny",
@@ -48,6 +50,32 @@ def test_a_report(name: str) -> None:
     assert report.tables[0].rows
     assert markdown(report).startswith(f"## {report.title}\n")
     assert {type(statement.holds) for statement in report.statements} <= {bool, type(None)}
+
+
+def test_another_checkout_takes_its_turns() -> None:
+    here = str(Path(reports.__file__).parents[2])
+    report = reports.run("user_table", replace(TINY, rows="import", against=here))
+    (row,) = report.tables[0].rows
+    cells = dict(zip(report.tables[0].columns, row, strict=True))
+    assert all(cells[way] for way in ("by hand", "XSCL", "times by hand", "then", "then : now"))
+
+
+def test_a_worker_that_fails_stops_the_run(tmp_path: Path) -> None:
+    failing = turns.Worker(turns.HERE, "load", tmp_path / "absent")
+    with pytest.raises(RuntimeError, match="ended with 1"):
+        failing()
+    failing.close()
+
+
+@pytest.mark.parametrize("work", ["load", "total", "groups", "plain", "alone", "durable"])
+def test_a_worker_finds_what_the_join_by_hand_does(work: str, tmp_path: Path) -> None:
+    documents = list(feed_stream(60))
+    joins = random_joins(ITEM, 40, window=None)
+    folder = inputs.write(tmp_path / "input", documents, query_text(ITEM, joins))
+    hand = by_hand.loaded(folder) if work == "load" else by_hand.batches(documents, joins)
+    _, matches, p99 = worker.WORK[work](folder)
+    assert matches == hand.matches
+    assert (p99 is not None) == (work in ("alone", "durable"))
 
 
 @pytest.mark.parametrize(
