@@ -8,8 +8,7 @@ through all that in process, large ones in DuckDB (law 10).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-
-import duckdb
+from typing import TYPE_CHECKING
 
 from join_stage.batch import Accepted, Batch
 from join_stage.batch_join import BatchJoin, Outputs, Wanted
@@ -20,6 +19,9 @@ from join_stage.relational.join import RelationalJoin
 from join_stage.relational.relations import when_needed
 from join_stage.relational.state import JoinState
 from join_stage.strategies import Strategies
+
+if TYPE_CHECKING:
+    import duckdb
 
 __all__ = ["JoinProcessor"]
 

@@ -9,18 +9,25 @@ from __future__ import annotations
 import atexit
 import gc
 
-__all__ = ["collect_rarely"]
+__all__ = ["collect_rarely", "leave_imported"]
 
 _THRESHOLDS = (100_000, 50, 1_000)
 
 
-def collect_rarely() -> None:
+def leave_imported() -> None:
+    """Leaves all that there is now to itself without a look at it: of a command that has only just
+    begun that is what it has imported, in which nothing is to be found."""
+    gc.freeze()
+
+
+def collect_rarely(*, again: bool = True) -> None:
     """Leaves all that there is now to itself, and looks for cycles rarely from now on.
 
     For programs whose main job is an engine, after its queries have been loaded: it is for the
-    whole process.  The command line does so.
+    whole process.  The command line does so.  What was left to itself before is looked at `again`.
     """
-    gc.unfreeze()
+    if again:
+        gc.unfreeze()
     gc.collect()
     gc.freeze()
     gc.set_threshold(*_THRESHOLDS)

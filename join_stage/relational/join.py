@@ -9,8 +9,7 @@ equality is done here alone, whoever joins the rest of a batch.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-
-import duckdb
+from typing import TYPE_CHECKING
 
 from join_stage.batch import Accepted, Batch
 from join_stage.batch_join import Outputs, Wanted
@@ -26,6 +25,9 @@ from join_stage.relational.value_join import (
     join_values,
     note_joining_paths,
 )
+
+if TYPE_CHECKING:
+    import duckdb
 
 __all__ = ["RelationalJoin"]
 

@@ -6,12 +6,14 @@ Changes are written before the next batch that DuckDB joins, all of them in a fe
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-
-import duckdb
+from typing import TYPE_CHECKING
 
 from join_stage.bounds import Bounds
 from join_stage.registry import Registry, Row
 from join_stage.relational.relations import Columns, delete, insert, numbers, recreate
+
+if TYPE_CHECKING:
+    import duckdb
 
 __all__ = ["QueryRelations"]
 

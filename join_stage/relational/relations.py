@@ -23,22 +23,47 @@ nobody else's; of other disjuncts they may be the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import cast
+from dataclasses import dataclass
+from itertools import accumulate, chain
+from typing import TYPE_CHECKING, cast
 
-import duckdb
-import pyarrow as pa
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
 
-__all__ = ["create", "delete", "insert", "numbers", "recreate", "when_needed"]
-
-Columns = dict[str, pa.Array]
+__all__ = ["Column", "Columns", "create", "delete", "insert", "numbers", "recreate", "when_needed"]
 
 _FEW = 64
-_TYPES = {
-    pa.int32(): "INTEGER",
-    pa.int64(): "BIGINT",
-    pa.float64(): "DOUBLE",
-    pa.string(): "VARCHAR",
-}
+_TYPES = {"INTEGER": "int32", "BIGINT": "int64", "DOUBLE": "float64", "VARCHAR": "string"}
+"""DuckDB's names of types, and Arrow's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Values of a type by DuckDB's name of it: `INTEGER`, or `INTEGER[]` for lists."""
+
+    type: str
+    values: Sequence[object]
+
+    def arrow(self) -> pa.Array:
+        """The column in Arrow's form, for many values; importing it takes longer than a few do."""
+        import pyarrow as pa
+
+        of_one = getattr(pa, _TYPES[self.type.removesuffix("[]")])()
+        if not self.type.endswith("[]"):
+            return pa.array(self.values, of_one)
+        lists = cast(Sequence[Sequence[object]], self.values)
+        ends = pa.array(list(accumulate(map(len, lists), initial=0)), pa.int32())
+        return pa.ListArray.from_arrays(ends, pa.array(list(chain.from_iterable(lists)), of_one))
+
+    def plain(self) -> list[object]:
+        """The values as parameters of a statement."""
+        if self.type.endswith("[]"):
+            return [list(some) for some in cast(Sequence[Sequence[object]], self.values)]
+        return list(self.values)
+
+
+Columns = dict[str, Column]
 
 _SCHEMA = """
 CREATE TABLE node (
@@ -72,7 +97,7 @@ def when_needed(connect: Callable[[], duckdb.DuckDBPyConnection]) -> duckdb.Duck
     Opening takes longer than many an engine lives, and one whose batches are all joined in
     process needs no database.
     """
-    return cast(duckdb.DuckDBPyConnection, _WhenNeeded(connect))
+    return cast("duckdb.DuckDBPyConnection", _WhenNeeded(connect))
 
 
 class _WhenNeeded:
@@ -113,7 +138,7 @@ def delete(
     if len(values) <= _FEW:
         deleted = connection.execute(f"{command} (SELECT unnest(?::BIGINT[]))", [list(values)])
     else:
-        connection.register("outgoing", pa.table({"value": numbers(values)}))
+        connection.register("outgoing", _table({"value": numbers(values)}))
         deleted = connection.execute(f"{command} (FROM outgoing)")
     (count,) = deleted.fetchall()[0]
     if len(values) > _FEW:
@@ -121,9 +146,9 @@ def delete(
     return int(count)
 
 
-def numbers(values: Sequence[int]) -> pa.Array:
+def numbers(values: Sequence[int]) -> Column:
     """A column of numbers."""
-    return pa.array(values, pa.int64())
+    return Column("BIGINT", values)
 
 
 def _write(connection: duckdb.DuckDBPyConnection, command: str, columns: Columns) -> None:
@@ -131,19 +156,20 @@ def _write(connection: duckdb.DuckDBPyConnection, command: str, columns: Columns
 
     A few rows go as parameters, which costs less than half of registering an Arrow table.
     """
-    if len(next(iter(columns.values()))) <= _FEW:
+    if len(next(iter(columns.values())).values) <= _FEW:
         lists = ", ".join(
-            f'unnest(?::{_type(column.type)}[]) AS "{name}"' for name, column in columns.items()
+            f'unnest(?::{column.type}[]) AS "{name}"' for name, column in columns.items()
         )
-        values = [column.to_pylist() for column in columns.values()]
-        connection.execute(f"{command} SELECT {lists}", values)
+        connection.execute(
+            f"{command} SELECT {lists}", [column.plain() for column in columns.values()]
+        )
         return
-    connection.register("incoming", pa.table(columns))
+    connection.register("incoming", _table(columns))
     connection.execute(f"{command} SELECT * FROM incoming")
     connection.unregister("incoming")
 
 
-def _type(arrow: pa.DataType) -> str:
-    if pa.types.is_list(arrow):
-        return f"{_type(arrow.value_type)}[]"
-    return _TYPES[arrow]
+def _table(columns: Columns) -> pa.Table:
+    import pyarrow as pa
+
+    return pa.table({name: column.arrow() for name, column in columns.items()})

@@ -10,12 +10,14 @@ that go: here are the rows of the others.
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-import duckdb
+from typing import TYPE_CHECKING
 
 from join_stage.registry import Registry
 from join_stage.relational.relations import numbers, recreate
 from join_stage.relational.state import JoinState
+
+if TYPE_CHECKING:
+    import duckdb
 
 __all__ = ["Retention"]
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass, field
-
-import duckdb
+from typing import TYPE_CHECKING
 
 from join_stage.batch import Accepted, Batch, CompositeRow, DocumentRow, StringRow, Witness
 from join_stage.relational.columns import (
@@ -22,6 +21,9 @@ from join_stage.relational.columns import (
     witness_columns,
 )
 from join_stage.relational.relations import delete, insert, numbers, recreate
+
+if TYPE_CHECKING:
+    import duckdb
 
 __all__ = ["JoinState"]
 

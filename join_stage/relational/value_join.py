@@ -17,10 +17,12 @@ side.
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-import duckdb
+from typing import TYPE_CHECKING
 
 from join_stage.plan import Plan
+
+if TYPE_CHECKING:
+    import duckdb
 
 __all__ = ["Delta", "bring_together", "join_values", "note_joining_paths"]
 

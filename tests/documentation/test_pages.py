@@ -39,7 +39,7 @@ from xscl.cli.parameters import read_parameters
 from xscl.language import parse, syntax
 from xscl.language.checks.functions import FILTERING, WRAPPING
 from xscl.language.checks.names import PREDECLARED
-from xscl.language.parse import _grammar
+from xscl.language.grammar import grammar as the_grammar
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "docs" / "language.md"
@@ -217,7 +217,7 @@ def production(rule: Rule) -> str:
 
 
 def test_the_examples_use_the_whole_grammar(monkeypatch: pytest.MonkeyPatch) -> None:
-    grammar = _grammar()
+    grammar = the_grammar()
     used: set[str] = set()
     units: set[str] = set()
 

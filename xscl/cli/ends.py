@@ -15,8 +15,6 @@ import click
 from xscl.cli.options import GivenQuery
 from xscl.errors import XSCLError
 from xscl.files.ends import End, refuse_shared
-from xscl.sources.feed_files import listed_feeds
-from xscl.spark.ingestion.archive import Archive
 
 __all__ = ["READ", "WRITTEN", "check_ends", "default_store"]
 
@@ -37,6 +35,8 @@ def _database(path: str) -> list[str]:
 
 def _ingested(folder: str) -> list[str]:
     """What an ingestion writes into its folder, on this machine."""
+    from xscl.spark.ingestion.archive import Archive
+
     try:
         return [os.path.normpath(each) for each in Archive.at(folder).folders]
     except XSCLError:
@@ -48,6 +48,8 @@ def _feeds(source: str) -> Iterator[str]:
     if not _WEB.match(source):
         yield source
         try:
+            from xscl.sources.feed_files import listed_feeds
+
             files = [] if os.path.isdir(source) else listed_feeds(source).files
         except (OSError, XSCLError):
             return  # whoever reads it says so

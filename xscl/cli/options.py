@@ -8,7 +8,7 @@ from typing import TypeVar
 import click
 
 from xscl.feeds import Rules, rules_of
-from xscl.memory import LEAST_MEMORY
+from xscl.memory.budget import LEAST_MEMORY
 from xscl.sizes import size_of_text
 from xscl.times import duration, to_seconds
 

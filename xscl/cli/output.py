@@ -11,28 +11,26 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
-from rich.console import Console
-
-from xscl.durable.keeper import Keeper
-from xscl.durable.output_file import OutputFile
-from xscl.engine import Engine
 from xscl.files.named import named
 from xscl.files.whole import in_place, written_whole
-from xscl.language.syntax import Query
-from xscl.matches.match import Match
 from xscl.printable import escaped
-from xscl.queries.subscription import Subscription
-from xscl.sinks.readable import Sentences, takes_links
 from xscl.sinks.registry import FEED_FORMS, LINE_FORMS
+
+if TYPE_CHECKING:
+    from xscl.durable.keeper import Keeper
+    from xscl.engine import Engine
+    from xscl.language.syntax import Query
+    from xscl.matches.match import Match
+    from xscl.queries.subscription import Subscription
 
 __all__ = ["TEXT", "fate_of", "form_of", "is_written_anew", "line_writer"]
 
 TEXT = "text"
 """The form of lines that are sentences."""
 
-Lines = Callable[[Iterable[Match]], Iterable[str]]
+Lines = Callable[[Iterable["Match"]], Iterable[str]]
 
 Dropped = Callable[[], bool]
 """Whether what was written is not to take the place of what was there."""
@@ -54,6 +52,8 @@ def line_writer(
     lines, keeper = _lines(engine, form, output), engine.keeper
     add = dropped is None
     if output is not None and keeper is not None and not in_place(output):
+        from xscl.durable.output_file import OutputFile
+
         file = OutputFile(output, keeper.written(str(Path(output).absolute())), add=add)
         stack.callback(file.close)
         with engine.transaction():
@@ -90,6 +90,8 @@ def _lines(engine: Engine, form: str, output: str | None) -> Lines:
     if form != TEXT:
         lines = LINE_FORMS[form]
         return (lambda matches: map(escaped, lines(matches))) if on_terminal else lines
+    from xscl.sinks.readable import Sentences, takes_links
+
     queries: dict[str, Subscription] = {}
 
     def query_of(name: str) -> Query | None:
@@ -100,6 +102,8 @@ def _lines(engine: Engine, form: str, output: str | None) -> Lines:
     if not on_terminal:
         plain = Sentences(query_of, links=False)
         return lambda matches: (f"{plain.sentence(match).plain}\n" for match in matches)
+    from rich.console import Console
+
     console = Console(highlight=False)
     linked = Sentences(query_of, links=console.color_system is not None and takes_links())
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import click
 
 from xscl.cli.log import log_of_command
 from xscl.cli.options import GivenQuery
 from xscl.cli.parameters import read_parameters
-from xscl.dissection.parts import Dissection
-from xscl.engine import Engine
 from xscl.files.gzipped import read_whole
-from xscl.language import parse_from
-from xscl.language.parameters import Prepared, parameters
-from xscl.language.scan import scan
-from xscl.matches.match import Match
+
+if TYPE_CHECKING:
+    from xscl.dissection.parts import Dissection
+    from xscl.engine import Engine
+    from xscl.matches.match import Match
 
 __all__ = [
     "QueryText",
@@ -45,6 +45,8 @@ class QueryText:
 
 
 def _read(path: str) -> str:
+    from xscl.language.scan import scan
+
     try:
         text = path.text if isinstance(path, GivenQuery) else read_whole(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -58,6 +60,10 @@ def _read(path: str) -> str:
 def read_queries(paths: Sequence[str]) -> tuple[list[Dissection], int]:
     """The good queries of some files, parameters standing for themselves, and how many errors
     were printed."""
+    from xscl.engine import Engine
+    from xscl.language.parameters import Prepared, parameters
+    from xscl.language.read import parse_from
+
     bad, first = 0, 1
     with Engine() as engine:
         for path in paths:
@@ -80,6 +86,8 @@ def load_queries(engine: Engine, paths: Sequence[str], params: Sequence[tuple[st
 
 def read_texts(paths: Sequence[str], params: Sequence[tuple[str, str]]) -> list[QueryText]:
     """The texts of some query files, each with the tables of its queries' parameters."""
+    from xscl.language.read import parse_from
+
     tables = {name: _table(name, file) for name, file in params}
     unknown = dict(params)
     texts = []

@@ -11,21 +11,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from rich.console import Console
-from rich.progress import Progress, TextColumn, TimeElapsedColumn
-
 from xscl.cli.log import Level, log_of_command
 from xscl.counts import counted
 from xscl.errors import DocumentError, XSCLError
 from xscl.files.named import named
-from xscl.matches.match import Match
 from xscl.printable import printable
 from xscl.sinks.dead_letters import write_dead_letter
-from xscl.sinks.readable import closing_table
 
 if TYPE_CHECKING:
     # Imported by the commands that have one: those that have none start sooner.
+    from rich.console import Console
+
     from xscl.engine import Engine
+    from xscl.matches.match import Match
 
 __all__ = ["Report", "Terminal", "report_of"]
 
@@ -42,6 +40,8 @@ class Terminal:
     is written there meanwhile.  A context manager, for as long as the progress shows."""
 
     def __init__(self, console: Console, *, alone: bool, beginning: str) -> None:
+        from rich.progress import Progress, TextColumn, TimeElapsedColumn
+
         self._console = console
         self._log = log_of_command()
         self._progress = Progress(
@@ -202,6 +202,8 @@ class Report(Terminal):
         seconds = time.perf_counter() - self._started
         self.stop()
         if table and self.by_query and self._log.for_people:
+            from xscl.sinks.readable import closing_table
+
             self._console.print(closing_table(self.by_query))
         known = ", ".join(engine.streams) or "none"
         for stream, count in self._unread.items():
@@ -230,6 +232,8 @@ class Report(Terminal):
 
 def report_of(output: str | None, dead_letters: str | None = None) -> Report:
     """A report on standard error, for a run whose matches go to a file or standard output."""
+    from rich.console import Console
+
     alone = output is not None or not sys.stdout.isatty()
     return Report(Console(stderr=True), alone=alone, dead_letters=dead_letters)
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from xscl.cli.queries import QueryText, subscribe
-from xscl.engine import Engine
 from xscl.errors import DocumentError
+
+if TYPE_CHECKING:
+    from xscl.engine import Engine
 
 __all__ = ["check_dry_run", "open_engine", "take_queries", "tell_plan"]
 
@@ -31,6 +34,8 @@ def open_engine(
     memory: int | None,
 ) -> Engine:
     """The engine of a state file, or one in memory; a dry run makes no file."""
+    from xscl.engine import Engine
+
     if dry_run and state is not None and not Path(state).exists():
         state = None
     return Engine(state, lateness=lateness, on_skip=on_skip, memory=memory)
@@ -38,6 +43,8 @@ def open_engine(
 
 def tell_plan(engine: Engine, texts: Sequence[QueryText], say: Say) -> int:
     """Tells which queries would go on, start and stop; returns 2 if some text is wrong."""
+    from xscl.engine import Engine
+
     for line in engine.plan((one.text, one.tables) for one in texts).lines():
         say(line)
     # What is wrong is told as by a run, but nothing is subscribed.

@@ -12,7 +12,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -47,15 +47,17 @@ from xscl.cli.sources import (
 from xscl.counts import counted
 from xscl.documents.batches import in_batches
 from xscl.durable.positions import Mark, Positions
-from xscl.engine import Engine
 from xscl.feeds import Rules
 from xscl.files.named import named
 from xscl.files.whole import in_place, written_whole
-from xscl.garbage import collect_rarely
-from xscl.matches.match import Match
+from xscl.garbage import collect_rarely, leave_imported
 from xscl.sinks.registry import FEED_FORMS, LINE_FORMS, title_of
 from xscl.sources.envelopes import as_they_come
 from xscl.times import to_seconds
+
+if TYPE_CHECKING:
+    from xscl.engine import Engine
+    from xscl.matches.match import Match
 
 __all__ = ["run"]
 
@@ -141,11 +143,12 @@ def run(
         stack.enter_context(engine)
         if dry_run:
             return tell_plan(engine, texts, click.echo)
+        leave_imported()
         bad = take_queries(engine, texts, report.note)
         if not engine.subscriptions:
             return 2
         check_stream(engine, stream)
-        collect_rarely()
+        collect_rarely(again=False)
         report.begin(engine)
         keeper = engine.keeper
         positions = None if keeper is None else Positions(keeper, report.say)

@@ -18,11 +18,7 @@ from xscl.durable.positions import Mark, Positions
 from xscl.errors import DocumentError, XSCLError
 from xscl.feeds import CANONICAL, Rules
 from xscl.sources.envelopes import Place, read_placed
-from xscl.sources.feed_files import read_feeds
 from xscl.sources.fields import Fields
-from xscl.sources.files import read_documents
-from xscl.sources.ingested import read_items
-from xscl.sources.json_rows import read_rows
 from xscl.sources.limits import MAX_DOCUMENT
 
 __all__ = [
@@ -78,6 +74,8 @@ def _events(path: str, how: Reading, after: Place | None) -> Iterable[tuple[Enve
 def _rows(
     value: tuple[str, str], how: Reading, after: Place | None
 ) -> Iterable[tuple[Envelope, Place]]:
+    from xscl.sources.json_rows import read_rows
+
     stream, path = value
     _check_file(path)
     return read_rows(
@@ -97,6 +95,8 @@ def _check_file(path: str) -> None:
 
 
 def _documents(value: tuple[str, str], how: Reading) -> Iterable[Envelope]:
+    from xscl.sources.files import read_documents
+
     stream, pattern = value
     return read_documents(
         pattern,
@@ -108,6 +108,8 @@ def _documents(value: tuple[str, str], how: Reading) -> Iterable[Envelope]:
 
 
 def _feeds(value: tuple[str, str], how: Reading) -> Iterable[Envelope]:
+    from xscl.sources.feed_files import read_feeds
+
     stream, source = value
     return read_feeds(
         source, stream, on_error=how.on_error, links=how.links, max_document=how.max_document
@@ -115,6 +117,8 @@ def _feeds(value: tuple[str, str], how: Reading) -> Iterable[Envelope]:
 
 
 def _items(folder: str, how: Reading) -> Iterable[Envelope]:
+    from xscl.sources.ingested import read_items
+
     return read_items(folder, how.on_error)
 
 

@@ -51,7 +51,7 @@ from xscl.durable.polled import PolledFeeds
 from xscl.engine import Engine
 from xscl.errors import XSCLError
 from xscl.feeds import Rules, parse_feed
-from xscl.garbage import collect_rarely
+from xscl.garbage import collect_rarely, leave_imported
 from xscl.matches.match import Match
 from xscl.polling.clock import SystemClock
 from xscl.polling.poller import Poller, history
@@ -176,13 +176,14 @@ def watch(
         )
         if dry_run:
             return tell_plan(engine, texts, click.echo)
+        leave_imported()
         bad = take_queries(engine, texts, report.note)
         if not engine.subscriptions:
             return 2
         check_stream(engine, stream)
         if follows:
             late = engine.follow_windows()
-        collect_rarely()
+        collect_rarely(again=False)
         with _usage():
             agent = _agent(contact)
             proxies = ProxySettings.of_environment()

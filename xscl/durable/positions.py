@@ -12,11 +12,14 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import blake2b
+from typing import TYPE_CHECKING
 
 from xscl.documents.batches import in_batches
-from xscl.durable.keeper import Keeper
 from xscl.files.gzipped import is_gzipped
 from xscl.sources.envelopes import Place
+
+if TYPE_CHECKING:
+    from xscl.durable.keeper import Keeper
 
 __all__ = ["Mark", "Positions"]
 

@@ -22,7 +22,7 @@ from xscl.durable.migration import migrate, oldest
 from xscl.durable.schema import VERSION, check_file, make, refused_version, version_of
 from xscl.durable.writing import DOCUMENTS, KEPT, READ_NOW, UNDELIVERED, write
 from xscl.errors import StateError
-from xscl.memory import Share
+from xscl.memory.shares import Share
 from xscl.queries.registration import Text
 
 __all__ = ["StateFile", "looking_at"]

@@ -11,49 +11,49 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, overload
+from typing import TYPE_CHECKING, Literal, overload
 
 from join_stage import JoinProcessor, Strategies
 from join_stage.constraints import FOREVER
 from xpath_stage import Strings, Witnesses, XPathEvaluator
 from xscl.counts import counted
-from xscl.dissection.parts import Dissection
 from xscl.documents.batches import in_batches
 from xscl.documents.bodies import Bodies
 from xscl.documents.document import Document, is_small
 from xscl.documents.intake import Arrivals, Intake, Skipped
 from xscl.documents.retention import Retention
 from xscl.documents.trees import Trees
-from xscl.durable.keeper import Keeper
-from xscl.durable.outbox import again_for
-from xscl.durable.plan import Plan, Texts, plan
 from xscl.durable.points import at
-from xscl.durable.recovery import recover
-from xscl.durable.state_file import StateFile
 from xscl.engine.transactions import Outgoing, Transactions
 from xscl.errors import DocumentError, QueryError, StateError, XSCLError
 from xscl.evaluation.match_groups import MatchGroup, MatchGroups
 from xscl.evaluation.second_stage import SecondStage, longest_reach
 from xscl.evaluation.stats import stats
 from xscl.evaluation.waves import Delivery, Evaluation
-from xscl.explain import as_text
 from xscl.matches.match import Match
-from xscl.matches.published import MatchStream
-from xscl.memory import Budget, Relations
+from xscl.memory.budget import Budget
+from xscl.memory.relations import Relations
 from xscl.notebook import short, table
 from xscl.queries.callbacks import check_callback
 from xscl.queries.catalogue import Catalogue
-from xscl.queries.registration import Registration, Request, Text, requests, together
 from xscl.queries.stage_registration import StageRegistration
 from xscl.queries.subscription import Subscription
 from xscl.sources.tables import envelopes as envelopes_of
 from xscl.stream_names import is_internal
 from xscl.times import duration, to_seconds
 from xscl.version import __version__
-from xscl.why import Funnel, Why, conditions_of, funnel, missing_name, where_lost, why
+
+if TYPE_CHECKING:
+    from xscl.dissection.parts import Dissection
+    from xscl.durable.keeper import Keeper
+    from xscl.durable.plan import Plan, Texts
+    from xscl.matches.published import MatchStream
+    from xscl.queries.registration import Registration, Request, Text
+    from xscl.why import Funnel, Why
 
 __all__ = ["Engine"]
 
@@ -122,7 +122,7 @@ class Engine:
         self._evaluation = Evaluation(
             self._xpath, stages, self._strings, self._queries, self._intake, self._skips.append
         )
-        self._registration = Registration(self._queries, sharing=query_sharing)
+        self._query_sharing = query_sharing
         self._transactions = Transactions(on_skip, self._release)
         self._next_query = 1
         if state is not None:
@@ -145,6 +145,8 @@ class Engine:
         `name` overrides the one in the text; `on_match` is called with each match; `params` are
         the values of the text's parameters.  Raises QueryError, or an ExceptionGroup of several.
         """
+        from xscl.queries.registration import Request, together
+
         with self._transactions.changing():
             source = text, self._next_query
             read, following = self._registration.read_one(*source, name)
@@ -171,6 +173,8 @@ class Engine:
         as a column `name` says.  Rows that cannot be subscribed are left out, then an
         ExceptionGroup of all errors is raised.
         """
+        from xscl.queries.registration import requests, together
+
         with self._transactions.changing():
             source = text, self._next_query
             read, self._next_query = self._registration.read_one(*source)
@@ -212,6 +216,8 @@ class Engine:
         history: bool = False,
     ) -> tuple[list[Subscription], list[QueryError]]:
         """As `load`, but returns the errors beside the subscriptions."""
+        from xscl.queries.registration import requests
+
         tables = tables or {}
         with self._transactions.changing():
             source = text, self._next_query
@@ -407,6 +413,8 @@ class Engine:
 
     def explain(self, name: str) -> str:
         """What became of the query of a name: the text of `xscl explain`."""
+        from xscl.explain import as_text
+
         with self._transactions.asking():
             all_of_them = [subscription.outline for subscription in self._queries]
             return as_text(self._queries.named(name).dissection, all_of_them)
@@ -419,6 +427,8 @@ class Engine:
         Without documents, a funnel: how many of those held, and of their pairs, came through each
         condition.  Raises StateError for an id that is not held.
         """
+        from xscl.why import why
+
         with self._transactions.asking():
             dissection = self._queries.named(name).dissection
             if not documents:
@@ -435,6 +445,8 @@ class Engine:
         nothing: a name that no document had, a filter that none met, values that none have in
         common; None where nothing is known.  Of the documents held, the first 200 are looked
         at; what no query can reach is not held, so that a `sample` of what was published helps."""
+        from xscl.why import conditions_of, funnel, missing_name, where_lost
+
         with self._transactions.asking():
             dissection = self._queries.named(name).dissection
             conditions = conditions_of(dissection.query)
@@ -454,6 +466,8 @@ class Engine:
 
     def _funnel(self, dissection: Dissection, most: int | None = None) -> Funnel:
         """How many of the documents held, `most` at most, come through each condition."""
+        from xscl.why import funnel
+
         read = {stream for one in dissection.everything() for stream in one.streams}
         of_streams = (
             one
@@ -552,10 +566,19 @@ class Engine:
     def plan(self, texts: Texts) -> Plan:
         """What would become of the queries of the state file if those of some texts were asked
         for instead."""
+        from xscl.durable.plan import plan
+
         with self._transactions.asking():
             return plan(self._registration, texts)
 
     # Inside
+
+    @cached_property
+    def _registration(self) -> Registration:
+        """How queries get in: made for the first one, as the language is read by a grammar."""
+        from xscl.queries.registration import Registration
+
+        return Registration(self._queries, sharing=self._query_sharing)
 
     def _subscribe(
         self, source: Text, wanted: Iterable[Request], on_match: OnMatch | None, history: bool
@@ -657,13 +680,7 @@ class Engine:
 
     def _keep_found(self, added: Iterable[Added]) -> Outgoing:
         """What is to be reported once queries are subscribed."""
-        keeper = self._transactions.keeper
-        again = [
-            (subscription, waiting)
-            for subscription in self._registration.attached
-            if keeper is not None and subscription.on_match is not None
-            for waiting in again_for(keeper, subscription)
-        ]
+        again = self._transactions.waiting_for(self._registration.attached)
         self._registration.attached.clear()
         deliveries = [delivery for _, deliveries in added for delivery in deliveries]
         return self._transactions.keep(Outgoing(self._take_skips(), deliveries, again=again))
@@ -698,6 +715,10 @@ class Engine:
         self, state: str | os.PathLike[str], lateness: float | str | None, share: int
     ) -> None:
         """Opens a state file, and becomes the engine that it keeps."""
+        from xscl.durable.keeper import Keeper
+        from xscl.durable.recovery import recover
+        from xscl.durable.state_file import StateFile
+
         file = StateFile(state, f"xscl {__version__}", share)
         try:
             keeper = Keeper(file, self._intake)

@@ -11,18 +11,20 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from xscl.durable.changes import Undelivered
-from xscl.durable.keeper import Keeper
-from xscl.durable.outbox import keep_for_callbacks, match_of
 from xscl.durable.points import at, look
 from xscl.errors import DocumentError, StateError, XSCLError
 from xscl.evaluation.waves import Delivery
 from xscl.matches.published import Streams
 from xscl.queries.callbacks import call_back, check_callback
 from xscl.queries.subscription import Subscription
+
+if TYPE_CHECKING:
+    from xscl.durable.changes import Undelivered
+    from xscl.durable.keeper import Keeper
 
 __all__ = ["Outgoing", "Transactions"]
 
@@ -71,6 +73,22 @@ class Transactions:
         self._depth = 0
         self._postponed: list[Outgoing] = []
         self._closed: str | None = None
+
+    def waiting_for(
+        self, attached: Iterable[Subscription]
+    ) -> list[tuple[Subscription, Undelivered]]:
+        """The matches of earlier runs that the callbacks of some subscriptions may not have got."""
+        keeper = self.keeper
+        if keeper is None:
+            return []
+        from xscl.durable.outbox import again_for
+
+        return [
+            (one, waiting)
+            for one in attached
+            if one.on_match is not None
+            for waiting in again_for(keeper, one)
+        ]
 
     @property
     def closed(self) -> bool:
@@ -144,6 +162,8 @@ class Transactions:
         file has the match that it waits for.  Within a `transaction`, matches wait for its end."""
         keeper = self.keeper
         if keeper is not None and outgoing.to_callbacks:
+            from xscl.durable.outbox import keep_for_callbacks
+
             outgoing = replace(outgoing, numbers=keep_for_callbacks(keeper, outgoing.deliveries))
         if self._depth == 1:
             return outgoing
@@ -181,8 +201,11 @@ class Transactions:
                 self.streams.publish(match.stream, match)
             if outgoing.to_callbacks:
                 subscription.deliver(match)
-        for subscription, waiting in outgoing.again:
-            subscription.deliver(match_of(waiting))
+        if outgoing.again:
+            from xscl.durable.outbox import match_of
+
+            for subscription, waiting in outgoing.again:
+                subscription.deliver(match_of(waiting))
         at("after delivery")
         if self.keeper is not None:
             self.keeper.delivered(outgoing.numbers)

@@ -9,7 +9,7 @@ from xpath_stage import Strings, XPathEvaluator
 from xscl.documents.bodies import Body, size_of
 from xscl.documents.document import Document
 from xscl.documents.intake import Intake
-from xscl.memory import Relations
+from xscl.memory.relations import Relations
 from xscl.queries.catalogue import Catalogue
 from xscl.stream_names import public_name
 from xscl.times import to_seconds

@@ -12,8 +12,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import feedparser
-
 from xscl.feeds.constructs import mailbox
 from xscl.feeds.entries import Channel, Entry
 from xscl.feeds.html_text import Text, guessed, marked_up, plain
@@ -62,6 +60,8 @@ class WildFeed:
         body = _ENTITY.sub(b"", _OWN_NAMES.sub(rb"<\1\2-own>", body))
         body = _PERSON.sub(_bounded, body)
         headers = {"content-type": content_type} if content_type else {}
+        import feedparser
+
         try:
             parsed = feedparser.parse(
                 io.BytesIO(body),

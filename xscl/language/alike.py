@@ -17,7 +17,7 @@ from math import isfinite
 from xscl.language.checks.limits import too_long
 from xscl.language.checks.names import NAME, STRING, unquoted
 from xscl.language.parameters import Prepared
-from xscl.language.parse import parse_query
+from xscl.language.parsing import parse_query
 from xscl.language.scan import Statement
 from xscl.language.syntax import Query
 

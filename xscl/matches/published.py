@@ -8,14 +8,17 @@ then the one who publishes does, unless the reader is the same thread, which wou
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import weakref
 from collections import deque
 from contextlib import suppress
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from xscl.matches.match import Match
+
+if TYPE_CHECKING:
+    import asyncio
 
 __all__ = ["MatchStream", "Streams"]
 
@@ -102,6 +105,8 @@ class MatchStream:
                     return self._next()
                 if self._closed:
                     raise StopAsyncIteration
+                import asyncio
+
                 turn = asyncio.get_running_loop().create_future()
                 self._turns.add(turn)
                 self._awaited.add(self)

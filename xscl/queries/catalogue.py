@@ -7,13 +7,13 @@ constants go in as one shared query.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from xpath_stage import XPathEvaluator
 from xscl.dissection.parts import Disjunct, Dissection
 from xscl.documents.composites import DerivedStream
 from xscl.documents.retention import Shape
 from xscl.errors import QueryError, StateError, line_and_column
-from xscl.language.alike import TextPlace
 from xscl.language.syntax import Query
 from xscl.matches.match import Match
 from xscl.queries.constant_table import Asked, ConstantTable
@@ -21,6 +21,9 @@ from xscl.queries.shared_query import SharedDisjunct, SharedQueries, SharedQuery
 from xscl.queries.stage_registration import StageRegistration
 from xscl.queries.stream_graph import StreamGraph
 from xscl.queries.subscription import Subscription, Wiring
+
+if TYPE_CHECKING:
+    from xscl.language.alike import TextPlace
 
 __all__ = ["Catalogue"]
 

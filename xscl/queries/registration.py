@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from xscl.dissection.dissect import dissect
 from xscl.errors import QueryError
-from xscl.language import read_from
 from xscl.language.alike import AlikeStatements, Instance
 from xscl.language.parameters import Prepared, bind
+from xscl.language.read import read_from
 from xscl.language.same_query import normal_form, normal_form_of
 from xscl.language.syntax import Query
 from xscl.matches.match import Match

@@ -12,16 +12,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from xscl.dissection.dissect import dissect
 from xscl.dissection.parts import Dissection
-from xscl.language.parameters import Prepared
 from xscl.language.problems import Unbound
 from xscl.language.syntax import Query, SubQuery
 from xscl.language.walk import operands
 from xscl.queries.constant_table import ConstantTable
 from xscl.queries.subscription import Subscription, Wiring
+
+if TYPE_CHECKING:
+    from xscl.language.parameters import Prepared
 
 __all__ = ["SharedDisjunct", "SharedQueries", "SharedQuery"]
 
@@ -86,6 +88,8 @@ class SharedQueries:
             shared = self._shared.get(_key(prepared, row, left_open))
             if shared is not None:
                 return shared
+        from xscl.dissection.dissect import dissect
+
         while left_open:
             try:
                 dissection = dissect(prepared.opened(row, left_open))
@@ -114,6 +118,8 @@ class SharedQueries:
             return None
         dissection = self._dissections.get(prepared)
         if dissection is None:
+            from xscl.dissection.dissect import dissect
+
             dissection = self._dissections[prepared] = dissect(prepared.query)
         return replace(dissection, query=replace(dissection.query, name=name))
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from xpath_stage import ATTRIBUTE
-from xscl.dissection.dissect import dissect
 from xscl.dissection.parts import Dissection
 from xscl.documents.composites import OperatorRow
 from xscl.documents.document import Document
-from xscl.language.alike import TextPlace
-from xscl.language.scan import scan
 from xscl.language.syntax import Query, Select
 from xscl.matches.match import Match, match_id
 from xscl.matches.nodes import BoundNode
@@ -21,6 +18,9 @@ from xscl.notebook import table
 from xscl.queries.callbacks import call_back
 from xscl.stream_names import is_internal
 from xscl.times import to_seconds
+
+if TYPE_CHECKING:
+    from xscl.language.alike import TextPlace
 
 __all__ = ["QuerySource", "Subscription", "Wiring"]
 
@@ -149,6 +149,8 @@ class Subscription:
         query = self.query
         # Its own text, of that of a file which may have any number of others.
         text = query.text[query.at : query.at + _LONGEST]
+        from xscl.language.scan import scan
+
         (statement, *_) = scan(text).statements
         rows = [("reads", ", ".join(sorted(self.streams))), *published]
         rows.append(("query", text[statement.start : statement.end]))
@@ -181,6 +183,8 @@ class Subscription:
         source = self.wiring.source
         if self.place is None and isinstance(source, Dissection):
             return source
+        from xscl.dissection.dissect import dissect
+
         return dissect(self.query)
 
     @property

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from xscl.matches.json_lines import json_lines
 from xscl.matches.match import Match
@@ -17,9 +18,11 @@ from xscl.sinks.atom import update_atom, write_atom
 from xscl.sinks.command import Command
 from xscl.sinks.deliveries import Delivery
 from xscl.sinks.json_feed import update_json_feed, write_json_feed
-from xscl.sinks.webhook import Webhook
 from xscl.sinks.webhook_form import VARIABLE, body_form, headers_from
-from xscl.web.proxies import ProxySettings
+
+if TYPE_CHECKING:
+    from xscl.sinks.webhook import Webhook
+    from xscl.web.proxies import ProxySettings
 
 __all__ = ["DELIVERIES", "FEED_FORMS", "LINE_FORMS", "DeliveryOption", "Means", "title_of"]
 
@@ -57,6 +60,8 @@ class DeliveryOption:
 def _webhook(url: str, means: Means) -> Webhook:
     headers = headers_from(means.files["webhook-headers"])
     form = body_form(means.files["webhook-body"], headers.get("content-type"))
+    from xscl.sinks.webhook import Webhook
+
     return Webhook.at(url, means.agent, means.proxies, headers=headers, form=form)
 
 

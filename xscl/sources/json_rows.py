@@ -17,9 +17,6 @@ from decimal import Decimal
 from math import isfinite
 from typing import Any, BinaryIO
 
-import pyarrow as pa
-from pyarrow.parquet import ParquetFile
-
 from xscl.errors import DocumentError, XSCLError
 from xscl.files.gzipped import opened
 from xscl.sources.csv_rows import csv_rows, read_header
@@ -145,6 +142,9 @@ def _array(
 def _parquet(path: str, make: Make, on_error: OnError, limit: int, after: int) -> Entries:
     if path == "-":
         raise XSCLError("standard input: a Parquet file is read from its end; name the file")
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetFile
+
     try:
         table = ParquetFile(path)
     except (pa.ArrowException, OSError) as error:

@@ -10,10 +10,12 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-
-import pyarrow as pa
+from typing import TYPE_CHECKING
 
 from xscl.errors import XSCLError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["envelopes", "rows"]
 
@@ -30,6 +32,7 @@ def rows(table: object) -> Iterator[dict[str, object]]:
     those of a time zone in UTC; an index of pandas that has no name is left out.  Raises
     XSCLError for a value that is no table.
 
+    >>> import pyarrow as pa
     >>> list(rows(pa.table({"author": ["Danny Ayers", None], "least": [1, 2]})))
     [{'author': 'Danny Ayers', 'least': 1}, {'author': None, 'least': 2}]
     """
@@ -47,6 +50,7 @@ def envelopes(source: object) -> Iterator[Mapping[str, object]]:
     so that a malformed one is skipped like any other.  Raises XSCLError for a value that is no
     table and for a table without a column of documents.
 
+    >>> import pyarrow as pa
     >>> list(envelopes(pa.table({"id": ["d1", "d2"], "xml": ["<a/>", None], "json": [None, "7"]})))
     [{'id': 'd1', 'xml': '<a/>'}, {'id': 'd2', 'json': b'7'}]
     """
@@ -69,17 +73,21 @@ def _reader(table: object) -> pa.RecordBatchReader | None:
         return None
     # Never imported here: a table of pandas is there only if its user has imported it.
     pandas = sys.modules.get("pandas")
+    is_frame = pandas is not None and isinstance(table, pandas.DataFrame)
+    is_stream = hasattr(table, "__arrow_c_stream__")
+    if not (is_frame or is_stream or hasattr(table, "__arrow_c_array__")):
+        return None
+    import pyarrow as pa
+
     try:
-        if hasattr(table, "__arrow_c_stream__"):
+        if is_stream:
             reader = pa.RecordBatchReader.from_stream(table)
         elif hasattr(table, "__arrow_c_array__"):
             batch = pa.record_batch(table)
             reader = pa.RecordBatchReader.from_batches(batch.schema, [batch])
-        elif pandas is not None and isinstance(table, pandas.DataFrame):
+        else:
             # pandas before 2.2.
             reader = pa.Table.from_pandas(table).to_reader()
-        else:
-            return None
     except (pa.ArrowException, TypeError, ValueError) as error:
         problem = f"the {type(table).__name__} cannot be read as a table: {error}"
         raise XSCLError(problem) from error
@@ -103,6 +111,8 @@ def _read(reader: pa.RecordBatchReader, names: list[str]) -> Iterator[dict[str, 
 
 def _cells(column: pa.Array, name: str) -> list[object]:
     """The values of a column, as Python has them."""
+    import pyarrow as pa
+
     if pa.types.is_date(column.type):
         column = column.cast(pa.timestamp("s"))
     elif pa.types.is_timestamp(column.type):
@@ -118,6 +128,8 @@ def _cells(column: pa.Array, name: str) -> list[object]:
 
 def _moments(column: pa.Array) -> pa.Array:
     """A column of timestamps with units and a time zone that Python's datetimes have."""
+    import pyarrow as pa
+
     unit = "us" if column.type.unit == "ns" else column.type.unit
     zone = None if column.type.tz is None else "UTC"
     return column.cast(pa.timestamp(unit, zone), safe=False)

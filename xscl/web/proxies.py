@@ -12,10 +12,12 @@ import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-
-import httpcore
+from typing import TYPE_CHECKING
 
 from xscl.web.targets import Credentials, Target, split_credentials, target
+
+if TYPE_CHECKING:
+    import httpcore
 
 __all__ = ["ProxySettings"]
 
@@ -46,6 +48,8 @@ class ProxySettings:
         bare, credentials = split_credentials(named if "://" in named else f"http://{named}")
         by = target(bare)
         auth = None if credentials is None else (credentials.user, credentials.password)
+        import httpcore
+
         return httpcore.Proxy(by.url, auth=auth)
 
 

@@ -9,9 +9,12 @@ from __future__ import annotations
 import base64
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 
-import httpcore
+if TYPE_CHECKING:
+    import httpcore
+
 
 __all__ = [
     "BadAddress",
@@ -47,6 +50,8 @@ class Target:
     def url(self) -> httpcore.URL:
         """As httpcore takes it, which tells a proxy of the port if it is given."""
         port = None if self.port == _PORTS[self.scheme] else self.port
+        import httpcore
+
         return httpcore.URL(scheme=self.scheme, host=self.host, port=port, target=self.path)
 
     @property

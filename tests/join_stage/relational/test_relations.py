@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import duckdb
-import pyarrow as pa
 import pytest
 
-from join_stage.relational.relations import delete, insert, recreate
+from join_stage.relational.relations import Column, Columns, delete, insert, recreate
 
 
-def columns(rows: int) -> dict[str, pa.Array]:
+def columns(rows: int) -> Columns:
     return {
-        "number": pa.array(range(rows), pa.int32()),
-        "chain": pa.array([[i, None] for i in range(rows)], pa.list_(pa.int64())),
-        "text": pa.array([None if i % 2 else f"t{i}" for i in range(rows)], pa.string()),
+        "number": Column("INTEGER", range(rows)),
+        "chain": Column("BIGINT[]", [[i, None] for i in range(rows)]),
+        "text": Column("VARCHAR", [None if i % 2 else f"t{i}" for i in range(rows)]),
     }
 
 

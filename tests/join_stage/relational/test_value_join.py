@@ -6,13 +6,12 @@ from collections import Counter
 from dataclasses import dataclass
 
 import duckdb
-import pyarrow as pa
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
 from join_stage import Batch
 from join_stage.constraints import FOREVER
-from join_stage.relational.relations import create, insert
+from join_stage.relational.relations import Column, create, insert, numbers
 from join_stage.relational.state import JoinState
 from join_stage.relational.value_join import Delta, join_values, note_joining_paths
 from tests.drawn import drawn
@@ -130,15 +129,15 @@ def pairs(case: Case) -> Counter[Pair]:
             connection,
             "accept",
             {
-                "path": pa.array(accepts[0], pa.int32()),
-                "spine": pa.array(accepts[1], pa.int32()),
-                "depths": pa.array(accepts[2], pa.list_(pa.int32())),
+                "path": Column("INTEGER", accepts[0]),
+                "spine": Column("INTEGER", accepts[1]),
+                "depths": Column("INTEGER[]", accepts[2]),
             },
         )
         joins = [(j, *join) for j, join in enumerate(case.joins)]
         names = ("j", "ls", "rs", "lo", "wl")
         columns = zip(names, zip(*joins, strict=True), strict=True)
-        insert(connection, "value_join", {n: pa.array(c, pa.int64()) for n, c in columns})
+        insert(connection, "value_join", {n: numbers(c) for n, c in columns})
         if case.first:
             begin(state, case, range(case.first))
         begin(state, case, range(case.first, len(case.times)))

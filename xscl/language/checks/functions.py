@@ -12,7 +12,7 @@ from functools import lru_cache
 import re2
 
 from xscl.counts import counted
-from xscl.language.other_languages import closest
+from xscl.language.checks.other_languages import closest
 from xscl.language.problems import Problem, enumerated
 from xscl.language.syntax import Function, Literal, Parameter, Path
 

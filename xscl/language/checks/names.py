@@ -21,16 +21,18 @@ __all__ = [
     "unquoted",
 ]
 
-_START = (
-    "A-Z_a-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d"
-    "\u2070-\u218f\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
+_NO_INNER = (
+    r"\0-\-/:-@\[-\^`{-\xb6\xb8-\xbf\xd7\xf7\u037e\u2000-\u200b\u200e-\u203e\u2041-\u206f"
+    r"\u2190-\u2bff\u2ff0-\u3000\ud800-\uf8ff\ufdd0-\ufdef\ufffe\uffff\U000f0000-\U0010ffff"
 )
-_INNER = _START + ".0-9\u00b7\u0300-\u036f\u203f\u2040"
+_NO_START = _NO_INNER + r".0-9\xb7\u0300-\u036f\u203f\u2040"
+"""What is in no name but for the hyphen, and what begins none: Python compiles these in a third of
+the time that it takes for the characters that are, since they are fewer."""
 
-NAME = f"[{_START}](?:[{_INNER}]|-(?!>))*+"
+NAME = f"[^{_NO_START}](?:[^{_NO_INNER}]|-(?!>))*+"
 """The pattern of a name without a colon.  It never gives a character back."""
 
-END_OF_WORD = f"(?![{_INNER}']|-(?!>))"
+END_OF_WORD = f"(?!'|[^{_NO_INNER}]|-(?!>))"
 """The end of a keyword: nothing follows that makes a longer name of it, and no prime."""
 
 AFTER_STREAM = (
@@ -42,7 +44,7 @@ AFTER_STREAM = (
 STRING = """(?:'(?:[^']|'')*+'|"(?:[^"]|"")*+")"""
 """The pattern of a string: a doubled quote stands for one."""
 
-NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+NO_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 """A character that no XML document can hold, so no query either."""
 
 PREDECLARED = {

@@ -10,17 +10,16 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache
-from importlib.resources import files
 
-from lark import Lark, Token, Tree, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+from lark import Token, Tree, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
 from xscl.language.build import Branch, Builder, Node, as_branch
 from xscl.language.checks.limits import too_long
-from xscl.language.checks.names import AFTER_STREAM, END_OF_WORD, NAME, RESERVED, STRING, unquoted
+from xscl.language.checks.names import AFTER_STREAM, END_OF_WORD, RESERVED, unquoted
+from xscl.language.checks.other_languages import meant
 from xscl.language.constructor import construct
+from xscl.language.grammar import grammar
 from xscl.language.json_constructor import construct_json
-from xscl.language.other_languages import meant
 from xscl.language.problem_words import expected, found, refused_axis
 from xscl.language.problems import Problem, Unreadable
 from xscl.language.scan import Statement
@@ -133,17 +132,6 @@ class _Reading:
         return Builder(self.builder.namespaces, self.builder.problems, start)
 
 
-@cache
-def _grammar() -> Lark:
-    grammar = files(__package__).joinpath("grammar.lark").read_text(encoding="utf-8")
-    patterns = {"NAME": NAME, "STRING": STRING, "END": END_OF_WORD, "STREAM": AFTER_STREAM}
-    for word, pattern in patterns.items():
-        # A slash would end lark's own pattern.
-        grammar = grammar.replace(f"«{word}»", pattern.replace("/", r"\/"))
-    starts = ["declaration", "query", "insert", "variable_path"]
-    return Lark(grammar, parser="lalr", start=starts, maybe_placeholders=False)
-
-
 def _tree(text: str, start: int, end: int, rule: str, followed_by: str = "`;`") -> Tree[Token]:
     """Apply one rule to a stretch of the text; `followed_by` is what may stand after it.
 
@@ -151,7 +139,7 @@ def _tree(text: str, start: int, end: int, rule: str, followed_by: str = "`;`") 
     it anew for each one).
     """
     try:
-        tree = _grammar().parse(text[start:end], start=rule)
+        tree = grammar().parse(text[start:end], start=rule)
     except UnexpectedInput as refusal:
         raise Unreadable(*_refusal(refusal, text, start, end, rule, followed_by)) from None
     assert isinstance(tree, Tree)
@@ -171,7 +159,7 @@ def _refusal(
     what = found(text, at, max(end, at + 1))
     # An LALR parser finishes what it can before it refuses a token; what could have stood there
     # is asked of one that has only come as far as the token before.
-    parser = _grammar().parse_interactive(text[start:end], start=rule)
+    parser = grammar().parse_interactive(text[start:end], start=rule)
     with suppress(UnexpectedInput):
         for token in parser.iter_parse():
             if start + (token.start_pos or 0) >= at:

@@ -1,0 +1,98 @@
+"""A query text → its queries and errors: all stations of a text, in order (see `__init__.py`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from xscl.errors import QueryError, QuerySyntaxError
+from xscl.language.alike import AlikeStatements, Instance, TextPlace
+from xscl.language.checks.check import check
+from xscl.language.checks.names import PREDECLARED
+from xscl.language.parsing import is_declaration, parse_declaration, parse_query
+from xscl.language.problems import Unreadable, place
+from xscl.language.scan import Statement, scan
+from xscl.language.syntax import Query
+
+__all__ = ["parse", "parse_from", "read_from"]
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def parse(text: str, *, first: int = 1) -> tuple[list[Query], list[QueryError]]:
+    """All good queries of a text, and the errors of the others, both in the text's order.
+
+    >>> queries, errors = parse("S//a->x; S//b->y[")
+    >>> [query.name for query in queries], [error.query for error in errors]
+    (['q1'], ['q2'])
+    """
+    queries, errors, _ = parse_from(text, first)
+    return queries, errors
+
+
+def parse_from(text: str, first: int) -> tuple[list[Query], list[QueryError], int]:
+    """All good queries and all errors of a text, and the number of the query after its last one.
+
+    The text's first query, good or bad, has the number `first`; query N without a name is `qN`.
+    """
+    queries, errors, following = read_from(text, first, None)
+    return [query for query in queries if isinstance(query, Query)], errors, following
+
+
+def read_from(
+    text: str, first: int, alike: AlikeStatements | None
+) -> tuple[list[Query | Instance], list[QueryError], int]:
+    """As `parse_from`.  A statement that differs from one in `alike` by its literals alone is not
+    parsed: it comes as an instance of that one."""
+    scanned = scan(text)
+    text = _LONE_SURROGATE.sub("\ufffd", text)  # refused below, but the errors must be printable
+    namespaces: Mapping[str, str] = PREDECLARED
+    named: dict[str, int] = {}
+    queries: list[Query | Instance] = []
+    errors: list[QueryError] = []
+    number = first - 1
+    heading: Statement | None = None
+    for statement in scanned.statements:
+        if is_declaration(scanned.text, statement):
+            try:
+                prefix, uri = parse_declaration(scanned.text, statement)
+            except Unreadable as unreadable:
+                at, problem = unreadable.problem
+                errors.append(QuerySyntaxError(problem, query="DECLARE", text=text, at=at))
+            else:
+                namespaces = {**namespaces, prefix: uri}
+            if statement.name is not None:
+                heading = statement
+            continue
+        if heading is not None and statement.name is None:
+            # `-- name:` stands before the declarations that a query needs, too.
+            statement = replace(statement, name=heading.name, named_at=heading.named_at)
+        heading = None
+        number += 1
+        name = _LONE_SURROGATE.sub("\ufffd", statement.name or f"q{number}")
+        before = len(errors)
+        named_at = statement.start if statement.named_at is None else statement.named_at
+        if named.setdefault(name, named_at) != named_at:
+            there, here = place(text, named[name]), place(text, named_at)
+            problem = f"two queries are named `{name}`: at {there}, and at {here}; rename one"
+            errors.append(QueryError(problem, query=name, text=text, at=named_at))
+        standing = TextPlace(text, scanned.text, statement, name, namespaces)
+        if alike is not None and len(errors) == before:
+            instance = alike.find(standing)
+            if instance is not None:
+                queries.append(instance)
+                continue
+        try:
+            query, problems = parse_query(text, scanned.text, statement, name, namespaces)
+        except Unreadable as unreadable:
+            at, problem = unreadable.problem
+            errors.append(QuerySyntaxError(problem, query=name, text=text, at=at))
+            continue
+        for at, problem in sorted({*problems, *check(query, text)}):
+            errors.append(QueryError(problem, query=name, text=text, at=at))
+        if len(errors) == before:
+            queries.append(query)
+            if alike is not None:
+                alike.note(standing, query)
+    return queries, errors, number + 1
