@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from xpath_stage import Definition, Spine, Step, Strings, Witnesses, XPathEvaluator, parse
+from xpath_stage import Definition, Spine, Step, Strings, Witnesses, XPathEvaluator
 
 STEP = re.compile(r"(//?)([^/]+)")
 STREAM = "S"
@@ -25,8 +25,8 @@ class PatternSet:
             self._patterns.setdefault(self._evaluator.register(spine), []).append(number)
 
     def evaluate(self, document: str, to: Witnesses) -> None:
-        """Parses a document and leaves its witnesses."""
-        self._evaluator.evaluate(STREAM, parse(document), 0, to)
+        """Reads a document and leaves its witnesses."""
+        self._evaluator.evaluate_body(STREAM, document, 0, to)
 
     def witnesses(self, document: str) -> list[tuple[int, int]]:
         """The witnesses as (number of the pattern, number of the element in document order)."""

@@ -5,9 +5,10 @@ per path (`transitions` lead there, `leaf_paths` are what rows are left for), `f
 nodes (`functions` has what XPath 1.0 has not, `constants` finds those that hold), `evaluator`
 walks a document within the bounds of `work`; of a large one it walks `parser_events`, of a tree
 that is `pruned` as it grows.  The walk leaves a trace (`traces`), which stands for the rows of a
-layout (`layouts`, `equal_leaves`); documents of one structure share it
-(`structures`).  Spines come and go while documents flow: `registered` counts them, `upkeep` lets
-the paths follow.  `values` are functions on strings, `documents` and `json_documents` parse.
+layout (`layouts`, `equal_leaves`); documents of one structure share it (`structures`), and the
+next of them is only cut (`markup`, `json_shapes`), not parsed.  Spines come and go while documents
+flow: `registered` counts them, `upkeep` lets the paths follow.  `values` are functions on strings,
+`documents` and `json_documents` parse.
 """
 
 from xpath_stage.constants import Constant, Constants, Held

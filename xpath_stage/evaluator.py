@@ -7,9 +7,8 @@ what rows it stands for, and how many patterns they witness, is no matter of the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from functools import partial
-from itertools import chain, islice
 from typing import cast
 
 from lxml import etree
@@ -20,12 +19,15 @@ from xpath_stage.equal_leaves import MANY_ROWS, bounded
 from xpath_stage.filters import FilterTests
 from xpath_stage.layouts import Layout, Witnesses
 from xpath_stage.leaf_paths import Changes
-from xpath_stage.parsing.documents import ATTRIBUTE, string_value
+from xpath_stage.parsing.documents import ATTRIBUTE, parse, string_value
+from xpath_stage.parsing.json_documents import json_tree
+from xpath_stage.parsing.json_shapes import cut_value, texts_of_value
+from xpath_stage.parsing.markup import cut_text, places_of_attributes, texts_of_tags
 from xpath_stage.paths import TEXT, PathTable
 from xpath_stage.patterns import Family, Spine
 from xpath_stage.registered import RegisteredSpines
 from xpath_stage.strings import Strings
-from xpath_stage.structures import FEW, Structure, structure_of
+from xpath_stage.structures import FEW, Alike, Asked
 from xpath_stage.traces import lay_out
 from xpath_stage.transitions import DEAD, SKIP, Transitions
 from xpath_stage.values import apply
@@ -36,12 +38,13 @@ __all__ = ["Filtering", "XPathEvaluator"]
 
 class Filtering:
     """The filters of one document: their tests, and what of families holds at its nodes; the work
-    that it causes."""
+    that it causes; whether any filter has `chosen` a path."""
 
-    __slots__ = ("held", "tests", "work")
+    __slots__ = ("chosen", "held", "tests", "work")
 
     def __init__(self, work: Work | None = None) -> None:
         self.work = work or Work()
+        self.chosen = False
         self.held: list[tuple[int, int, Held]] = []
         self.begin()
 
@@ -100,34 +103,91 @@ class XPathEvaluator:
         """The Clark name of an attribute's node code, None for an element's."""
         return self.attribute_names[node // ATTRIBUTE] or None
 
+    def evaluate_body(
+        self, stream: str, body: object, document: int, to: Witnesses, *, json: bool = False
+    ) -> Layout:
+        """As `evaluate`, of the text of an XML document or of a JSON value, which becomes a tree
+        unless it is built like one that did; raises MalformedDocument, too."""
+        if self._spines.stale:
+            self._spines.show()
+        known = self._table.structures[stream]
+        cut = None
+        if known.pay:
+            cut = cut_value(body) if json else cut_text(cast(str | bytes, body))
+            if cut is not None:
+                structure, parts = cut
+                alike = known.get(structure)
+                if alike is not None:
+                    known.found()
+                    layout = alike.layout
+                    if layout.paths:
+                        to.leave(document, layout, alike.numbers(parts, self.strings))
+                    return layout
+            known.missed()
+        root = json_tree(body) if json else parse(cast(str | bytes, body))
+        trace: list[int] = []
+        layout, alone = self._evaluate(stream, root, document, to, trace)
+        if cut is not None and alone and len(trace) <= FEW:
+            self._remember(stream, body, root, trace, layout, *cut)
+        return layout
+
     def evaluate(self, stream: str, root: etree._Element, document: int, to: Witnesses) -> Layout:
         """Appends the witnesses of one document, whose number is `document`, to a batch's;
         returns their layout.
 
         Raises ExcessiveDocument for one that causes too much work; nothing is appended then.
         """
-        table = self.settle()
-        elements = root.iter()
-        first = list(islice(elements, FEW))
-        structure: Structure | None = None
-        if len(first) < FEW and table.structures.pay:
-            structure = structure_of(stream, first)
-            alike = table.structures.find(structure)
-            if alike is not None:
-                values = [first[place].text or "" for place in alike.texts]
-                numbers: list[int | None] = list(map(self.strings.numbers.get, values))
-                if None in numbers:
-                    numbers = list(map(self.strings.intern, values))
-                if alike.layout.paths:
-                    to.leave(document, alike.layout, numbers)
-                return alike.layout
-        trace: list[int] = []
+        self.settle()
+        return self._evaluate(stream, root, document, to, [])[0]
+
+    def _evaluate(
+        self,
+        stream: str,
+        root: etree._Element,
+        document: int,
+        to: Witnesses,
+        trace: list[int],
+    ) -> tuple[Layout, bool]:
+        """Evaluates a document, and leaves its trace; beside its layout, whether that is of all
+        documents that are built like this one."""
         strings: list[int] = []
-        filtering = self._walk(stream, chain(first, elements), trace, strings)
+        filtering = self._walk(stream, root.iter(), trace, strings)
         layout = self.leave(document, trace, strings, filtering, to)
-        if structure is not None and filtering is None and len(layout.paths) <= MANY_ROWS:
-            table.structures.remember(structure, tuple(trace), table.reads, layout)
-        return layout
+        chosen = filtering is not None and filtering.chosen
+        return layout, not chosen and len(layout.paths) <= MANY_ROWS
+
+    def _remember(
+        self,
+        stream: str,
+        body: object,
+        root: etree._Element,
+        trace: list[int],
+        layout: Layout,
+        structure: Hashable,
+        parts: list[str],
+    ) -> None:
+        """Remembers what documents leave that are built like one that was evaluated."""
+        if isinstance(structure, str):
+            texts = texts_of_tags(structure, parts)
+        else:
+            texts = texts_of_value(body, parts)
+        if texts is None:
+            return
+        attributes = places_of_attributes(root, parts) if min(trace) < 0 else {}
+        asked: list[Asked] = []
+        node, name = -1, ""
+        for path in trace:
+            if path < 0:
+                name = self.attribute_names[~path]
+                continue
+            node += not name
+            some = attributes[node, name] if name else texts[node]
+            name = ""
+            for leaf in self._table.leaves[path]:
+                if leaf.functions is not None:
+                    asked.append((some, leaf.functions))
+        alike = Alike(layout, asked, attributes=bool(attributes))
+        self._table.structures.remember(stream, structure, alike, len(trace))
 
     def settle(self) -> PathTable:
         """The path table, ready for a document."""
@@ -163,7 +223,7 @@ class XPathEvaluator:
     ) -> Filtering | None:
         """Leaves the trace of a document and the strings that are asked for; returns what its
         filters have said, None if nothing but names and the texts of leaves has been read."""
-        table, known = self._table, self.strings.numbers
+        table, numbers = self._table, self.strings.numbers
         transitions, reads = table.transitions, table.reads
         filtering: Filtering | None = None
         of_attributes = 0
@@ -187,9 +247,7 @@ class XPathEvaluator:
             children = len(element)
             if reads[path]:
                 if reads[path] == TEXT and not children:
-                    value = element.text or ""
-                    number = known.get(value)
-                    strings.append(self.strings.intern(value) if number is None else number)
+                    strings.append(numbers[element.text or ""])
                 else:
                     if filtering is None:
                         filtering = Filtering()
@@ -249,6 +307,7 @@ class XPathEvaluator:
         code: int,
     ) -> int:
         """The path of a node that reaches states with filters."""
+        filtering.chosen = True
         choice = self._table.choices[target]
         # Each filter is tested once, and only where a state depends on it.
         held: list[bool | None] = [None] * len(choice.tests)

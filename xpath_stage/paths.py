@@ -130,7 +130,7 @@ class PathTable:
         """To be called when a path may have come to mean something else."""
         self.layouts.clear()
         self._traced = 0
-        self.structures.clear()
+        self.structures.forget()
 
     def downwards(self, numbers: Iterable[int]) -> list[int]:
         """Those of these paths that are still there, each before the paths below it."""

@@ -11,13 +11,29 @@ from collections.abc import Iterable
 __all__ = ["Strings"]
 
 
-class Strings:
-    """A growing and shrinking dictionary of strings; `added` are those since the last `take`."""
+class _Numbers(dict[str, int]):
+    """Strings with their numbers; one that is looked up has a number from then on."""
+
+    __slots__ = ("added", "following")
 
     def __init__(self) -> None:
-        self.numbers: dict[str, int] = {}
+        super().__init__()
         self.added: list[tuple[int, str]] = []
-        self._next = 1
+        self.following = 1
+
+    def __missing__(self, value: str) -> int:
+        number = self[value] = self.following
+        self.following += 1
+        self.added.append((number, value))
+        return number
+
+
+class Strings:
+    """A growing and shrinking dictionary of strings: `numbers` gives a string that it has not a
+    new number."""
+
+    def __init__(self) -> None:
+        self.numbers = _Numbers()
         self._next_unequal = -1
 
     def __len__(self) -> int:
@@ -25,12 +41,7 @@ class Strings:
 
     def intern(self, value: str) -> int:
         """The number of a string, a new one where it has none."""
-        number = self.numbers.get(value)
-        if number is None:
-            number = self.numbers[value] = self._next
-            self._next += 1
-            self.added.append((number, value))
-        return number
+        return self.numbers[value]
 
     def unequal(self) -> int:
         """A number below 0, that no string has: of a value that equals nothing, not itself."""
@@ -39,7 +50,7 @@ class Strings:
 
     def take(self) -> list[tuple[int, str]]:
         """The strings added since the last call, with their numbers."""
-        added, self.added = self.added, []
+        added, self.numbers.added = self.numbers.added, []
         return added
 
     def forget(self, values: Iterable[str]) -> None:

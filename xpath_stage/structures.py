@@ -1,62 +1,82 @@
-"""Structures: documents with the same names in the same places leave the same layout.
+"""Structures: documents that are built alike leave the same layout.
 
-What a walk finds out is a function of a document's structure, unless filters or attributes come
-in; so it is remembered by the names of its elements and the numbers of their children, and the
-next such document is not walked at all: its texts are read where the first one's were.
+What a walk finds out is a function of a document's structure, unless filters come in; so it is
+remembered by what stands for the structure (the markup of a text, the keys of a JSON value), and
+the next such document is neither parsed nor walked: its values are read where the first one's were.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Sequence
+from operator import itemgetter
 
-from lxml import etree
+from xpath_stage.layouts import Layout
+from xpath_stage.parsing.markup import attribute_values
+from xpath_stage.strings import Strings
+from xpath_stage.values import apply
 
-from xpath_stage.layouts import Layout, Trace
-
-__all__ = ["FEW", "Alike", "Structure", "Structures", "structure_of"]
+__all__ = ["FEW", "Alike", "Asked", "StreamStructures", "Structures"]
 
 FEW = 500
 """Documents of so many elements are not compared with others."""
 
 _REMEMBERED = 300_000
-"""So many elements of structures are remembered."""
+"""So many elements of structures are remembered, of all streams."""
+
+_STREAMS = 1_000
+"""So many streams have structures."""
 
 _CREDIT = 1_000
 """So many documents in a row that are like none before show that they rarely are."""
 
-Structure = tuple[str, tuple[object, ...], tuple[int, ...]]
-"""A stream; the names of elements (comments and the like among them) in document order; the
-numbers of their children, none where all are children of the first."""
+Asked = tuple[slice, tuple[str, ...]]
+"""A value that is asked for: the parts of a document that make it, and the functions that are
+applied to it."""
 
 
-@dataclass(frozen=True, slots=True)
 class Alike:
-    """The trace of all documents of a structure: a layout, and the elements whose texts are its
-    strings, as places in document order."""
+    """What all documents of a structure leave: a layout, and strings that are read in their parts,
+    after which come the values of their attributes, if any is `attributes` asked for."""
 
-    layout: Layout
-    texts: tuple[int, ...]
+    __slots__ = ("_asked", "_plain", "attributes", "layout")
+
+    def __init__(self, layout: Layout, asked: Sequence[Asked], *, attributes: bool) -> None:
+        self.layout = layout
+        self.attributes = attributes
+        self._asked = asked
+        self._plain: Callable[[Sequence[str]], Sequence[str]] | None = None
+        places = [
+            parts.start
+            for parts, functions in asked
+            if parts.stop - parts.start == 1 and not functions
+        ]
+        if len(places) == len(asked) > 1:
+            self._plain = itemgetter(*places)
+
+    def numbers(self, parts: list[str], strings: Strings) -> list[int]:
+        """The numbers of a document's strings."""
+        if self.attributes:
+            parts += attribute_values(parts)
+        if self._plain is not None:
+            return list(map(strings.numbers.__getitem__, self._plain(parts)))
+        numbers: list[int] = []
+        for some, functions in self._asked:
+            value = apply(functions, "".join(parts[some]))
+            numbers.append(strings.unequal() if value is None else strings.numbers[value])
+        return numbers
 
 
-def structure_of(stream: str, elements: Sequence[etree._Element]) -> Structure:
-    """The structure of a document, in document order."""
-    names = tuple([element.tag for element in elements])
-    if elements and len(elements[0]) == len(elements) - 1:
-        # All others are the first one's children.
-        return stream, names, ()
-    return stream, names, tuple(map(len, elements))
+class StreamStructures(dict[Hashable, Alike]):
+    """What is known of the structures of one stream's documents; None stands for one of which
+    nothing can be known.
 
-
-class Structures:
-    """What is known of structures, as long as paths mean what they do.
-
-    Where documents are rarely alike they are not compared for a while: `pay` says whether to.
+    Where they are rarely alike they are not compared for a while: `pay` says whether to.
     """
 
+    __slots__ = ("_credit",)
+
     def __init__(self) -> None:
-        self._known: dict[Structure, Alike] = {}
-        self._elements = 0
+        super().__init__()
         self._credit = _CREDIT
 
     @property
@@ -69,29 +89,38 @@ class Structures:
             self._credit = _CREDIT // 10
         return False
 
-    def find(self, structure: Structure) -> Alike | None:
-        """The trace of the documents of a structure, if it is known."""
-        alike = self._known.get(structure)
-        if alike is None:
-            self._credit -= 1
-        elif self._credit < _CREDIT:
+    def found(self) -> None:
+        """To be called when a document was looked up and its structure is known."""
+        if self._credit < _CREDIT:
             self._credit += 1
-        return alike
 
-    def remember(
-        self, structure: Structure, trace: Trace, reads: Sequence[int], layout: Layout
-    ) -> None:
-        """Remembers what a document has left, whose trace is that of its elements alone; `reads`
-        says of which paths the texts were read."""
-        _, names, _ = structure
-        elements = [place for place, name in enumerate(names) if isinstance(name, str)]
-        texts = (place for place, path in zip(elements, trace, strict=True) if reads[path])
-        if self._elements > _REMEMBERED:
+    def missed(self) -> None:
+        """To be called when it is not."""
+        self._credit -= 1
+
+
+class Structures(dict[str, StreamStructures]):
+    """What is known of structures, by stream, as long as paths mean what they do."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._elements = 0
+
+    def __missing__(self, stream: str) -> StreamStructures:
+        if len(self) > _STREAMS:
             self.clear()
-        self._known[structure] = Alike(layout, tuple(texts))
-        self._elements += len(names)
+        of = self[stream] = StreamStructures()
+        return of
 
-    def clear(self) -> None:
+    def remember(self, stream: str, structure: Hashable, alike: Alike, elements: int) -> None:
+        """Remembers what a document of so many elements leaves."""
+        if self._elements > _REMEMBERED:
+            self.forget()
+        self[stream][structure] = alike
+        self._elements += elements
+
+    def forget(self) -> None:
         """Forgets all: a path may mean something else now."""
-        self._known.clear()
+        for of in self.values():
+            of.clear()
         self._elements = 0

@@ -13,7 +13,6 @@ from __future__ import annotations
 import gc
 import json
 import os
-import resource
 import sys
 import tempfile
 import time
@@ -29,8 +28,8 @@ Timed = tuple[float, int, float | None]
 
 def spent() -> float:
     """The processor's time so far, of this process, its threads and the children that ended."""
-    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.process_time() + ended.ru_utime + ended.ru_stime
+    times = os.times()
+    return time.process_time() + times.children_user + times.children_system
 
 
 def timed(run: Callable[[], int]) -> Timed:

@@ -23,7 +23,7 @@ from xscl.documents.bodies import LARGE, Body, pieces_of, size_of
 from xscl.documents.document import Document, is_streamed
 from xscl.errors import DocumentError
 
-__all__ = ["Nodes", "Trees", "in_pieces", "nodes_of", "parsed"]
+__all__ = ["Nodes", "Trees", "content_of", "in_pieces", "nodes_of", "parsed"]
 
 _SHARE = 64 * 1024 * 1024
 """Bytes of trees where memory has no bound."""
@@ -206,14 +206,16 @@ def parsed(document: Document) -> etree._Element:
 
 
 def _whole(document: Document) -> Nodes:
-    values = tuple(json_values(_value(document.body))) if document.json else None
+    values = tuple(json_values(content_of(document))) if document.json else None
     return Nodes.of(_root(document), values)
 
 
-def _value(body: object) -> object:
+def content_of(document: Document) -> object:
+    """The text or bytes of an XML document, the value of a JSON one; raises MalformedDocument."""
+    body = document.body
     if isinstance(body, Body):
         body = body.read()
-    if not isinstance(body, bytes):
+    if not document.json or not isinstance(body, bytes):
         return body
     try:
         return json.loads(body)
@@ -222,8 +224,8 @@ def _value(body: object) -> object:
 
 
 def _root(document: Document) -> etree._Element:
+    content = content_of(document)
     if document.json:
-        return json_tree(_value(document.body))
-    body = document.body
-    assert isinstance(body, str | bytes | Body)
-    return parse(body.read() if isinstance(body, Body) else body)
+        return json_tree(content)
+    assert isinstance(content, str | bytes)
+    return parse(content)

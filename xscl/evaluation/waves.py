@@ -14,8 +14,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from itertools import chain
 
-from lxml import etree
-
 from join_stage import Batch, ChannelTuple, Wanted
 from xpath_stage import (
     Accept,
@@ -32,7 +30,7 @@ from xscl.documents.composites import Composite, DerivedStream, OperatorRow
 from xscl.documents.document import Document, as_held, from_file, is_streamed
 from xscl.documents.intake import Arrivals, Intake
 from xscl.documents.retention import DocumentShape
-from xscl.documents.trees import in_pieces, parsed
+from xscl.documents.trees import content_of, in_pieces, parsed
 from xscl.errors import DocumentError
 from xscl.evaluation.grouping import Grouping
 from xscl.evaluation.match_groups import MatchGroups
@@ -249,15 +247,17 @@ class Evaluation:
         document = arrivals.document(envelope)
         if arrivals.count_if_refused(document):
             return
-        document = from_file(document, intake.bodies)
-        root = _tree(document)
-        shape = None
-        if self._queries.graph.read[document.stream]:
-            document = as_held(document, intake.bodies, intake.trees)
-            shape = self._evaluate(document, root, witnesses)
-        elif root is None:
-            self._evaluate(document, root, witnesses)
-        arrivals.add(document, shape)
+        document = held = from_file(document, intake.bodies)
+        read = self._queries.graph.read[document.stream]
+        if read:
+            try:
+                held = as_held(document, intake.bodies, intake.trees)
+            except DocumentError:
+                # What a parser says of it says more.
+                parsed(document)
+                raise
+        shape = self._evaluate(document, witnesses)
+        arrivals.add(held, shape if read else None)
 
     def _admit(self, arrivals: Arrivals, witnesses: Witnesses) -> Wave:
         """The first wave: takes in a batch that was read."""
@@ -302,7 +302,7 @@ class Evaluation:
         wave = Wave()
         for document in documents:
             try:
-                shape = self._evaluate(document, _tree(document), wave.witnesses)
+                shape = self._evaluate(document, wave.witnesses)
             except DocumentError as error:
                 self._on_error(error)
                 continue
@@ -314,18 +314,20 @@ class Evaluation:
         self._intake.skipped.malformed += 1
         self._on_error(error)
 
-    def _evaluate(
-        self, document: Document, root: etree._Element | None, witnesses: Witnesses
-    ) -> DocumentShape:
-        """Stage 1; a document that causes too much work is as if it had never come."""
+    def _evaluate(self, document: Document, witnesses: Witnesses) -> DocumentShape:
+        """Stage 1; a document that causes too much work is as if it had never come, and one that
+        cannot be read, too."""
+        stream, number = document.stream, document.number
         try:
-            if root is None:
+            if is_streamed(document):
                 source, times = in_pieces(document)
                 layout = evaluate_parser_events(
-                    self._xpath, document.stream, source, document.number, witnesses, times=times
+                    self._xpath, stream, source, number, witnesses, times=times
                 )
             else:
-                layout = self._xpath.evaluate(document.stream, root, document.number, witnesses)
+                layout = self._xpath.evaluate_body(
+                    stream, content_of(document), number, witnesses, json=document.json
+                )
         except (ExcessiveDocument, MalformedDocument) as error:
             raise DocumentError(str(error), stream=document.source, document=document.id) from error
         return document.stream, layout.kinds
@@ -493,18 +495,12 @@ class Evaluation:
         number = self._intake.next_number
         result = Document(number, stream, match.id, time, match.result, match.json)
         document = as_held(result, self._intake.bodies, self._intake.trees)
+        if self._intake.count_if_duplicate(document):
+            return
         try:
-            root = _tree(document)
-            if self._intake.count_if_duplicate(document):
-                return
-            shape = self._evaluate(document, root, wave.witnesses)
+            shape = self._evaluate(document, wave.witnesses)
         except DocumentError as error:
             self._refuse(error)
             return
         self._intake.admit_result(document, shape)
         wave.documents.append(document)
-
-
-def _tree(document: Document) -> etree._Element | None:
-    """A document's root element; None of a large one, which is read as it is evaluated."""
-    return None if is_streamed(document) else parsed(document)

@@ -1,0 +1,119 @@
+"""A JSON value, cut into its shape and the texts of its scalars, without a tree.
+
+The shape is what the keys and brackets say; with it the tree that `json_documents` would make of a
+value is known but for its texts.  A value of which that is not so, or which that tree might not
+hold (a character that XML has not, a number beyond all doubles), is left to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from math import isfinite
+
+from xpath_stage.parsing.json_documents import number_text
+from xpath_stage.parsing.markup import LONGEST
+
+__all__ = ["cut_value", "texts_of_value"]
+
+_MOST = 500
+"""Of more scalars, a value is not cut."""
+
+_PLAIN = bytes({*range(0x20, 0x100), *b"\t\n\r"})
+"""The bytes of UTF-8 that a text of a tree may have."""
+
+_SCALAR, _OBJECT, _ARRAY, _END = object(), object(), object(), object()
+
+
+class _NotCut(ValueError):
+    pass
+
+
+def cut_value(value: object) -> tuple[Hashable, list[str]] | None:
+    """The shape of a value, to be compared with that of others, and the texts of its scalars in
+    order; after these comes an empty one.  None for a value that must become a tree.
+
+    >>> cut_value({"title": "x", "link": "y"})
+    (('title', 'link'), ['x', 'y', ''])
+    """
+    if type(value) is dict and {*map(type, value.values())} == {str} and len(value) < _MOST:
+        # Of a flat object of texts the keys say all.
+        shape, texts = [*value], [*value.values()]
+    else:
+        shape, texts = [], []
+        try:
+            _cut(value, shape, texts)
+        except (ValueError, RecursionError):
+            return None
+    text = "".join(texts)
+    if len(text) > LONGEST or "\ufffe" in text or "\uffff" in text:
+        return None
+    try:
+        if text.encode().translate(None, _PLAIN):
+            return None
+    except UnicodeEncodeError:
+        return None
+    texts.append("")
+    return tuple(shape), texts
+
+
+def texts_of_value(value: object, texts: list[str]) -> list[slice]:
+    """Which of its texts are those of each element of the tree of a value, in document order."""
+    found: list[slice] = []
+    _find(value, 0, found)
+    last = slice(len(texts) - 1, len(texts))
+    return [last if one.start == one.stop else one for one in found]
+
+
+def _cut(value: object, shape: list[object], texts: list[str]) -> None:
+    kind = type(value)
+    if isinstance(value, dict) and kind is dict:
+        shape.append(_OBJECT)
+        for key, member in value.items():
+            shape.append(key)
+            if type(member) is str:
+                shape.append(_SCALAR)
+                texts.append(member)
+            else:
+                _cut(member, shape, texts)
+        shape.append(_END)
+    elif isinstance(value, list) and kind is list:
+        shape.append(_ARRAY)
+        for member in value:
+            _cut(member, shape, texts)
+        shape.append(_END)
+    else:
+        shape.append(_SCALAR)
+        texts.append(_text(value))
+    if len(texts) > _MOST:
+        raise _NotCut
+
+
+def _text(value: object) -> str:
+    kind = type(value)
+    if isinstance(value, str) and kind is str:
+        return value
+    if value is None:
+        return ""
+    if kind is bool:
+        return "true" if value else "false"
+    if kind is int:
+        return str(value)
+    if isinstance(value, float) and kind is float and isfinite(value):
+        return number_text(value)
+    raise _NotCut
+
+
+def _find(value: object, at: int, found: list[slice]) -> int:
+    place, begin = len(found), at
+    found.append(slice(at, at))
+    if isinstance(value, Mapping):
+        for member in value.values():
+            for one in member if isinstance(member, list) else (member,):
+                at = _find(one, at, found)
+    elif isinstance(value, list):
+        for one in value:
+            at = _find(one, at, found)
+    else:
+        at += 1
+    found[place] = slice(begin, at)
+    return at

@@ -1,0 +1,135 @@
+"""The text of an XML document, cut into its markup and its texts, without a parser.
+
+A document's structure, and that it is well-formed, is a function of its markup: what a parser has
+found out about one document holds of all that have the same tags in the same order, and plain
+text, other values of attributes perhaps, between.  So a text is cut at its `<` and `>`.  Whatever
+makes that wrong (comments, CDATA, a `>` in a text, entities but the five, characters that XML has
+not) is seen from what is neither plain text nor a tag, and such a document is left to the parser.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from lxml import etree
+
+__all__ = ["LONGEST", "attribute_values", "cut_text", "places_of_attributes", "texts_of_tags"]
+
+LONGEST = 100_000
+"""Longer documents are parsed: what is gained is little beside them."""
+
+_PLAIN = bytes({*range(0x20, 0x100), *b"\t\n"}.difference(b"<>&"))
+"""The bytes of UTF-8 that are a text in XML as they are."""
+
+_ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
+"""In the order in which they may be replaced one after another."""
+
+_VALUE = re.compile('(xmlns(?::[^\\s=":]*)?="[^"]*")|="([^"\0]*)"')
+"""An attribute's value; a namespace's name belongs to the markup."""
+
+_TAG = re.compile(
+    r"/?[^\s\"'=/!?]+(?:\s+(?:xmlns(?::[^\s\"'=/]+)?=\"[^\"']*\"|(?!xml)[^\s\"'=/]+)=\"\")*\s*/?"
+)
+"""A tag, without its brackets and values, in which each value is where it seems to be.  Of names
+with `xml` a parser may know more."""
+
+
+def cut_text(document: str | bytes) -> tuple[str, list[str]] | None:
+    """The markup of a document, to be compared with that of others, and the parts of which it
+    consists: from the second on every other one is a tag, the others are texts; the last is empty.
+
+    None for a document that must be parsed; what is no document may be cut all the same.
+
+    >>> cut_text('<a k="1">x &amp; y</a>')
+    ('a k=""\\x00/a', ['', 'a k="1"', 'x & y', '/a', ''])
+    """
+    if len(document) > LONGEST:
+        return None
+    try:
+        if isinstance(document, str):
+            encoded = document.encode()
+        elif document.startswith(b"<?"):
+            # It may declare another encoding than UTF-8.
+            return None
+        else:
+            encoded, document = document, document.decode()
+    except ValueError:
+        return None
+    parts = document.replace(">", "<").split("<")
+    special = encoded.translate(None, _PLAIN)
+    brackets = b"<>" * (len(parts) // 2)
+    if special != brackets:
+        references = sum(map(document.count, _ENTITIES))
+        if special.count(b"&") != references or special.replace(b"&", b"") != brackets:
+            return None
+        parts[::2] = map(_without_entities, parts[::2])
+    tags = parts[1::2]
+    declaration = ""
+    if document.startswith("<?"):
+        declaration = tags.pop(0) + "\0"
+        parts[-1] += parts[2]
+    if parts[0] or parts[-1].strip(" \t\n") or "\ufffe" in document or "\uffff" in document:
+        return None
+    parts[-1] = ""
+    markup = "\0".join(tags)
+    if "=" in markup:
+        markup = _VALUE.sub(r'\1=""', markup)
+    return declaration + markup, parts
+
+
+def texts_of_tags(markup: str, parts: Sequence[str]) -> list[slice] | None:
+    """Which of its parts are the texts of each element of a document, in document order.
+
+    None unless all documents of its markup are built like this one, which a parser has read.
+    """
+    tags = markup.split("\0")
+    if not all(map(_TAG.fullmatch, tags[tags[0].startswith("?") :])):
+        return None
+    texts: list[slice] = []
+    opened: list[int] = []
+    for place in range(1, len(parts), 2):
+        tag = parts[place]
+        if tag.startswith("?"):
+            continue
+        if tag.startswith("/"):
+            number = opened.pop()
+            texts[number] = slice(texts[number].start, place, 2)
+        elif tag.endswith("/"):
+            texts.append(slice(len(parts) - 1, len(parts)))
+        else:
+            opened.append(len(texts))
+            texts.append(slice(place + 1, None))
+    return texts
+
+
+def attribute_values(parts: Sequence[str]) -> list[str]:
+    """The values of all attributes, in order; those of namespaces are empty."""
+    tags = "\0".join(parts[1::2]).replace("\n", " ").replace("\t", " ")
+    return [_without_entities(value) for _, value in _VALUE.findall(tags)]
+
+
+def places_of_attributes(
+    root: etree._Element, parts: Sequence[str]
+) -> dict[tuple[int, str], slice]:
+    """Where the values of attributes are, if `attribute_values` follow the parts of the document
+    of a root: by the number of the element in document order and the attribute's name."""
+    places: dict[tuple[int, str], slice] = {}
+    elements = enumerate(root.iter("*"))
+    number = len(parts)
+    for tag in parts[1::2]:
+        values = list(enumerate(_VALUE.findall(tag), number))
+        number += len(values)
+        if not tag.startswith(("/", "?")):
+            node, element = next(elements)
+            own = [place for place, (namespace, _) in values if not namespace]
+            for name, place in zip(element.keys(), own, strict=True):
+                places[node, str(name)] = slice(place, place + 1)
+    return places
+
+
+def _without_entities(text: str) -> str:
+    if "&" in text:
+        for reference, character in _ENTITIES.items():
+            text = text.replace(reference, character)
+    return text
