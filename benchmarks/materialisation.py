@@ -47,7 +47,10 @@ def costs(schema: Schema, scale: Scale) -> Costs:
     relations.load([earlier])
     relations.merge()
     relations.load([current])
-    views = {name: best(partial(materialise, relations, name), scale.rounds) for name in STEPS}
+    views = {
+        name: best(partial(materialise, relations, name), scale.rounds, scale.limit)
+        for name in STEPS
+    }
     expected = counted(schema, joins, [earlier, current])
     templates = 0
     taken: list[float | None] = []
@@ -57,7 +60,7 @@ def costs(schema: Schema, scale: Scale) -> Costs:
         results = within(scale.patience, relations.database, queries.evaluate)
         if results is not None:
             agree(way, results, expected)
-        taken.append(None if results is None else best(queries.evaluate, scale.rounds))
+        taken.append(None if results is None else best(queries.evaluate, scale.rounds, scale.limit))
     plain, over_views = taken
     return Costs(templates, plain, over_views, views)
 
@@ -75,7 +78,7 @@ def report(name: str, title: str, measured: Costs, scale: Scale) -> Report:
     return Report(
         name,
         title,
-        f"{scale.many:,} queries, {measured.templates} templates.",
+        f"{scale.many:,} queries, {measured.templates} templates. {scale.limits}",
         (
             Table(
                 ("part", "time"),

@@ -8,24 +8,34 @@ from pathlib import Path
 from benchmarks import plots
 from benchmarks.record import Record
 from benchmarks.report import image_name, markdown, number, statements_table
+from benchmarks.reports import FIRST
 
 __all__ = ["write"]
 
 INTRODUCTION = """# Benchmarks
 
-The figures of section 6.6 of the thesis, and more. Each section names the command, the commit and
-the day of its measurement; verdicts of `make bench-quick` say "at reduced size". Measured on
+First what a user may want to know: what one core does and what ten times as much costs, what the
+things take that users do, and which other engines are faster at what. Then the figures of section
+6.6 of the thesis, and more. Each section names the command, the commit and the day of its
+measurement: that command measures it again, `python -m benchmarks NAME` one section alone. Where it
+says reduced size, the figures are of fewer items and queries than the full size has. Measured on
 
 {machines}
 
-A load above the number of cores means that the machine did other work at the same time.
+A load above the number of cores means that the machine did other work at the same time. The *floor*
+is reading the same documents and no more: `lxml.etree.fromstring` (`json.loads` for JSON).
+"""
 
-The *floor* is `lxml.etree.fromstring` alone over the same documents. Baselines share no code with
-the engine: *Sequential* evaluates one SQL query for each XSCL query, *MMQJP* one for each template
-(Algorithm 1), *with views* after materialising R_vj, R_L and R_R (section 6.6.2). They run in
-DuckDB unless the column says SQLite, over witness relations that are loaded beforehand and not
-timed. Each run compares the matches of all ways, as far as each gets within its limit, and stops at
-a difference. A number after `~` is scaled up from a sample; — was not measured or took too long.
+THESIS = """## The thesis' figures
+
+Baselines share no code with the engine: *Sequential* evaluates one SQL query for each XSCL query,
+*MMQJP* one for each template (Algorithm 1), *with views* after materialising R_vj, R_L and R_R
+(section 6.6.2). They run in DuckDB unless the column says SQLite, over witness relations that are
+loaded beforehand and not timed. Each run compares the matches of all ways, as far as each gets
+within its limit, and stops at a difference. A number after `~` is scaled up from a sample; — was
+not measured or took too long.
+
+### Statements of the thesis, and goals
 """
 
 
@@ -34,9 +44,9 @@ def write(records: Sequence[Record], docs: Path) -> None:
     reports = [record.report for record in records]
     statements = [(s, record.reduced) for record in records for s in record.report.statements]
     parts = [INTRODUCTION.format(machines=_machines(records))]
-    parts.append("## Statements of the thesis, and goals\n")
-    parts.append(statements_table(statements) + "\n")
-    parts += [markdown(record.report, measured(record)) for record in records]
+    sections = {record.report.name: markdown(record.report, measured(record)) for record in records}
+    parts += [sections.pop(name) for name in FIRST if name in sections]
+    parts += [THESIS, statements_table(statements) + "\n", *sections.values()]
     for report in reports:
         for place, plot in enumerate(report.plots):
             plots.write(plot, docs / image_name(report, place))

@@ -41,6 +41,16 @@ class Scale:
         """Whether it says anything of 100,000 queries, as the thesis' "many" are."""
         return self.many >= 100_000
 
+    @property
+    def limits(self) -> str:
+        """For the text of a figure: what bounds its time."""
+        row = 5 * self.limit + 4 * self.patience
+        return (
+            f"Sequential is sampled for {self.limit:g} s, MMQJP is given up after "
+            f"{self.patience:g} s, and nothing is run again when its runs have taken "
+            f"{self.limit:g} s: a row takes at most some {max(1, row / 60):.0f} minutes."
+        )
+
     def reduces(self, report: Report) -> bool:
         """Whether a report is of less than the full size."""
         return not (self.full or report.any_scale)

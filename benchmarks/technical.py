@@ -148,7 +148,7 @@ def _mmqjp(
     results = within(scale.patience, relations.database, run)
     if results is None:
         return None, None, len(queries)
-    return best(run, scale.rounds), results, len(queries)
+    return best(run, scale.rounds, scale.limit), results, len(queries)
 
 
 def _engine(

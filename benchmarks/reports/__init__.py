@@ -1,7 +1,7 @@
 """A module for each figure, in the order of the page; each has `run`, which measures it.
 
 >>> from benchmarks.reports import NAMES
->>> NAMES[0]
+>>> NAMES[1]
 'user_table'
 """
 
@@ -12,8 +12,10 @@ from importlib import import_module
 from benchmarks.report import Report
 from benchmarks.scale import Scale
 
+FIRST = ("growth", "user_table", "peers", "feed_readers")
+"""What the page begins with, for users."""
 NAMES = (
-    "user_table",
+    *FIRST,
     "table_6_3",
     "figure_6_08",
     "figure_6_09",
@@ -24,13 +26,17 @@ NAMES = (
     "figure_6_14",
     "figure_6_15",
     "figure_6_16",
-    "feed_rates",
     "stage_one_items",
     "stage_one_patterns",
     "personalised",
     "adversarial",
     "durability",
 )
+
+LARGE = {"peers", "feed_readers"}
+"""Those that install much, and are measured at reduced size only when they are named."""
+BY_DEFAULT = {True: NAMES, False: tuple(name for name in NAMES if name not in LARGE)}
+"""What is measured where no name is given, at full size or not."""
 
 
 def run(name: str, scale: Scale) -> Report:

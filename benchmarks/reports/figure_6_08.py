@@ -20,7 +20,8 @@ def run(scale: Scale) -> Report:
         "Figure 6.8: two levels, number of queries",
         "Documents of 6 leaves, Zipf 0.8. `~`: Sequential's time is that of a sample of its SQL "
         "queries, scaled up. *Planning* is the share of the time that DuckDB takes to plan "
-        "Sequential's queries; SQLite plans them in microseconds.",
+        "Sequential's queries; SQLite plans them in microseconds. "
+        f"{scale.limits}",
         (table("queries", pairs),),
         (plot("queries", pairs, log_x=True),),
         (

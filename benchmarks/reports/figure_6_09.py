@@ -20,7 +20,7 @@ def run(scale: Scale) -> Report:
     return Report(
         "figure_6_09",
         "Figure 6.9: two levels, number of leaves",
-        f"{DEFAULTS:,} queries, Zipf 0.8.",
+        f"{DEFAULTS:,} queries, Zipf 0.8. {scale.limits}",
         (table("leaves", pairs),),
         (plot("leaves", pairs),),
         tuple(

@@ -22,7 +22,7 @@ def run(scale: Scale) -> Report:
     return Report(
         "figure_6_10",
         "Figure 6.10: two levels, Zipfian parameter",
-        f"Documents of 6 leaves, {DEFAULTS:,} queries.",
+        f"Documents of 6 leaves, {DEFAULTS:,} queries. {scale.limits}",
         (table("Zipf", pairs),),
         (plot("Zipfian parameter", pairs),),
         (

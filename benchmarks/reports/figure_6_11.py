@@ -21,7 +21,7 @@ def run(scale: Scale) -> Report:
     return Report(
         "figure_6_11",
         "Figure 6.11: three levels, number of queries",
-        "Documents of 16 leaves under 4 nodes, K = 4, Zipf 0.8.",
+        f"Documents of 16 leaves under 4 nodes, K = 4, Zipf 0.8. {scale.limits}",
         (table("queries", pairs),),
         (plot("queries", pairs, log_x=True),),
         (

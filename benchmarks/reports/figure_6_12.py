@@ -24,7 +24,7 @@ def run(scale: Scale) -> Report:
     return Report(
         "figure_6_12",
         "Figure 6.12: three levels, greatest number of value joins",
-        f"{DEFAULTS:,} queries, Zipf 0.8.",
+        f"{DEFAULTS:,} queries, Zipf 0.8. {scale.limits}",
         (table("K", pairs),),
         (plot("K", pairs),),
         (

@@ -22,7 +22,7 @@ def run(scale: Scale) -> Report:
     return Report(
         "figure_6_13",
         "Figure 6.13: three levels, Zipfian parameter",
-        f"K = 4, {DEFAULTS:,} queries.",
+        f"K = 4, {DEFAULTS:,} queries. {scale.limits}",
         (table("Zipf", pairs),),
         (plot("Zipfian parameter", pairs),),
         (

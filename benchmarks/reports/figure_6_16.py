@@ -76,7 +76,8 @@ def run(scale: Scale) -> Report:
         "second table has how many items it met by then. The beginning of the stream, when little "
         "is held, flatters whatever is slow. Sequential's figures are for the second batch, from a "
         "sample of its SQL queries. The baselines are timed for the join alone, XSCL from XML text "
-        "to the number of matches.",
+        "to the number of matches. MMQJP's batch is given up after "
+        f"{scale.patience:g} s.",
         (
             Table(("queries", "distinct", *WAYS), tuple(speeds)),
             Table(("queries", *(f"items met: {way}" for way in WAYS)), tuple(items)),

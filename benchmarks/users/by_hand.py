@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import json
 import re
+import resource
 import sqlite3
 import subprocess
 import sys
@@ -167,7 +168,5 @@ def python(code: str) -> Run:
 
 
 def _children() -> float:
-    import os
-
-    times = os.times()
-    return times.children_user + times.children_system
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return ended.ru_utime + ended.ru_stime

@@ -13,6 +13,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import resource
 import sys
 import tempfile
 import time
@@ -28,8 +29,8 @@ Timed = tuple[float, int, float | None]
 
 def spent() -> float:
     """The processor's time so far, of this process, its threads and the children that ended."""
-    times = os.times()
-    return time.process_time() + times.children_user + times.children_system
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + ended.ru_utime + ended.ru_stime
 
 
 def timed(run: Callable[[], int]) -> Timed:

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from benchmarks import reports
+from benchmarks import guard, reports
 from benchmarks.baselines.mmqjp import MMQJP
 from benchmarks.baselines.sequential import Sequential
 from benchmarks.baselines.view_cache import ViewCache
 from benchmarks.record import Record, read, write
 from benchmarks.report import Bars, Plot, Report, Statement, Table, markdown, statements_table
+from benchmarks.reports import growth
 from benchmarks.scale import FULL, QUICK, Scale
 from benchmarks.users import by_hand, inputs, turns, worker
 from datasets import ITEM, feed_stream, query_text, random_joins
@@ -35,7 +36,6 @@ QUICKEST = (
     "figure_6_11",
     "figure_6_15",
     "figure_6_16",
-    "feed_rates",
     "stage_one_items",
     "personalised",
     "adversarial",
@@ -104,13 +104,28 @@ def test_a_way_that_finds_something_else_stops_the_run(
         reports.run(name, TINY)
 
 
-def test_a_run_that_is_cut_short_says_so() -> None:
-    report = reports.run("feed_rates", replace(TINY, limit=0))
-    table = report.tables[0]
-    items = [row[table.columns.index("items")] for row in table.rows]
-    batch = [row[table.columns.index("batch")] for row in table.rows]
-    assert {n for n, size in zip(items, batch, strict=True) if size == 1} == {"1 of 40"}
-    assert "begins no batch after 0 s" in report.text
+def test_a_run_that_is_cut_short_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(growth, "BATCH", 10)
+    report = growth.run(replace(TINY, limit=0))
+    table = report.tables[-1]
+    assert {row[table.columns.index("items met")] for row in table.rows} == {"10 of 40"}
+    assert "No batch begins when 0 s have gone" in report.text
+
+
+def test_the_guard_sees_a_row_that_became_slow(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    columns = ("what a user does", "times by hand")
+    rows = (("load", 2.0), ("batches", 4.1), ("new", 9.0), ("not by hand", None))
+    table = replace(SOME, tables=(Table(columns, rows),))
+    monkeypatch.setattr(guard, "RECORD", tmp_path / "guard.json")
+    guard.RECORD.write_text('{"load": 1.5, "batches": 2, "gone": 1}')
+    assert not guard.check(table)
+    assert capsys.readouterr().out.splitlines() == [
+        "guard: batches: 4.1 times by hand; recorded are 2, at most 2 times that is allowed: "
+        "EXCEEDED",
+        "guard: 1 of 2 rows kept",
+    ]
 
 
 def test_a_limit_of_ones_own_is_part_of_the_command() -> None:

@@ -64,14 +64,17 @@ class Grouping:
     def _queries_of(self, channel: Channel) -> ChannelQueries:
         queries = self._of_channels.get(channel)
         if queries is None:
+            parts = [part for part in channel.parts if part.sole]
+            # Queries that are alike are one array, wherever they are.
+            alike = {id(some): len(some) for part in parts for some in part.sole}
             queries = self._of_channels[channel] = ChannelQueries(
                 [
                     (
                         self._stages.readers(chain.from_iterable(part.sole)),
                         [cast(tuple[int, ...], head) for head in part.heads],
                     )
-                    for part in channel.parts
-                    if part.sole
-                ]
+                    for part in parts
+                ],
+                sum(alike.values()),
             )
         return queries

@@ -8,15 +8,16 @@ common with a new one are a range until then.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from typing import overload
 
 from xscl.counts import counted
 from xscl.documents.composites import OperatorRow
 from xscl.documents.document import Document
+from xscl.evaluation.query_names import QueryNames
 from xscl.matches.match import Match
 from xscl.notebook import MOST_ROWS, short, table
 from xscl.queries.stage_registration import Reader
@@ -26,16 +27,25 @@ __all__ = ["ChannelQueries", "GroupRange", "MatchGroup", "MatchGroups"]
 
 AttributeName = Callable[[int], str | None]
 
+Parts = Sequence[tuple[Sequence[Reader], Sequence[tuple[int, ...]]]]
+
 
 class ChannelQueries:
     """The queries of a channel, and the nodes of their matches: for each part of it the readers of
-    queries, and the heads for each of which each query has a match."""
+    queries, and the heads for each of which each query has a match.
 
-    def __init__(self, parts: Sequence[tuple[Sequence[Reader], Sequence[tuple[int, ...]]]]) -> None:
+    `size` is the number of queries; `names` are theirs, and `count` is the number of their matches
+    for each pair of documents.
+    """
+
+    def __init__(self, parts: Parts, size: int) -> None:
         self._parts = parts
+        self._size = size
+        self.names = QueryNames(partial(_owners, parts, ()), size)
+        self.count = sum([len(readers) * len(heads) for readers, heads in parts])
 
     def __bool__(self) -> bool:
-        return any(readers for readers, _ in self._parts)
+        return self._size > 0
 
     @cached_property
     def called(self) -> bool:
@@ -47,22 +57,9 @@ class ChannelQueries:
                     return True
         return False
 
-    @cached_property
-    def subscriptions(self) -> tuple[Subscription, ...]:
-        """The queries, each once, in order of subscription."""
-        found = {reader.owner: None for readers, _ in self._parts for reader in readers}
-        owners = [owner for owner in found if isinstance(owner, Subscription)]
-        return tuple(sorted(owners, key=lambda owner: owner.order))
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        """The queries' names, in order of subscription."""
-        return tuple([subscription.name for subscription in self.subscriptions])
-
-    @cached_property
-    def count(self) -> int:
-        """The number of their matches for each pair of documents."""
-        return sum(len(readers) * len(heads) for readers, heads in self._parts)
+    def names_with(self, more: Sequence[tuple[Subscription, OperatorRow]]) -> QueryNames:
+        """The names of its queries, and of those that have more matches."""
+        return QueryNames(partial(_owners, self._parts, more)) if more else self.names
 
     def rows(self, documents: tuple[int, ...]) -> Iterator[tuple[Subscription, OperatorRow]]:
         """The matches of one pair of documents."""
@@ -73,18 +70,26 @@ class ChannelQueries:
                     yield reader.owner, reader.reading.read((*documents, *head), {})
 
 
-NOBODY = ChannelQueries(())
+def _owners(
+    parts: Parts, more: Sequence[tuple[Subscription, OperatorRow]]
+) -> Iterable[Subscription]:
+    """The queries of a channel's parts, and those that have more matches, each once."""
+    found = {reader.owner for readers, _ in parts for reader in readers}
+    return {*(one for one in found if isinstance(one, Subscription)), *(one for one, _ in more)}
+
+
+NOBODY = ChannelQueries((), 0)
 
 
 class MatchGroup:
     """One tuple of documents with all the queries that it satisfies.
 
     `documents` are the ids, in block order; `queries` the names, in order of subscription, one
-    tuple for all groups that have the same; `count` is the number of matches, and `matches()` are
-    these.  A group holds its documents.
+    sequence for all groups of a channel, which does not change; `count` is the number of matches,
+    and `matches()` are these.  A group holds its documents.
     """
 
-    __slots__ = ("_attribute_name", "_documents", "_more", "_shared")
+    __slots__ = ("_attribute_name", "_documents", "_more", "_queries", "_shared")
 
     def __init__(
         self,
@@ -97,6 +102,7 @@ class MatchGroup:
         self._shared = queries
         self._more = more
         self._attribute_name = attribute_name
+        self._queries = queries.names_with(more)
 
     def __repr__(self) -> str:
         matches, queries = counted(self.count, "match"), counted(len(self.queries), "query")
@@ -112,12 +118,9 @@ class MatchGroup:
         return tuple(document.id for document in self._documents)
 
     @property
-    def queries(self) -> tuple[str, ...]:
+    def queries(self) -> Sequence[str]:
         """The names of the queries that the documents satisfy, in order of subscription."""
-        if not self._more:
-            return self._shared.names
-        found = {*self._shared.subscriptions, *(owner for owner, _ in self._more)}
-        return tuple([owner.name for owner in sorted(found, key=lambda owner: owner.order)])
+        return self._queries
 
     @property
     def count(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import Counter
 from functools import cache
 from types import SimpleNamespace
@@ -51,6 +52,7 @@ def test_groups_have_the_matches_of_a_stream(window: str, batch: int, in_process
     for group in groups:
         matches = group.matches()
         assert {match.query for match in matches} == set(group.queries)
+        assert len(group.queries) == len(tuple(group.queries))
         assert {match.documents for match in matches} == {group.documents}
     # All that the same documents satisfy is in one group.
     assert len({group.documents for group in groups}) == len(groups)
@@ -129,7 +131,7 @@ def test_a_group_stays_as_it_is_when_queries_go() -> None:
     assert later.queries == ("other",)
 
 
-def test_groups_that_have_the_same_queries_share_one_tuple_of_names() -> None:
+def test_groups_of_a_channel_share_one_sequence_of_names() -> None:
     with xscl.Engine() as engine:
         for _ in range(5):
             engine.subscribe("S//a->x JOIN {x = y} S//b->y")
@@ -138,6 +140,40 @@ def test_groups_that_have_the_same_queries_share_one_tuple_of_names() -> None:
         assert first.queries == ("q1", "q2", "q3", "q4", "q5")
         assert len(others) == 19
         assert all(other.queries is first.queries for other in others)
+
+
+@pytest.mark.parametrize("condition", ["t = u", "t = u OR t = 'x'"], ids=["alone", "with more"])
+def test_the_names_of_a_group_are_a_sequence_that_does_not_change(condition: str) -> None:
+    """Whether all of them are of one channel, or one is not; and whatever comes and goes later."""
+    with xscl.Engine() as engine:
+        names = ("first", "other", "last")
+        for name, says in zip(names, ("t = u", condition, "t = u"), strict=True):
+            engine.subscribe(PROMO.replace("t = u", says), name=name)
+        (group,) = engine.publish_many([book("y", 0, "b"), blog("y", 2, "g")], grouped=True)
+        for name in names[:2]:
+            engine.cancel(name)
+        engine.subscribe(PROMO, name="first")
+    queries = group.queries
+    assert len(queries) == len(names)
+    assert queries == names
+    assert names == queries
+    assert queries != list(names)
+    assert queries != names[1:]
+    assert hash(queries) == hash(names)
+    assert repr(queries) == repr(names)
+    assert [*queries] == [*names]
+    assert [*reversed(queries)] == [*reversed(names)]
+    assert (queries[0], queries[-1], queries[:1]) == (names[0], names[-1], names[:1])
+    assert names[0] in queries
+    assert "nobody" not in queries
+    assert queries.index(names[-1]) == len(names) - 1
+    assert queries.count(names[0]) == 1
+    assert pickle.loads(pickle.dumps(queries)) == names
+    assert group.queries is queries
+    with pytest.raises(IndexError):
+        queries[len(names)]
+    with pytest.raises(AttributeError):
+        group.queries = ()  # type: ignore[misc]
 
 
 class Counted(int):
