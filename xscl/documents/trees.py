@@ -21,6 +21,7 @@ from lxml import etree
 from xpath_stage import MalformedDocument, PrunedDocument, json_tree, json_values, parse
 from xscl.documents.bodies import LARGE, Body, pieces_of, size_of
 from xscl.documents.document import Document, is_streamed
+from xscl.documents.kept_texts import KeptTexts
 from xscl.errors import DocumentError
 
 __all__ = ["Nodes", "Trees", "content_of", "in_pieces", "nodes_of", "parsed"]
@@ -73,6 +74,7 @@ class Trees:
         self.size = 0
         self._nodes: OrderedDict[tuple[int, int], Nodes] = OrderedDict()
         self._readings: OrderedDict[int, _Reading] = OrderedDict()
+        self.texts = KeptTexts(self.share)
         self._lock = threading.Lock()
 
     def nodes(self, document: Document, number: int) -> Nodes:

@@ -20,8 +20,7 @@ from xscl.counts import counted
 from xscl.durable.changes import CALLBACK, Undelivered
 from xscl.durable.keeper import Keeper
 from xscl.durable.points import at
-from xscl.matches.json_lines import json_form
-from xscl.matches.match import Match, Told
+from xscl.matches.match import Match, Told, json_form
 from xscl.queries.subscription import Subscription
 from xscl.sinks.dead_letters import write_undelivered
 from xscl.sinks.deliveries import Deliveries, Delivery
@@ -168,17 +167,20 @@ def match_of(kept: Undelivered) -> Match:
     read = json.loads(kept.body)
     result, as_json = read["result"], read["json"]
     markup = kept.markup if as_json else result
-    return Match(
+    told = Told(
         id=kept.match,
-        query=kept.query,
         stream=read["stream"],
         time=read["time"],
         documents=tuple(read["documents"]),
         streams=tuple(read["streams"]),
         nodes=tuple(read["nodes"]),
         bindings=read["bindings"],
-        _made_of=Told(result, as_json, markup, read.get("values", {})),
+        result=result,
+        json=as_json,
+        markup=markup,
+        values=read.get("values", {}),
     )
+    return Match(kept.query, told)
 
 
 def _keep(keeper: Keeper, match: Match) -> Undelivered:

@@ -19,6 +19,7 @@ from xscl.documents.composites import OperatorRow
 from xscl.documents.document import Document
 from xscl.evaluation.query_names import QueryNames
 from xscl.matches.match import Match
+from xscl.matches.sides import Sides
 from xscl.notebook import MOST_ROWS, short, table
 from xscl.queries.stage_registration import Reader
 from xscl.queries.subscription import Subscription
@@ -131,14 +132,16 @@ class MatchGroup:
         """The matches, in order of the queries."""
         rows = [*self._shared.rows(self._numbers), *self._more]
         rows.sort(key=lambda row: (row[0].order, row[1].codes))
-        return [owner.match(found, self._documents, self._attribute_name) for owner, found in rows]
+        sides = Sides(self._attribute_name)
+        return [owner.match(found, self._documents, sides) for owner, found in rows]
 
     def called(self) -> Iterator[tuple[Subscription, Match]]:
         """The matches of its channel that a callback waits for."""
         if self._shared.called:
+            sides = Sides(self._attribute_name)
             for owner, found in self._shared.rows(self._numbers):
                 if owner.on_match is not None:
-                    yield owner, owner.match(found, self._documents, self._attribute_name)
+                    yield owner, owner.match(found, self._documents, sides)
 
     @property
     def _numbers(self) -> tuple[int, ...]:

@@ -37,6 +37,7 @@ from xscl.evaluation.match_groups import MatchGroups
 from xscl.evaluation.second_stage import SecondStage, StageRows, take_unheld_strings
 from xscl.evaluation.witness_batch import accepted, witness_batch
 from xscl.matches.match import Match
+from xscl.matches.sides import Sides
 from xscl.queries.catalogue import Catalogue
 from xscl.queries.shared_query import SharedDisjunct
 from xscl.queries.subscription import Subscription
@@ -451,6 +452,7 @@ class Evaluation:
         """
         wave = Wave()
         held = self._intake.held
+        sides = Sides(self._xpath.attribute_name)
         for owner, found in rows:
             if isinstance(owner, DerivedStream):
                 composite = self._intake.compose(owner, found)
@@ -462,7 +464,7 @@ class Evaluation:
             if not fed and (deliveries is None or not wanted):
                 continue
             documents = [held[number] for number in found.documents]
-            match = owner.match(found, documents, self._xpath.attribute_name)
+            match = owner.match(found, documents, sides)
             if deliveries is not None and owner.reported:
                 deliveries.append((owner, match))
             for stream in fed:

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 
-from xscl.matches.match import Match
+from xscl.matches.match import Match, json_form
 
-__all__ = ["json_form", "json_lines"]
-
-
-def json_form(match: Match) -> str:
-    """A match as JSON, without the end of a line."""
-    return json.dumps(match.to_dict(), ensure_ascii=False)
+__all__ = ["json_lines"]
 
 
 def json_lines(matches: Iterable[Match]) -> Iterator[str]:

@@ -2,63 +2,111 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import islice
-from json import dumps
 
 from lxml import etree
 
 from xpath_stage import parse
-from xscl.language.syntax import Select
-from xscl.matches.nodes import BoundNode, read_in_order
-from xscl.matches.results import as_json, as_xml, is_json
+from xscl.matches.nodes import BoundNode
+from xscl.matches.results import dumps
+from xscl.matches.sides import MatchForm, Side, time_of
 from xscl.notebook import short, table
 from xscl.times import rfc3339
 
-__all__ = ["Match", "Told", "match_id", "recipe"]
-
-_LONGEST = 1_000
+__all__ = ["Match", "Told", "json_form", "recipe"]
 
 _BLOCKS = 10
 """Documents and variables that are shown of many."""
 
-Recipe = tuple[Select, Sequence[BoundNode], Mapping[str, BoundNode]]
-"""What a result is built from: the SELECT, the output nodes, the variables."""
-
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A result that was built before, of a match that is told again: XML as text or a JSON value,
-    and its form as XML, None where it has none; the values of its variables."""
+    """A match that was found before, with all that it says: its result as XML text or a JSON value,
+    and its form as XML, None where it has none."""
 
+    id: str
+    stream: str | None
+    time: float
+    documents: tuple[str, ...]
+    streams: tuple[str, ...]
+    nodes: tuple[int, ...]
+    bindings: Mapping[str, int]
     result: object
     json: bool
     markup: str | None
     values: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
 class Match:
     """One match: documents that together satisfy a query.
 
-    `documents`, `streams` and `nodes` have an entry for each block, in block order: the
-    document's id, its stream and the number of the block's output node.  `bindings` are the node
-    numbers of the variables that the SELECT names, `time` is the latest document's timestamp in
-    seconds, `stream` the published stream or None.  A match holds its documents; `result` is
-    built from them when it is read.
+    `documents`, `streams` and `nodes` have an entry for each block, in block order.  A match holds
+    its documents; what it says is made of them when it is read.
     """
 
-    id: str
-    query: str
-    stream: str | None
-    time: float
-    documents: tuple[str, ...]
-    streams: tuple[str, ...]
-    nodes: tuple[int, ...]
-    bindings: dict[str, int]
-    _made_of: Recipe | Told = field(repr=False, compare=False)
+    # There are many, and most are only written: one knows its query and the sides of its documents.
+
+    __slots__ = ("_form", "_query", "_sides")
+
+    def __init__(self, query: str, form: MatchForm | Told, sides: tuple[Side, ...] = ()) -> None:
+        self._query = query
+        self._form = form
+        self._sides = sides
+
+    @property
+    def id(self) -> str:
+        """Its stable id: a hash of the query's name, its documents, nodes and bindings."""
+        form = self._form
+        return form.id if isinstance(form, Told) else form.id(self._query, self._sides)
+
+    @property
+    def query(self) -> str:
+        """The query's name."""
+        return self._query
+
+    @property
+    def stream(self) -> str | None:
+        """The stream that it is published to, None for none."""
+        return self._form.stream
+
+    @property
+    def time(self) -> float:
+        """The latest document's timestamp, in seconds."""
+        return self._form.time if isinstance(self._form, Told) else time_of(self._sides)
+
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """The documents' ids."""
+        if isinstance(self._form, Told):
+            return self._form.documents
+        return tuple([side.document.id for side in self._sides])
+
+    @property
+    def streams(self) -> tuple[str, ...]:
+        """The documents' streams."""
+        if isinstance(self._form, Told):
+            return self._form.streams
+        return tuple([side.document.source for side in self._sides])
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        """The numbers of the blocks' output nodes."""
+        if isinstance(self._form, Told):
+            return self._form.nodes
+        return tuple([side.output.number for side in self._sides])
+
+    @property
+    def bindings(self) -> dict[str, int]:
+        """The node numbers of the variables that the SELECT names."""
+        if isinstance(self._form, Told):
+            return dict(self._form.bindings)
+        return {name: node.number for name, node in self._form.bindings(self._sides).items()}
+
+    def __eq__(self, other: object) -> bool:
+        return self._said() == other._said() if isinstance(other, Match) else NotImplemented
 
     def __hash__(self) -> int:
         return hash(self.id)
@@ -69,7 +117,7 @@ class Match:
     def _repr_html_(self) -> str:
         try:
             result = self.result
-            text = result if isinstance(result, str) else dumps(result, ensure_ascii=False)
+            text = result if isinstance(result, str) else dumps(result)
         except (ValueError, TypeError) as error:
             text = str(error)
         published = [("published to", self.stream)] if self.stream is not None else []
@@ -96,37 +144,40 @@ class Match:
     @property
     def markup(self) -> str:
         """The text of `xml`."""
-        if not isinstance(self._made_of, Told):
-            return as_xml(*self._made_of)
-        if self._made_of.markup is None:
+        if not isinstance(self._form, Told):
+            return self._form.xml(self._sides)
+        if self._form.markup is None:
             raise TypeError("the result of a JSON constructor is no XML")
-        return self._made_of.markup
+        return self._form.markup
 
     @property
     def json(self) -> bool:
         """Whether the result document is a JSON value; else it is XML."""
-        if isinstance(self._made_of, Told):
-            return self._made_of.json
-        select, outputs, _ = self._made_of
-        return is_json(select, outputs)
+        form = self._form
+        return form.json if isinstance(form, Told) else form.is_json(self._sides)
 
     @property
     def result(self) -> object:
         """The result document: XML as text, JSON as a value."""
-        if isinstance(self._made_of, Told):
-            return self._made_of.result
-        return as_json(*self._made_of) if self.json else as_xml(*self._made_of)
+        if isinstance(self._form, Told):
+            return self._form.result
+        return json.loads(self._form.json(self._sides)) if self.json else self.markup
 
     @property
     def values(self) -> dict[str, str]:
         """The string values of the variables in `bindings`, but for elements with others in them;
         of one of more than 1,000 characters, the first ones and `…`."""
-        if isinstance(self._made_of, Told):
-            return dict(self._made_of.values)
-        variables = self._made_of[2]
-        read_in_order(variables.values())
-        texts = ((name, node.text(_LONGEST)) for name, node in variables.items())
-        return {name: text for name, text in texts if text is not None}
+        if isinstance(self._form, Told):
+            return dict(self._form.values)
+        values: dict[str, str] = json.loads(f"{{{self._form.values(self._sides)}}}")
+        return values
+
+    def _said(self) -> tuple[object, ...]:
+        """What equal matches agree in."""
+        return (
+            *(self.id, self.query, self.stream, self.time),
+            *(self.documents, self.streams, self.nodes, self.bindings),
+        )
 
     def to_dict(self) -> dict[str, object]:
         """The members of a line of JSON Lines."""
@@ -144,18 +195,17 @@ class Match:
         }
 
 
-def recipe(match: Match) -> Recipe | None:
-    """What the result of a match is built from, None of one that is told again."""
-    return None if isinstance(match._made_of, Told) else match._made_of
+def json_form(match: Match) -> str:
+    """A match as JSON, its `to_dict`: a line of JSON Lines, without its end."""
+    form = match._form
+    if isinstance(form, Told):
+        return dumps(match.to_dict())
+    return form.line(match._query, match._sides)
 
 
-def match_id(
-    query: str,
-    documents: list[tuple[str, str]],
-    nodes: list[tuple[int, str | None]],
-    bindings: list[tuple[str, int, str | None]],
-) -> str:
-    """The stable id of a match: a hash of the query's name, its documents (stream, id), nodes
-    and bindings (node number and, for an attribute, its name)."""
-    content = dumps([query, documents, nodes, bindings], ensure_ascii=False)
-    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+def recipe(match: Match) -> tuple[list[BoundNode], dict[str, BoundNode]] | None:
+    """The output nodes and the variables of a match, None of one that is told again."""
+    form = match._form
+    if isinstance(form, Told):
+        return None
+    return [side.output for side in match._sides], form.bindings(match._sides)

@@ -17,7 +17,7 @@ from xscl.documents.document import Document, is_streamed
 from xscl.documents.trees import Nodes, nodes_of
 from xscl.language.syntax import Step
 
-__all__ = ["BoundNode", "grouped", "read_in_order"]
+__all__ = ["BoundNode", "read_in_order"]
 
 _START_OF_TAG = re.compile(r"<[^\s/>]+")
 
@@ -117,18 +117,6 @@ def read_in_order(bound: Iterable[BoundNode]) -> None:
         nodes_of(node.document, node.number)
 
 
-def grouped(members: Iterable[tuple[str, object]]) -> dict[str, object]:
-    """Members of an object: under each name its value, or an array where there are several.
-
-    >>> grouped([("a", 1), ("b", 2), ("a", [3])])
-    {'a': [1, [3]], 'b': 2}
-    """
-    groups: dict[str, list[object]] = {}
-    for name, value in members:
-        groups.setdefault(name, []).append(value)
-    return {name: values[0] if len(values) == 1 else values for name, values in groups.items()}
-
-
 @lru_cache(maxsize=10_000)
 def _compiled(steps: tuple[Step, ...]) -> etree.XPath:
     expression, namespaces = path_expression(steps)
@@ -154,4 +142,7 @@ def _as_json(element: etree._Element) -> object:
     children = list(element.iterchildren("*"))
     if not children:
         return string_value(element)
-    return grouped((_name(child.tag), _as_json(child)) for child in children)
+    groups: dict[str, list[object]] = {}
+    for child in children:
+        groups.setdefault(_name(child.tag), []).append(_as_json(child))
+    return {name: values[0] if len(values) == 1 else values for name, values in groups.items()}

@@ -1,13 +1,19 @@
-"""Result documents, as a query's SELECT says (section 5 of the language).
+"""Result documents, as a query's SELECT says (section 5 of the language): SELECT -> pieces of text.
 
-A constructor says of what kind they are; without one, they are JSON where all documents of the
-match are (section 7), else XML.
+A piece is said by the nodes of one document, so that it is made once for all matches of this
+document; a result is some pieces side by side.  A constructor says whether results are XML or JSON;
+without one, they are JSON where all documents of the match are (section 7), else XML.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping, Sequence
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any
 
 from lxml import etree
 
@@ -23,110 +29,184 @@ from xscl.language.syntax import (
     Select,
     VariablePath,
 )
-from xscl.matches.nodes import BoundNode, grouped, read_in_order
+from xscl.matches.nodes import BoundNode
 
-__all__ = ["as_json", "as_xml", "is_json"]
+__all__ = ["JSONForm", "Place", "XMLForm", "dumps", "json_form", "xml_form"]
 
-Variables = Mapping[str, BoundNode]
+dumps = json.JSONEncoder(ensure_ascii=False).encode
 
-_TARGET = "xscl-place-of-a-copy"
-_PLACE = re.compile(rf"<\?{_TARGET} (\d+)\?>")
+_MARK = f"xscl-{secrets.token_hex(8)}-"
+_PLACE = re.compile(rf"{_MARK}(\d+)-")
+"""Where a constructor, as it is serialised once, has a text that each match has of its own."""
+
+Blocks = Mapping[str, int]
+"""Of which block each variable is."""
+
+Pieces = Sequence[Sequence[Any]]
+"""The pieces of each block's document: texts; members of an object are a list of `Member`."""
+
+Member = tuple[str, str]
+"""A name with its colon, and a value, as JSON."""
 
 
-def is_json(select: Select, outputs: Sequence[BoundNode]) -> bool:
-    """Whether the result of a match is a JSON value; else it is an XML document."""
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place of a result that is filled from one document: from the node of a variable or, where
+    that is None, from the output node."""
+
+    block: int
+    variable: str | None
+    fill: Callable[[BoundNode], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class XMLForm:
+    """XML results: `before`, the pieces in order, each by its block and its number in the block,
+    and `after`; `empty` where all pieces are.  `parts` are those of each piece, by block."""
+
+    before: str
+    pieces: tuple[tuple[int, int], ...]
+    after: str
+    empty: str
+    parts: tuple[tuple[tuple[str | Place, ...], ...], ...]
+
+    def text(self, of_blocks: Pieces) -> str:
+        """The result, given the pieces of each block."""
+        content = "".join([of_blocks[block][number] for block, number in self.pieces])
+        return f"{self.before}{content}{self.after}" if content else self.empty
+
+    def escaped(self) -> XMLForm:
+        """The same as a string of JSON, of pieces that are escaped already."""
+        texts = (self.before, self.after, self.empty)
+        before, after, empty = (dumps(text)[1:-1] for text in texts)
+        return replace(self, before=f'"{before}', after=f'{after}"', empty=f'"{empty}"')
+
+
+@dataclass(frozen=True, slots=True)
+class JSONForm:
+    """JSON results: `text` makes one of the pieces of each block, which are made by `places`."""
+
+    places: tuple[tuple[Place, ...], ...]
+    text: Callable[[Pieces], str]
+
+
+def xml_form(select: Select, blocks: int, block_of: Blocks) -> XMLForm | None:
+    """The form of results that are XML; None for a JSON constructor."""
     if isinstance(select, JSONObject):
-        return True
-    return not isinstance(select, Element) and all(node.document.json for node in outputs)
-
-
-def as_json(select: Select, outputs: Sequence[BoundNode], variables: Variables) -> object:
-    """The result of one match as a JSON value."""
-    read_in_order(variables.values() if select is not None else outputs)
-    if isinstance(select, JSONObject):
-        return _json(select, variables)
-    assert not isinstance(select, Element)
-    if select is None:
-        values = [output.value() for output in outputs]
-        return values[0] if len(values) == 1 else values
-    return grouped(
-        (item.written or node.name, node.value())
-        for item in select
-        for node in _nodes(item.path, variables)
-    )
-
-
-def as_xml(select: Select, outputs: Sequence[BoundNode], variables: Variables) -> str:
-    """The result of one match as XML text."""
-    read_in_order(variables.values() if select is not None else outputs)
+        return None
     if isinstance(select, Element):
-        return _constructed(select, variables)
+        return _in_pieces("", _constructed(select, block_of), "", blocks)
+    if select is not None:
+        parts = [_item(item, block_of) for item in select]
+    else:
+        parts = [Place(block, None, BoundNode.markup) for block in range(blocks)]
+        if blocks == 1:
+            return _in_pieces("", parts, "", blocks)
+    return _in_pieces("<result>", parts, "</result>", blocks, empty="<result/>")
+
+
+def json_form(select: Select, blocks: int, block_of: Blocks) -> JSONForm | None:
+    """The form of results that are JSON; None for an XML constructor."""
+    if isinstance(select, Element):
+        return None
+    places: list[list[Place]] = [[] for _ in range(blocks)]
+
+    def add(
+        block: int, variable: str | None, fill: Callable[[BoundNode], Any]
+    ) -> Callable[[Pieces], Any]:
+        number = len(places[block])
+        places[block].append(Place(block, variable, fill))
+        return lambda pieces: pieces[block][number]
+
+    def add_path(path: VariablePath, fill: _Fill) -> Callable[[Pieces], Any]:
+        name, steps = path.variable.text, path.steps
+        return add(block_of[name], name, lambda node: fill(node.along(steps)))
+
     if isinstance(select, JSONObject):
-        raise TypeError("the result of a JSON constructor is no XML")
-    if select is None and len(outputs) == 1:
-        return outputs[0].markup()
-    if select is None:
-        return _result([output.markup() for output in outputs])
-    return _result([text for item in select for text in _item(item, variables)])
+        text = _json(select, add_path)
+    elif select is None:
+        listed = _listed([add(block, None, _value) for block in range(blocks)])
+        text = listed if blocks == 1 else (lambda pieces: f"[{listed(pieces)}]")
+    else:
+        text = _grouped([add_path(item.path, _members_of(item.written)) for item in select])
+    return JSONForm(tuple(map(tuple, places)), text)
 
 
-def _result(parts: Sequence[str]) -> str:
-    content = "".join(parts)
-    return f"<result>{content}</result>" if content else "<result/>"
+# XML
 
 
-def _nodes(path: VariablePath, variables: Variables) -> list[BoundNode]:
-    return variables[path.variable.text].along(path.steps)
+def _in_pieces(
+    before: str, parts: Sequence[str | Place], after: str, blocks: int, empty: str = ""
+) -> XMLForm:
+    """A form whose parts are put together as far as they are of the same block."""
+    block = next((part.block for part in parts if isinstance(part, Place)), 0)
+    owned = []
+    for part in parts:
+        block = part.block if isinstance(part, Place) else block
+        owned.append((block, part))
+    pieces, of_blocks = [], [[] for _ in range(blocks)]  # type: ignore[var-annotated]
+    for block, some in groupby(owned, lambda one: one[0]):
+        pieces.append((block, len(of_blocks[block])))
+        of_blocks[block].append(tuple(part for _, part in some))
+    return XMLForm(before, tuple(pieces), after, empty, tuple(map(tuple, of_blocks)))
 
 
-def _item(item: Item, variables: Variables) -> list[str]:
-    nodes = _nodes(item.path, variables)
-    if item.alias is None:
-        return [node.markup() for node in nodes]
-    named = []
-    for node in nodes:
-        element = etree.Element(item.alias.text)
-        element.text = node.string()
-        named.append(etree.tostring(element, encoding="unicode"))
-    return named
+def _item(item: Item, block_of: Blocks) -> Place:
+    steps, alias = item.path.steps, item.alias
+
+    def fill(node: BoundNode) -> str:
+        nodes = node.along(steps)
+        if alias is None:
+            return "".join([one.markup() for one in nodes])
+        return "".join([_named(alias.text, one.string()) for one in nodes])
+
+    name = item.path.variable.text
+    return Place(block_of[name], name, fill)
 
 
-def _string(insert: Insert, variables: Variables) -> str:
-    return " ".join(node.string() for node in _nodes(insert.path, variables))
+def _named(name: str, text: str) -> str:
+    element = etree.Element(name)
+    element.text = text
+    return etree.tostring(element, encoding="unicode")
 
 
-def _constructed(constructor: Element, variables: Variables) -> str:
-    """A constructed element.  It is built as a tree, in which processing instructions hold the
-    places of the copies, and these are put in when it is text."""
+def _constructed(constructor: Element, block_of: Blocks) -> list[str | Place]:
+    """A constructed element.  It is built as a tree once, in which marks hold the places of what
+    each match has of its own."""
+    places: list[Place] = []
+
+    def mark(insert: Insert, fill: Callable[[Sequence[BoundNode]], str]) -> str:
+        name, steps = insert.path.variable.text, insert.path.steps
+        places.append(Place(block_of[name], name, lambda node: fill(node.along(steps))))
+        return f"{_MARK}{len(places) - 1}-"
+
     namespaces = dict(constructor.namespaces)
     root = etree.Element(constructor.tag, nsmap=namespaces or None)  # type: ignore[arg-type]
-    copies: list[str] = []
-    _fill(root, constructor, variables, copies)
-    text = etree.tostring(root, encoding="unicode")
-    return _PLACE.sub(lambda place: copies[int(place[1])], text)
+    _fill(root, constructor, mark)
+    parts = _PLACE.split(etree.tostring(root, encoding="unicode"))
+    return [places[int(part)] if odd % 2 else part for odd, part in enumerate(parts)]
 
 
-def _fill(
-    element: etree._Element, constructor: Element, variables: Variables, copies: list[str]
-) -> None:
+_Mark = Callable[[Insert, Callable[[Sequence[BoundNode]], str]], str]
+
+
+def _fill(element: etree._Element, constructor: Element, mark: _Mark) -> None:
     for name, parts in constructor.attributes:
-        texts = (part if isinstance(part, str) else _string(part, variables) for part in parts)
+        texts = [part if isinstance(part, str) else mark(part, _in_attribute) for part in parts]
         element.set(name, "".join(texts))
     for part in constructor.content:
         match part:
             case str():
                 _add_text(element, part)
             case Insert(string=True):
-                _add_text(element, _string(part, variables))
+                _add_text(element, mark(part, _in_content))
             case Insert():
-                element.append(etree.ProcessingInstruction(_TARGET, str(len(copies))))
                 in_default = bool(element.nsmap.get(None))
-                nodes = _nodes(part.path, variables)
-                copies.append("".join(node.markup(in_default=in_default) for node in nodes))
+                _add_text(element, mark(part, _copies_in_default if in_default else _copies))
             case Element():
                 namespaces = dict(part.namespaces)
                 child = etree.SubElement(element, part.tag, nsmap=namespaces or None)  # type: ignore[arg-type]
-                _fill(child, part, variables, copies)
+                _fill(child, part, mark)
             case ("comment", text):
                 element.append(etree.Comment(text))
             case (_, target, text):
@@ -140,23 +220,96 @@ def _add_text(element: etree._Element, text: str) -> None:
         element.text = (element.text or "") + text
 
 
-def _json(value: JSONValue, variables: Variables) -> object:
+def _copies(nodes: Sequence[BoundNode]) -> str:
+    return "".join([node.markup() for node in nodes])
+
+
+def _copies_in_default(nodes: Sequence[BoundNode]) -> str:
+    return "".join([node.markup(in_default=True) for node in nodes])
+
+
+def _string(nodes: Sequence[BoundNode]) -> str:
+    return " ".join([node.string() for node in nodes])
+
+
+def _in_content(nodes: Sequence[BoundNode]) -> str:
+    """The string of some nodes as it stands in an element."""
+    return _named("a", _string(nodes))[len("<a>") : -len("</a>")]
+
+
+def _in_attribute(nodes: Sequence[BoundNode]) -> str:
+    """The string of some nodes as it stands in an attribute."""
+    element = etree.Element("a", {"a": _string(nodes)})
+    return etree.tostring(element, encoding="unicode")[len('<a a="') : -len('"/>')]
+
+
+# JSON
+
+_Text = Callable[[Pieces], str]
+_Fill = Callable[[Sequence[BoundNode]], Any]
+
+
+def _value(node: BoundNode) -> str:
+    return dumps(node.value())
+
+
+def _values(nodes: Sequence[BoundNode]) -> str:
+    return ", ".join(map(_value, nodes))
+
+
+def _one_or_all(nodes: Sequence[BoundNode]) -> str:
+    """A path as the member of an object: a value, or an array where there are several."""
+    if not nodes:
+        return "null"
+    return _value(nodes[0]) if len(nodes) == 1 else f"[{_values(nodes)}]"
+
+
+def _listed(texts: Sequence[_Text]) -> _Text:
+    return lambda pieces: ", ".join([text for of in texts if (text := of(pieces))])
+
+
+def _json(
+    value: JSONValue,
+    add: Callable[[VariablePath, _Fill], _Text],
+    *,
+    in_array: bool = False,
+) -> _Text:
     match value:
         case JSONConstant():
-            return value.value
+            constant = dumps(value.value)
+            return lambda pieces: constant
         case JSONObject():
-            return {key: _json(member, variables) for key, member in value.members}
+            members = [
+                (f"{dumps(key)}: ", _json(one, add)) for key, one in dict(value.members).items()
+            ]
+            return lambda pieces: f"{{{', '.join([key + of(pieces) for key, of in members])}}}"
         case JSONArray():
-            members: list[object] = []
-            for member in value.items:
-                if isinstance(member, VariablePath):
-                    # In an array, a path is all of its nodes.
-                    members += (node.value() for node in _nodes(member, variables))
-                else:
-                    members.append(_json(member, variables))
-            return members
+            listed = _listed([_json(item, add, in_array=True) for item in value.items])
+            return lambda pieces: f"[{listed(pieces)}]"
         case VariablePath():
-            values = [node.value() for node in _nodes(value, variables)]
-            return None if not values else values[0] if len(values) == 1 else values
+            # In an array, a path is all of its nodes.
+            return add(value, _values if in_array else _one_or_all)
         case Parameter():
             raise ValueError(f"the parameter `:{value.name}` is not bound")
+
+
+def _members_of(written: str | None) -> Callable[[Sequence[BoundNode]], list[Member]]:
+    """Some nodes as members of an object, under a name or each under its own."""
+    return lambda nodes: [(f"{dumps(written or node.name)}: ", _value(node)) for node in nodes]
+
+
+def _grouped(items: Sequence[Callable[[Pieces], list[Member]]]) -> _Text:
+    """An object: under each name its value, or an array where there are several."""
+
+    def text(pieces: Pieces) -> str:
+        groups: dict[str, list[str]] = {}
+        for members in items:
+            for name, value in members(pieces):
+                groups.setdefault(name, []).append(value)
+        shown = [
+            name + (values[0] if len(values) == 1 else f"[{', '.join(values)}]")
+            for name, values in groups.items()
+        ]
+        return f"{{{', '.join(shown)}}}"
+
+    return text

@@ -7,17 +7,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
-from xpath_stage import ATTRIBUTE
 from xscl.dissection.parts import Dissection
 from xscl.documents.composites import OperatorRow
 from xscl.documents.document import Document
-from xscl.language.syntax import Query, Select
-from xscl.matches.match import Match, match_id
-from xscl.matches.nodes import BoundNode
+from xscl.language.syntax import Query
+from xscl.matches.match import Match
+from xscl.matches.sides import MatchForm, Sides
 from xscl.notebook import table
 from xscl.queries.callbacks import call_back
 from xscl.stream_names import is_internal
-from xscl.times import to_seconds
 
 if TYPE_CHECKING:
     from xscl.language.alike import TextPlace
@@ -48,9 +46,8 @@ class Wiring:
     have them in common.
 
     `numbers` are those of its parts in the join stage, `feeds` the streams that its results go to
-    (an internal one is that of a sub-query), `inner` the subscriptions of its sub-queries.  Of a
-    row's columns, `outputs` are the blocks' output nodes, and `variables` those that the SELECT
-    names, each with its block.
+    (an internal one is that of a sub-query), `inner` the subscriptions of its sub-queries, `form`
+    is what its matches have in common.
     """
 
     source: Dissection | QuerySource
@@ -58,10 +55,7 @@ class Wiring:
     feeds: tuple[str, ...]
     cancel: Callable[[Subscription], None]
     inner: tuple[Subscription, ...]
-    select: Select
-    stream: str | None
-    outputs: tuple[int, ...]
-    variables: tuple[tuple[str, int, int], ...]
+    form: MatchForm
 
     @classmethod
     def of(
@@ -91,11 +85,13 @@ class Wiring:
             feeds=feeds,
             cancel=cancel,
             inner=inner,
-            select=dissection.query.select,
-            stream=dissection.feeds,
-            outputs=outputs,
-            variables=variables,
+            form=MatchForm(dissection.query.select, dissection.feeds, outputs, variables),
         )
+
+    @property
+    def stream(self) -> str | None:
+        """The stream that its matches are published to."""
+        return self.form.stream
 
 
 class Subscription:
@@ -226,42 +222,10 @@ class Subscription:
         """Takes the query out of its engine; once is enough, twice does no harm."""
         self.wiring.cancel(self)
 
-    def match(
-        self,
-        found: OperatorRow,
-        documents: Sequence[Document],
-        attribute_name: Callable[[int], str | None],
-    ) -> Match:
-        """The match of a row, given its documents."""
-
-        def bound(code: int, document: Document) -> BoundNode:
-            return BoundNode(document, code % ATTRIBUTE, attribute_name(code))
-
-        wiring = self.wiring
-        outputs = [
-            bound(found.codes[column], document)
-            for column, document in zip(wiring.outputs, documents, strict=True)
-        ]
-        variables = {
-            name: bound(found.codes[column], documents[block])
-            for name, column, block in wiring.variables
-        }
-        return Match(
-            id=match_id(
-                self.name,
-                [(document.stream, document.id) for document in documents],
-                [(node.number, node.attribute) for node in outputs],
-                [(name, node.number, node.attribute) for name, node in sorted(variables.items())],
-            ),
-            query=self.name,
-            stream=wiring.stream,
-            time=to_seconds(max(document.time for document in documents)),
-            documents=tuple(document.id for document in documents),
-            streams=tuple(document.source for document in documents),
-            nodes=tuple(node.number for node in outputs),
-            bindings={name: node.number for name, node in variables.items()},
-            _made_of=(wiring.select, tuple(outputs), variables),
-        )
+    def match(self, found: OperatorRow, documents: Sequence[Document], sides: Sides) -> Match:
+        """The match of a row, given its documents; what it shares with others is in `sides`."""
+        form = self.wiring.form
+        return Match(self.name, form, sides.of(form, found.codes, documents))
 
     def deliver(self, match: Match) -> None:
         """Calls the subscriber back; what it raises is reported and stops nothing."""

@@ -55,7 +55,7 @@ class Sentences:
         if made is None or conditions is None:
             text.append(", ".join(one_line(one, _LONGEST_TITLE) for one in match.documents))
             return text
-        _, outputs, variables = made
+        outputs, variables = made
         before: Document | None = None
         for number, output in enumerate(outputs):
             if before is not None:

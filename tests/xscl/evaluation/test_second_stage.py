@@ -24,6 +24,7 @@ from xscl.evaluation.second_stage import SecondStage, longest_reach
 from xscl.evaluation.waves import Evaluation
 from xscl.language import parse
 from xscl.matches.match import Match, Told
+from xscl.matches.sides import MatchForm, Sides
 from xscl.queries.catalogue import Catalogue
 from xscl.queries.stage_registration import Reader, StageRegistration
 from xscl.queries.subscription import Subscription, Wiring
@@ -128,26 +129,26 @@ class CountReader:
 class Counting(Subscription):
     """A query of the stage."""
 
-    def match(
-        self, found: OperatorRow, documents: Sequence[Document], attribute_name: Any
-    ) -> Match:
+    def match(self, found: OperatorRow, documents: Sequence[Document], sides: Sides) -> Match:
         assert found.computed is not None
         strings, *streams = found.computed.values
         counts = dict(zip(streams, found.computed.events, strict=True))
         result = f"<window><strings>{strings}</strings>" + "".join(
             f"<{stream}>{count}</{stream}>" for stream, count in counts.items()
         )
-        return Match(
+        told = Told(
             id=f"window {found.computed.time}",
-            query=self.name,
             stream=self.wiring.stream,
             time=found.known_at(documents) / SECOND,
             documents=tuple(document.id for document in documents),
             streams=tuple(document.stream for document in documents),
             nodes=(),
             bindings={},
-            _made_of=Told(f"{result}</window>", False, f"{result}</window>"),
+            result=f"{result}</window>",
+            json=False,
+            markup=f"{result}</window>",
         )
+        return Match(self.name, told)
 
 
 class Stages:
@@ -182,10 +183,7 @@ class Stages:
             feeds=("counts",),
             cancel=lambda one: None,
             inner=(),
-            select=dissection.query.select,
-            stream="counts",
-            outputs=(),
-            variables=(),
+            form=MatchForm(dissection.query.select, "counts", (), ()),
         )
         owner = Counting("counts", wiring, QUERY, 0, None)
         self.queries.stages._readers[QUERY] = Reader(owner, CountReader())
