@@ -15,6 +15,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import orjson
+
 from xpath_stage import MalformedDocument
 from xscl.documents.bodies import Bodies, Body, is_large, size_of
 from xscl.errors import DocumentError
@@ -107,8 +109,7 @@ def as_held(document: Document, bodies: Bodies, trees: Trees) -> Document:
     body = document.body
     try:
         if document.json and not isinstance(body, bytes | Body):
-            # Other mappings than dicts have been read as objects, too.
-            body = json.dumps(body, default=dict).encode()
+            body = _written(body)
         assert isinstance(body, str | bytes | Body)
         held = bodies.hold(body)
     except (MalformedDocument, TypeError, ValueError, RecursionError) as error:
@@ -116,7 +117,18 @@ def as_held(document: Document, bodies: Bodies, trees: Trees) -> Document:
         raise DocumentError(problem, stream=document.stream, document=document.id) from error
     if held is document.body and document.trees is trees:
         return document
-    return replace(document, body=held, trees=trees)
+    # There are many, and `replace` would take thrice the time.
+    one = document
+    return Document(one.number, one.stream, one.id, one.time, held, one.json, trees)
+
+
+def _written(value: object) -> bytes:
+    """A JSON value as text; other mappings than dicts are objects, too."""
+    try:
+        return orjson.dumps(value, default=dict)
+    except orjson.JSONEncodeError:
+        # It writes no number of more than 64 bits, no half of a surrogate pair, nothing very deep.
+        return json.dumps(value, default=dict).encode()
 
 
 def is_streamed(document: Document) -> bool:
