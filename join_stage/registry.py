@@ -63,7 +63,7 @@ class RowTrie:
 @dataclass(slots=True, eq=False)
 class Row:
     """A row of R_T: the numbers of its plan's variables and columns (`key`), the spines of its
-    left and of its right side, its queries."""
+    left and of its right side, its queries, and how many of these have which time bounds."""
 
     number: int
     plan: Plan
@@ -72,6 +72,7 @@ class Row:
     spines: tuple[tuple[int, ...], tuple[int, ...]]
     audience: Audience = field(default_factory=Audience)
     queries: int = 0
+    bounds: dict[tuple[int, int], int] = field(default_factory=dict)
 
     @property
     def columns(self) -> tuple[int, ...]:
@@ -157,14 +158,30 @@ class Registry:
         row = of_plan.rows.get(key)
         if row is None:
             row = self._add_row(of_plan, key, found, joins, singles)
+        self.add_to(row, query, constraint=constraint, since=since, sole_disjunct=sole_disjunct)
+
+    def add_to(
+        self,
+        row: Row,
+        query: int,
+        *,
+        constraint: TimeConstraint,
+        since: int,
+        sole_disjunct: bool,
+    ) -> None:
+        """Adds a query to a row that others have."""
         row.queries += 1
         row.audience.add(query, constraint, since=since, sole_disjunct=sole_disjunct)
-        of_plan.queries[sole_disjunct] += 1
+        self._plans[row.plan.id].queries[sole_disjunct] += 1
         new = self._queries[query] = Query(row, constraint, since, sole_disjunct)
         self.query_changes.come(query, new)
-        self.structure += self.value_joins.add(constraint, row.joins)
-        for spine in row.waiting(constraint):
-            self._reaches[spine].add(constraint.bounds[1])
+        bounds = constraint.bounds
+        alike = row.bounds.get(bounds, 0)
+        row.bounds[bounds] = alike + 1
+        if not alike:
+            self.structure += self.value_joins.add(constraint, row.joins)
+            for spine in row.waiting(constraint):
+                self._reaches[spine].add(bounds[1])
         self.version += 1
 
     def remove(self, query: int) -> None:
@@ -173,25 +190,32 @@ class Registry:
         self.query_changes.go(query, gone)
         row, constraint = gone.row, gone.constraint
         self._plans[row.plan.id].queries[gone.sole_disjunct] -= 1
-        self.structure += self.value_joins.remove(constraint, row.joins)
-        for spine in row.waiting(constraint):
-            reach = self._reaches[spine]
-            reach.remove(constraint.bounds[1])
-            if not reach:
-                del self._reaches[spine]
+        bounds = constraint.bounds
+        row.bounds[bounds] -= 1
+        if not row.bounds[bounds]:
+            del row.bounds[bounds]
+            self._release_bounds(row, constraint)
         row.queries -= 1
         row.audience.remove(query, constraint, since=gone.since)
         if not row.queries:
             self._remove_row(row)
         self.version += 1
 
+    def _release_bounds(self, row: Row, constraint: TimeConstraint) -> None:
+        self.structure += self.value_joins.remove(constraint, row.joins)
+        for spine in row.waiting(constraint):
+            reach = self._reaches[spine]
+            reach.remove(constraint.bounds[1])
+            if not reach:
+                del self._reaches[spine]
+
     def query(self, number: int) -> Query | None:
         """A query, with its row of R_T."""
         return self._queries.get(number)
 
-    def row_of(self, query: int) -> int:
-        """The number of a query's row of R_T."""
-        return self._queries[query].row.number
+    def row_of(self, query: int) -> Row:
+        """A query's row of R_T."""
+        return self._queries[query].row
 
     def rows_of(self, plan: Plan) -> Trie:
         """The rows of a plan, by column."""

@@ -118,10 +118,12 @@ def test_queries_that_say_the_same_have_one_row() -> None:
         for number, window in enumerate((10, 20, 10)):
             add(registry, number, (PAIR, ((1, 2),), (), TimeConstraint(True, window)))
         add(registry, 3, (PAIR, ((1, 3),), (), TimeConstraint(True, 10)))
-        assert registry.row_of(0) == registry.row_of(1) == registry.row_of(2) != registry.row_of(3)
+        assert (
+            registry.row_of(0) is registry.row_of(1) is registry.row_of(2) is not registry.row_of(3)
+        )
         assert registry.counts()["rows"] == 2
         registry.remove(0)
-        assert registry.row_of(1) == registry.row_of(2)
+        assert registry.row_of(1) is registry.row_of(2)
 
 
 def test_reach_is_the_widest_window_that_waits() -> None:

@@ -122,6 +122,8 @@ class Prepared:
 
     def problems(self, values: Mapping[str, object]) -> list[Problem]:
         """The problems of a row of values, by place."""
+        if not self._blanks:
+            return []
         return sorted(self._problems(values))
 
     def _problems(self, values: Mapping[str, object]) -> Iterator[Problem]:

@@ -92,7 +92,5 @@ def read_from(
         for at, problem in sorted({*problems, *check(query, text)}):
             errors.append(QueryError(problem, query=name, text=text, at=at))
         if len(errors) == before:
-            queries.append(query)
-            if alike is not None:
-                alike.note(standing, query)
+            queries.append(query if alike is None else alike.note(standing, query))
     return queries, errors, number + 1

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from xscl.language.checks.names import NAME, NO_XML, STRING
+from xscl.language.checks.names import END_OF_WORD, NAME, NO_XML, STRING
 from xscl.language.json_constructor import read_extent
 from xscl.language.markup import Markup, read_markup
 from xscl.language.problems import Problem
@@ -51,6 +51,13 @@ _TOKEN = re.compile(
     rf"|(?P<name>{NAME}'*+)|(?P<string>{STRING})|(?P<unclosed>['\"])|(?P<end>;)|.",
     re.DOTALL,
 )
+# What changes nothing after a token that changed nothing: any but words and signs that a query, an
+# operand or a constructor may follow; brackets with nothing else between them, too.
+_PLAIN = (
+    rf"(?!(?ai:SELECT|FROM){END_OF_WORD}){NAME}'*+|{STRING}"
+    r"|[0-9/.,:@$=<>!*+|)]|->|-(?!-)|\((?!:)"
+)
+_PLAIN_RUN = re.compile(rf"(?:[ \t\r\n]*+(?:{_PLAIN}|\[(?:[ \t\r\n]++|{_PLAIN})*+\]))++", re.DOTALL)
 _NAME_REMARK = re.compile(r"--[ \t]*name[ \t]*:[ \t]*(\S(?:.*\S)?)")
 _PARAMETER = re.compile(rf"\(:({NAME})")
 _COMMENT_MARK = re.compile(r"\(:|:\)")
@@ -62,7 +69,10 @@ def scan(text: str) -> Scan:
     scanner = _Scanner(text)
     scanner.run()
     cleaned = "".join(scanner.cleaned) + text[scanner.copied :]
-    return Scan(cleaned, tuple(_without_aliens(text, cleaned, s) for s in scanner.statements))
+    statements = scanner.statements
+    if NO_XML.search(text) is not None:
+        statements = [_without_aliens(text, cleaned, one) for one in statements]
+    return Scan(cleaned, tuple(statements))
 
 
 def _without_aliens(text: str, cleaned: str, statement: Statement) -> Statement:
@@ -141,6 +151,9 @@ class _Scanner:
         self.follow(self.text[start:end])
         if self.start < 0:
             self.start = start
+        if not (self.at_query or self.at_operand or self.after_select):
+            run = _PLAIN_RUN.match(self.text, end)
+            end = end if run is None else run.end()
         self.end = end
         return end
 

@@ -117,7 +117,8 @@ class Registration:
     ) -> Subscription | list[QueryError]:
         """Subscribes a query that sees the documents from number `since` on; or returns its
         errors.  With `history` it shares no constants, as it is reviewed by itself."""
-        place = request.read.place if isinstance(request.read, Instance) else None
+        read = request.read
+        place = read.place if isinstance(read, Instance) and not read.is_first else None
         if self._may_share(request):
             assert request.prepared is not None
             prepared, values = request.prepared

@@ -81,6 +81,8 @@ class SharedQueries:
     def find(self, prepared: Prepared, row: Mapping[str, object]) -> SharedQuery | None:
         """The shared query of a row of values, which are right: one that there is, or a new one;
         None where nothing can be left open."""
+        if not prepared.parameters:
+            return None
         left_open = self._left_open.get(prepared)
         if left_open is None:
             left_open = _candidates(prepared)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from join_stage import Chain
-from join_stage.registry import Registry
+from join_stage.registry import Registry, Row
 from xpath_stage import Accept, XPathEvaluator
 from xscl.dissection.parts import Disjunct, JoinOperator
 from xscl.documents.composites import DerivedStream, Reading, RowReader, Source
@@ -32,11 +32,17 @@ class Reader:
 
 @dataclass(slots=True)
 class _Registered:
-    """The spines, derived streams and definitions that an operator uses, to be released with it."""
+    """The row of R_T of an operator, and the spines, derived streams and definitions that it uses;
+    they are released with the last of its numbers."""
 
+    disjunct: Disjunct
+    operator: JoinOperator
+    row: Row
     spines: tuple[int, ...]
     below: tuple[DerivedStream | None, ...]
     definitions: tuple[tuple[object, ...], ...]
+    reading: Reading
+    numbers: int = 1
 
 
 class StageRegistration:
@@ -53,6 +59,8 @@ class StageRegistration:
         self._reach = reach
         self._readers: dict[int, Reader] = {}
         self._registered: dict[int, _Registered] = {}
+        # By the identity of operators over blocks alone, which queries that say the same share.
+        self._operators: dict[tuple[int, int], _Registered] = {}
         self._derived: dict[tuple[object, ...], list[DerivedStream]] = {}
         self._next_number = 0
         self._next_column = -1
@@ -150,7 +158,7 @@ class StageRegistration:
         reading = self._register(
             number, query, disjunct, operator, derived, since=since, sole_disjunct=False
         )
-        row = self._registry.row_of(number)
+        row = self._registry.row_of(number).number
         key = (row, operator.constraint, reading.sources)
         for shared in self._derived.get(key, ()):
             if shared.since <= since:
@@ -178,6 +186,18 @@ class StageRegistration:
         since: int,
         sole_disjunct: bool,
     ) -> Reading:
+        known = self._operators.get((id(disjunct), id(operator)))
+        if known is not None:
+            self._registry.add_to(
+                known.row,
+                number,
+                constraint=operator.constraint,
+                since=since,
+                sole_disjunct=sole_disjunct,
+            )
+            known.numbers += 1
+            self._registered[number] = known
+            return known.reading
         below = tuple(
             None if side.operator is None else derived[side.operator] for side in operator.sides
         )
@@ -206,19 +226,30 @@ class StageRegistration:
             since=since,
             sole_disjunct=sole_disjunct,
         )
-        self._registered[number] = _Registered(tuple(spines), below, definitions)
+        reading = Reading(
+            operator.plan, tuple(one is not None for one in below), _sources(disjunct, operator)
+        )
+        row = self._registry.row_of(number)
+        registered = _Registered(
+            disjunct, operator, row, tuple(spines), below, definitions, reading
+        )
+        self._registered[number] = registered
         for one in below:
             if one is not None:
                 one.uses += 1
-        return Reading(
-            operator.plan, tuple(one is not None for one in below), _sources(disjunct, operator)
-        )
+        if all(one is None for one in below):
+            self._operators[id(disjunct), id(operator)] = registered
+        return reading
 
     def release(self, number: int) -> None:
         """Takes out the operator of a number, and all that nobody uses then."""
         self._readers.pop(number, None)
         self._registry.remove(number)
         registered = self._registered.pop(number)
+        registered.numbers -= 1
+        if registered.numbers:
+            return
+        self._operators.pop((id(registered.disjunct), id(registered.operator)), None)
         for spine in registered.spines:
             self._xpath.release(spine)
         for definition in registered.definitions:

@@ -75,12 +75,11 @@ class StreamGraph:
 
     def check(self, dissection: Dissection) -> None:
         """Raises QueryError, at a PUBLISH, if the query would close a cycle."""
-        new = list(edges_of(dissection))
         for one in dissection.everything():
             publish = one.query.publish
             if publish is None:
                 continue
-            cycle = self._way(publish.text, publish.text, new)
+            cycle = self._way(publish.text, publish.text, edges_of(dissection))
             if cycle:
                 way = [publish.text]
                 for edge in cycle:

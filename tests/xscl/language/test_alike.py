@@ -95,4 +95,17 @@ def test_what_is_no_constant_makes_no_instance(one: str, other: str) -> None:
     alike = AlikeStatements()
     assert read_from(one, 1, alike)[0]
     found, _, _ = read_from(other, 1, alike)
-    assert not any(isinstance(query, Instance) for query in found)
+    assert not any(isinstance(query, Instance) and not query.is_first for query in found)
+
+
+def test_a_text_without_constants_is_parsed_once() -> None:
+    text = "S//a->x JOIN {x = y, 7 days} S//b->y"
+    alike = AlikeStatements()
+    (first, second), _, _ = read_from(f"{text};\n(: again :) {text}", 1, alike)
+    (later,), _, _ = read_from(f"-- name: later\n{text}", 1, alike)
+    assert isinstance(first, Instance)
+    assert isinstance(second, Instance)
+    assert isinstance(later, Instance)
+    assert first.prepared is second.prepared is later.prepared
+    assert [one.is_first for one in (first, second, later)] == [True, False, False]
+    assert later.query == parse_from(f"-- name: later\n{text}", 1)[0][0]
