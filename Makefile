@@ -61,8 +61,8 @@ fuzz: $(VENV)/.fuzz
 mutants: $(VENV)/.dev
 	$(BIN)/python -m tests.mutants
 
-# Every figure of docs/benchmarks.md, measured anew: at the thesis' sizes and beyond, or reduced to
-# some five minutes; and a guard against getting slower. One figure alone:
+# Every figure of docs/benchmarks.md, measured anew: at the thesis' sizes and beyond, in some hours,
+# or reduced to minutes, with a guard against getting slower. One figure alone:
 # .venv/bin/python -m benchmarks figure_6_08
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks

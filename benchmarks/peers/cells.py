@@ -43,6 +43,7 @@ def cost(command: Sequence[str], limit: float, more: Mapping[str, str] = {}) -> 
         with printed.open("wb") as output, said.open("wb") as errors:
             process = subprocess.Popen(
                 command,
+                stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=errors,
                 cwd=place,

@@ -22,7 +22,7 @@ ITEMS = 20_000
 SIZES = (1, 10, 100, 1_000)
 FEWEST = 10
 """Items of a run that hardly does more than start."""
-LIMIT, LIMIT_REDUCED = 300, 120
+LIMIT = 300
 XSCL = "XSCL"
 
 
@@ -67,14 +67,13 @@ class Measured:
 def run(scale: Scale) -> Report:
     sizes = SIZES if scale.full else [n for n in SIZES if n <= scale.many // 10]
     items = min(ITEMS, scale.items)
-    limit = LIMIT if scale.full else LIMIT_REDUCED
     with tempfile.TemporaryDirectory() as place:
         folders = {}
         for size in (0, *sizes):
             folders[size] = Path(place) / str(size)
             folders[size].mkdir()
             write(folders[size], items if size else FEWEST, queries(max(size, 1)))
-        own = {size: of_xscl(folder, limit) for size, folder in folders.items()}
+        own = {size: of_xscl(folder, LIMIT) for size, folder in folders.items()}
         found = {
             size: {
                 name: int(n) for name, n in (line.split("\t") for line in one.printed.splitlines())
@@ -83,8 +82,8 @@ def run(scale: Scale) -> Report:
         }
         measured = {XSCL: Measured(f"xscl {xscl.__version__}", own)}
         for peer in PEERS:
-            measured[peer.name] = of_peer(peer, folders, found, limit)
-    return report(measured, sizes, items, limit, found)
+            measured[peer.name] = of_peer(peer, folders, found, LIMIT)
+    return report(measured, sizes, items, LIMIT, found)
 
 
 def of_xscl(folder: Path, limit: float) -> Cost:

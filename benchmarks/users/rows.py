@@ -13,7 +13,9 @@ from benchmarks.users import by_hand, inputs
 from benchmarks.users.turns import Run
 from datasets import ITEM, LeafJoin, feed_stream, query_text, random_joins
 
-ITEMS, FEW = 50_000, 10
+ITEMS = 50_000
+FEW, SOME, FEWER = 10, 1_000, 10_000
+"""Queries whose matches are read one by one, with a state file, and of items one by one."""
 ARCHIVED, ARCHIVED_REDUCED = None, 6_000
 WEEK = 7 * 86_400
 
@@ -113,9 +115,11 @@ def items(folder: Callable[..., Path], scale: Scale) -> Iterator[list[Row]]:
             partial(by_hand.batches, documents, few), floor,
         )
     ]  # fmt: skip
+    joins = random_joins(ITEM, min(FEWER, scale.many), window=WEEK)
     hand = partial(by_hand.alone, documents, joins)
+    xml = folder(documents, query_text(ITEM, joins))
     yield [Row(ALONE, "alone", xml, size, "items", hand, floor)]
-    endless = random_joins(ITEM, scale.many, window=None)
+    endless = random_joins(ITEM, len(joins), window=None)
     yield [
         Row(
             ENDLESS, "alone",
@@ -124,7 +128,7 @@ def items(folder: Callable[..., Path], scale: Scale) -> Iterator[list[Row]]:
         )
     ]  # fmt: skip
     fewer = documents[: max(100, size // 10)]
-    some = random_joins(ITEM, min(1_000, scale.many), window=WEEK)
+    some = random_joins(ITEM, min(SOME, scale.many), window=WEEK)
     yield [
         Row(
             DURABLE, "durable",
