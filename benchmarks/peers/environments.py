@@ -17,11 +17,15 @@ class NotInstalled(Exception):
 
 
 def python_of(requirement: str) -> Path:
-    """The Python of an environment that has the package; NotInstalled if it cannot be had."""
+    """The Python of an environment that has the package (what follows it after a blank is installed
+    beside it); NotInstalled if it cannot be had."""
     folder = FOLDER / _name(requirement)
     python, there = folder / "bin" / "python", folder / "installed"
     if not there.exists():
-        for command in ((sys.executable, "-m", "venv", folder), (python, *PIP, requirement)):
+        for command in (
+            (sys.executable, "-m", "venv", folder),
+            (python, *PIP, *requirement.split()),
+        ):
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode:
                 raise NotInstalled((done.stderr.strip().splitlines() or ["no reason given"])[-1])
@@ -39,4 +43,4 @@ def version_of(requirement: str) -> str:
 
 
 def _name(requirement: str) -> str:
-    return requirement.partition("[")[0]
+    return requirement.split()[0].partition("[")[0]
