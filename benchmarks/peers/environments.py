@@ -21,15 +21,13 @@ def python_of(requirement: str) -> Path:
     beside it); NotInstalled if it cannot be had."""
     folder = FOLDER / _name(requirement)
     python, there = folder / "bin" / "python", folder / "installed"
-    if not there.exists():
-        for command in (
-            (sys.executable, "-m", "venv", folder),
-            (python, *PIP, *requirement.split()),
-        ):
+    if not there.exists() or there.read_text() != requirement:
+        filled = (python, *PIP, *requirement.split())
+        for command in ((sys.executable, "-m", "venv", folder), filled):
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode:
                 raise NotInstalled((done.stderr.strip().splitlines() or ["no reason given"])[-1])
-        there.touch()
+        there.write_text(requirement)
     return python
 
 
