@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from join_stage.audience import Queries
 from join_stage.evaluator import Binding
@@ -55,8 +56,7 @@ class Channel:
         return counts
 
 
-@dataclass(frozen=True, slots=True)
-class ChannelTuple:
+class ChannelTuple(NamedTuple):
     """A document, on the right side or on the left, others on the opposite one, and what each of
     these pairs satisfies."""
 
@@ -118,16 +118,19 @@ class Channels:
         times: list[int],
         *,
         right: bool,
-    ) -> Iterator[ChannelTuple]:
+    ) -> list[ChannelTuple]:
         """The channel tuples of a document, on the right side or on the left, and of others in
         order of time, which have one outcome."""
-        limits = self._limits_of(outcome)
+        limits = self._limits.get(outcome) or self._limits_of(outcome)
         apart = limits.as_one(document, time, others, times)
         if apart is not None:
-            channel = self._channel(outcome, limits, apart if right else -apart, document)
-            if channel.parts:
-                yield ChannelTuple(channel, document, others, right)
-            return
+            dt = apart if right else -apart
+            # Within the least window, and after the last epoch.
+            channel = limits.channels.get((0, dt > 0, len(limits.epochs)))
+            if channel is None:
+                channel = self._channel(outcome, limits, dt, document)
+            return [ChannelTuple(channel, document, others, right)] if channel.parts else []
+        found: list[ChannelTuple] = []
         cuts = {0, len(times), bisect_left(times, time), bisect_right(times, time)}
         for window in limits.windows:
             cuts.add(bisect_left(times, time - window))
@@ -139,7 +142,8 @@ class Channels:
             for first, same in self._by_epoch(limits, document, some):
                 channel = self._channel(outcome, limits, dt, first)
                 if channel.parts:
-                    yield ChannelTuple(channel, document, same, right)
+                    found.append(ChannelTuple(channel, document, same, right))
+        return found
 
     def _by_epoch(
         self, limits: _Limits, document: int, others: list[int]
@@ -156,13 +160,11 @@ class Channels:
             yield min(same[0], document), same
 
     def _limits_of(self, outcome: Outcome) -> _Limits:
-        limits = self._limits.get(outcome)
-        if limits is None:
-            audiences = self._registry.audiences
-            bounds = {key for hit in outcome.final for row in hit.at for key in audiences[row]}
-            windows = sorted({window for _, window, _ in bounds})
-            epochs = sorted({since for _, _, since in bounds})
-            limits = self._limits[outcome] = _Limits(windows, epochs, {})
+        audiences = self._registry.audiences
+        bounds = {key for hit in outcome.final for row in hit.at for key in audiences[row]}
+        windows = sorted({window for _, window, _ in bounds})
+        epochs = sorted({since for _, _, since in bounds})
+        limits = self._limits[outcome] = _Limits(windows, epochs, {})
         return limits
 
     def _channel(self, outcome: Outcome, limits: _Limits, dt: int, first: int) -> Channel:

@@ -94,7 +94,7 @@ class InProcessJoin:
         self.settle()
         self._residual.begin(batch)
         self._find_nothing()
-        if self._cache.holes and len(batch) > 1:
+        if self._cache.holes:
             self._cache.fill(
                 strings[position]
                 for _, layout, strings in batch.witnesses
@@ -170,7 +170,10 @@ class InProcessJoin:
         positions = self._positions_of(layout)
         lefts: list[Range] = []
         rights: list[Range] = []
-        for leaf, of_string in self._cache.slices_of(positions, strings):
+        found = self._cache.slices_of(positions, strings)
+        for (_, leaf, _), of_string in zip(positions.joining, found, strict=True):
+            if of_string is None:
+                continue
             rules = self._rules[leaf]
             for other, posting in of_string.items():
                 met = rules.get(other)
@@ -185,7 +188,7 @@ class InProcessJoin:
             self._pair(document, time, lefts, right=True)
         if rights:
             self._pair(document, time, rights, right=False)
-        self._cache.add(document, time, positions, strings)
+        self._cache.add(document, time, positions, strings, found)
         if self._registry.filters:
             of_rows = strings_of_rows(layout, strings)
             self._new[document] = list(zip(positions.positions, of_rows, strict=True))
@@ -214,17 +217,21 @@ class InProcessJoin:
 
     def _pair(self, document: int, time: int, ranges: list[Range], *, right: bool) -> None:
         """Pairs a document with the documents of some ranges."""
+        lengths = [one.end - one.begin for one in ranges]
+        one_by_one, longest = sum(lengths), max(lengths)
         hot: Range | None = None
-        one_by_one = sum(map(len, ranges)) if len(ranges) > 1 else len(ranges[0])
-        if self._strategies.ranges:
-            longest = max(ranges, key=len) if len(ranges) > 1 else ranges[0]
-            rest = one_by_one - len(longest)
-            if len(longest) > _LONG * rest:
-                hot, one_by_one = longest, rest
+        if self._strategies.ranges and longest > _LONG * (one_by_one - longest):
+            hot = ranges[lengths.index(longest)]
+            one_by_one -= longest
         if one_by_one > _EXCESSIVE:
             raise _ExcessivePairs
         if len(ranges) > _WIDE or not self._strategies.signatures or not self._signatures.pay:
             self._pair_plainly(document, ranges, right=right)
+            return
+        if len(ranges) == 1:
+            (one,) = ranges
+            state = one.following[EMPTY]
+            self._record(document, time, one.documents, one.times, state, right=right)
             return
         states: dict[int, int] = {}
         for one in ranges:
@@ -285,8 +292,9 @@ class InProcessJoin:
             return
         outcome = self._signatures.outcome(state, len(others))
         if outcome.final:
-            split = self._channels.split(outcome, document, time, others, times, right=right)
-            self.tuples += split
+            self.tuples += self._channels.split(
+                outcome, document, time, others, times, right=right
+            )
         if outcome.open:
             for other in others:
                 left, opposite = (other, document) if right else (document, other)

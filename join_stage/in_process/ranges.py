@@ -23,9 +23,6 @@ class Range:
     end: int
     following: Transitions
 
-    def __len__(self) -> int:
-        return self.end - self.begin
-
     @property
     def documents(self) -> list[int]:
         return self.posting.documents[self.begin : self.end]

@@ -113,30 +113,25 @@ class ViewCache:
 
     def slices_of(
         self, positions: LayoutPositions, strings: Sequence[int | None]
-    ) -> list[tuple[LeafPosition, Slice]]:
-        """The slices of a document's strings, each with the position where the document has it; a
-        string that stands nowhere has none."""
-        found: list[tuple[LeafPosition, Slice]] = []
-        missing: list[tuple[LeafPosition, int]] = []
+    ) -> list[Slice | None]:
+        """The slices of a document's strings at the positions that may join, None of one that
+        stands nowhere; where there are holes, they must have been filled."""
         slices = self._slices
-        for index, position, _ in positions.joining:
+        found: list[Slice | None] = []
+        for index, _, _ in positions.joining:
             string = strings[index]
             entry = slices.get(string)  # type: ignore[arg-type]
-            if entry is not None:
+            if entry is None:
+                found.append(None)
+            else:
                 assert string is not None
-                found.append((position, self._spread(string, entry)))
-            elif string is not None and 0 <= string <= self._highest:
-                missing.append((position, string))
-        self.hits += len(found)
-        if missing:
-            self.misses += len(missing)
-            filled = self._fill({string for _, string in missing})
-            found += ((position, filled[string]) for position, string in missing)
+                found.append(self._spread(string, entry))
+                self.hits += 1
         return found
 
     def fill(self, strings: Iterable[int | None]) -> None:
-        """Fills what slices of some strings are missing, all at once: a batch costs one look into
-        the relations, not each of its documents."""
+        """Fills what slices of some strings are missing, before they are asked for, and all at
+        once: a batch costs one look into the relations, not each of its documents."""
         slices, highest = self._slices, self._highest
         missing = {
             string
@@ -145,6 +140,7 @@ class ViewCache:
         }
         if missing:
             self.misses += len(missing)
+            self.hits -= len(missing)
             self._fill(missing)
 
     def _spread(self, string: int, entry: Slice | _Lone) -> Slice:
@@ -160,7 +156,7 @@ class ViewCache:
         self._slice_bytes += size_of(spread) - _LONE
         return spread
 
-    def _fill(self, strings: Collection[int]) -> dict[int, Slice]:
+    def _fill(self, strings: Collection[int]) -> None:
         self._write()
         filled: dict[int, Slice] = {string: {} for string in strings}
         rows = self._state.leaves_with(strings)
@@ -177,7 +173,6 @@ class ViewCache:
         for string, of_string in filled.items():
             self._slices[string] = of_string
             self._slice_bytes += size_of(of_string)
-        return filled
 
     # Documents.
 
@@ -198,19 +193,22 @@ class ViewCache:
         time: int,
         positions: LayoutPositions,
         strings: tuple[int | None, ...],
+        found: Sequence[Slice | None],
     ) -> None:
-        """Adds a document; its strings that stand somewhere must have been asked for."""
+        """Adds a document, of whose strings these slices were found."""
         slices = self._slices
-        for index, position, number in positions.joining:
-            string = strings[index]
-            if string is None or string < 0:
-                continue
-            entry = slices.get(string)
-            if entry is None:
-                slices[string] = (number, document, time)
-                self._slice_bytes += _LONE
-                continue
-            of_string = self._spread(string, entry)
+        for (index, position, number), of_string in zip(positions.joining, found, strict=True):
+            if of_string is None:
+                string = strings[index]
+                if string is None or string < 0:
+                    continue
+                lone = number, document, time
+                entry = slices.setdefault(string, lone)
+                if entry is lone:
+                    self._slice_bytes += _LONE
+                    continue
+                # The document has it twice.
+                of_string = self._spread(string, entry)
             posting = of_string.get(position)
             if posting is None:
                 posting = of_string[position] = Posting()
