@@ -292,9 +292,7 @@ class InProcessJoin:
             return
         outcome = self._signatures.outcome(state, len(others))
         if outcome.final:
-            self.tuples += self._channels.split(
-                outcome, document, time, others, times, right=right
-            )
+            self.tuples += self._channels.split(outcome, document, time, others, times, right=right)
         if outcome.open:
             for other in others:
                 left, opposite = (other, document) if right else (document, other)

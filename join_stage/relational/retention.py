@@ -47,9 +47,10 @@ class Retention:
             state.drop(documents)
         if watermark is None:
             return
+        if exact:
+            state.write()
         if exact or state.came - self._came > max(_LEAST, state.rows // 8):
             self._came = state.came
-            state.write()
             self._note_reaches()
             state.drop_before(watermark, "path_reach")
 
@@ -59,11 +60,7 @@ class Retention:
         if not exact and state.loosened - self._loosened <= state.rows // 4:
             return {}
         self._loosened = state.loosened
-        state.write()
-        unheld: list[tuple[int, str]] = self._connection.execute(
-            "SELECT id, value FROM strings WHERE id NOT IN (SELECT s FROM node WHERE s IS NOT NULL)"
-        ).fetchall()
-        return dict(unheld)
+        return state.unheld_strings()
 
     def _note_reaches(self) -> None:
         """`path_reach`: the reach of each leaf path, the longest of the spines it accepts.

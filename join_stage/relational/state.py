@@ -1,18 +1,18 @@
 """The join state: Algorithm 2, and its reverse.
 
 A batch leaves its witnesses, its documents and composites, and the strings that are new.  Those
-that are joined in process are written behind: many at a time, or when they are asked for.
+that are joined in process wait in `waiting` to be written: until they are asked for here, or
+memory has no room for more.
 As queries come and go, stage 1's leaf paths change, and with them the rows that bear them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence, Set
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from join_stage.batch import Accepted, Batch, CompositeRow, DocumentRow, StringRow, Witness
+from join_stage.batch import Accepted, Batch
 from join_stage.relational.columns import (
     accept_columns,
     composite_columns,
@@ -21,49 +21,27 @@ from join_stage.relational.columns import (
     witness_columns,
 )
 from join_stage.relational.relations import delete, insert, numbers, recreate
+from join_stage.relational.waiting import Waiting
 
 if TYPE_CHECKING:
     import duckdb
 
 __all__ = ["JoinState"]
 
-_MOST_WAITING, _LEAST_WAITING = 10_000, 1_000
-_PER_DOCUMENT = 16_384
-"""So many documents and composites may wait to be written, and so many to be deleted: of as many
-bytes of memory one, within these bounds."""
+_LEAST_WAITING = 5_000
+_PER_ROW = 512
+"""So many nodes, documents and composites may wait to be written: of as many bytes of memory one,
+but these at least."""
 
-
-@dataclass(slots=True)
-class _Waiting:
-    """Rows of batches that are to be written; the batches themselves are not kept."""
-
-    documents: list[DocumentRow] = field(default_factory=list)
-    composites: list[CompositeRow] = field(default_factory=list)
-    witnesses: list[Witness] = field(default_factory=list)
-    strings: list[StringRow] = field(default_factory=list)
-    times: dict[int, int] = field(default_factory=dict)
-
-    def add(self, batch: Batch) -> None:
-        """Adds the rows of a batch."""
-        self.documents += batch.documents
-        self.composites += batch.composites
-        self.witnesses += batch.witnesses
-        self.strings += batch.strings
-        self.times.update(batch.times)
-
-    def drop(self, gone: Set[int]) -> int:
-        """Drops documents and composites; returns how many nodes their witnesses have."""
-        self.documents = [one for one in self.documents if one[0] not in gone]
-        self.composites = [one for one in self.composites if one[0] not in gone]
-        rows = sum(len(layout.paths) for number, layout, _ in self.witnesses if number in gone)
-        self.witnesses = [one for one in self.witnesses if one[0] not in gone]
-        return rows
+_AT_ONCE = 10_000
+"""So many documents and composites are written at once where memory has no room for more; and so
+many may wait to be deleted."""
 
 
 class JoinState:
     """The documents' rows in the relations; batches that are not there yet wait for `write`.
 
-    `rows` counts the rows of `node`, written or waiting; `came` how many have ever come, and
+    `rows` counts the rows of `node`, written or waiting; `came` how many were ever written, and
     `loosened` how many have ever gone or lost their string.  `accepts_changed` is set when accepts
     change, and `paths_changed` when they do in the relation; `unsettled` are leaf paths that have
     taken over rows of others, and whose other accepts come with the next batch.
@@ -71,23 +49,25 @@ class JoinState:
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, memory: int = 0) -> None:
         self._connection = connection
-        self._most_waiting = min(max(memory // _PER_DOCUMENT, _LEAST_WAITING), _MOST_WAITING)
+        self._most_waiting = max(memory // _PER_ROW, _LEAST_WAITING)
         self.rows = 0
         self.came = 0
         self.loosened = 0
         self.accepts_changed = False
         self.paths_changed = False
         self.unsettled: set[int] = set()
-        self._composites = 0
+        # In the relations.
         self._documents = 0
-        self._waiting = _Waiting()
+        self._composites = 0
+        self._strings = False
+        self._waiting = Waiting()
         self._accepts_waiting: list[Accepted] = []
         self._dropped: list[int] = []
 
     def begin(self, batch: Batch) -> None:
         """Makes a batch the current one and adds it to the state."""
         self.write()
-        self._note(batch)
+        self.rows += batch.rows
         self._add(batch)
         recreate(self._connection, "node_w", witness_columns(batch.witnesses, batch.times))
         if batch.witnesses:
@@ -95,33 +75,23 @@ class JoinState:
 
     def take(self, batch: Batch) -> None:
         """Adds a batch to the state; it is written later."""
-        self._note(batch)
+        self.rows += batch.rows
         self._waiting.add(batch)
-        if len(self._waiting.times) > self._most_waiting:
-            self.write()
+        if len(self._waiting) > self._most_waiting:
+            self._count_dropped(self._waiting.settle())
+            while len(self._waiting) > self._most_waiting:
+                self._write(self._waiting.take(_AT_ONCE))
 
     def write(self) -> None:
         """Writes what has waited for it."""
         if self._accepts_waiting:
             insert(self._connection, "accept", accept_columns(self._accepts_waiting))
             self._accepts_waiting = []
-            self.paths_changed = True
-        dropped, self._dropped = self._dropped, []
-        self._documents -= len(dropped)
-        waiting, self._waiting = self._waiting, _Waiting()
-        if dropped and waiting.times:
-            composites, gone = len(waiting.composites), waiting.times.keys() & set(dropped)
-            self._count_dropped(waiting.drop(gone))
-            self._composites -= composites - len(waiting.composites)
-            dropped = [number for number in dropped if number not in gone]
-        self._add(waiting)
-        if waiting.witnesses:
-            insert(self._connection, "node", witness_columns(waiting.witnesses, waiting.times))
-        if dropped:
-            self._delete_rows("doc", dropped)
-            delete(self._connection, "document", "doc", dropped)
-            if self._composites:
-                self._composites -= delete(self._connection, "composite", "doc", dropped)
+            self.accepts_changed = self.paths_changed = True
+        self._count_dropped(self._waiting.settle())
+        waiting, self._waiting = self._waiting, Waiting()
+        self._write(waiting)
+        self._delete_dropped()
 
     def make_current(self, batch: Batch) -> None:
         """Makes a batch that was taken the current one."""
@@ -138,6 +108,7 @@ class JoinState:
         take the place of the documents' rows, the composites keep theirs."""
         self.write()
         if batch.strings:
+            self._strings = True
             insert(self._connection, "strings", string_columns(batch.strings))
         recreate(self._connection, "node_w", witness_columns(batch.witnesses, batch.times))
         if batch.documents:
@@ -200,14 +171,16 @@ class JoinState:
 
     def drop(self, documents: Sequence[int]) -> None:
         """Drops documents and composites with all that they left; they are deleted later."""
-        self._dropped += documents
-        if len(self._dropped) > self._most_waiting or len(self._dropped) == self._documents:
-            self.write()
+        waiting = self._waiting
+        self._dropped += waiting.drop(documents)
+        if 4 * len(waiting.gone) > len(waiting.times):
+            self._count_dropped(waiting.settle())
+        if len(self._dropped) > _AT_ONCE or len(self._dropped) == self._documents:
+            self._delete_dropped()
 
     def drop_before(self, watermark: int, reaches: str) -> None:
-        """Drops the rows that are older than the watermark by more than their leaf path's reach,
-        which is a row of the relation `reaches` (path, reach)."""
-        self.write()
+        """Drops the written rows that are older than the watermark by more than their leaf path's
+        reach, which is a row of the relation `reaches` (path, reach)."""
         (dropped,) = self._connection.execute(
             f"DELETE FROM node USING {reaches} p "
             f"WHERE node.path = p.path AND node.ts < {watermark} - p.reach"
@@ -246,10 +219,25 @@ class JoinState:
         ).fetchall()
         return {number for (number,) in held}
 
+    def unheld_strings(self) -> dict[int, str]:
+        """The strings that no row holds, by number."""
+        waiting = self._waiting
+        self._count_dropped(waiting.settle())
+        self._delete_dropped()
+        unheld = waiting.unheld()
+        if self._strings:
+            held = waiting.held()
+            rows: list[tuple[int, str]] = self._connection.execute(
+                "SELECT id, value FROM strings "
+                "WHERE id NOT IN (SELECT s FROM node WHERE s IS NOT NULL)"
+            ).fetchall()
+            unheld.update((number, value) for number, value in rows if number not in held)
+        return unheld
+
     def drop_strings(self, strings: Sequence[int]) -> None:
         """Drops strings that nothing holds any more."""
-        if strings:
-            delete(self._connection, "strings", "id", strings)
+        if written := self._waiting.drop_strings(strings):
+            delete(self._connection, "strings", "id", [*written])
 
     def witnesses_by_stream(self) -> dict[str, int]:
         """The number of rows of `node` that the documents of each stream have, with what waits to
@@ -262,20 +250,33 @@ class JoinState:
                 rows[streams[number]] += len(layout.paths)
         return rows
 
-    def _note(self, batch: Batch) -> None:
-        self._composites += len(batch.composites)
-        self._documents += len(batch)
-        self.rows += batch.rows
-        self.came += batch.rows
+    def _write(self, waiting: Waiting) -> None:
+        self._add(waiting)
+        if waiting.witnesses:
+            insert(self._connection, "node", witness_columns(waiting.witnesses, waiting.times))
 
-    def _add(self, some: Batch | _Waiting) -> None:
+    def _add(self, some: Batch | Waiting) -> None:
         """Adds all rows but witnesses."""
+        self._documents += len(some.times)
+        self._composites += len(some.composites)
+        self.came += some.rows
         if some.strings:
+            self._strings = True
             insert(self._connection, "strings", string_columns(some.strings))
         if some.documents:
             insert(self._connection, "document", document_columns(some.documents))
         if some.composites:
             insert(self._connection, "composite", composite_columns(some.composites))
+
+    def _delete_dropped(self) -> None:
+        dropped, self._dropped = self._dropped, []
+        if not dropped:
+            return
+        self._documents -= len(dropped)
+        self._delete_rows("doc", dropped)
+        delete(self._connection, "document", "doc", dropped)
+        if self._composites:
+            self._composites -= delete(self._connection, "composite", "doc", dropped)
 
     def _delete_rows(self, column: str, values: Sequence[int]) -> None:
         self._count_dropped(delete(self._connection, "node", column, values))

@@ -146,3 +146,17 @@ def test_a_sliding_window_is_flat(feeder: Feeder) -> None:
     memory = "SELECT sum(memory_usage_bytes) FROM duckdb_memory()"
     assert largest <= 40_000
     assert feeder.connection.execute(memory).fetchall()[0][0] < 100_000_000
+
+
+def test_what_comes_and_goes_is_never_written() -> None:
+    """A window slides without a database, and its strings go all the same."""
+    feeder = Feeder()
+    feeder.connection.close()
+    feeder.subscribe(0, equal("a", "a", 10))
+    for number in range(400):
+        found = feeder.publish([document(number, number, number, [("a", 10_000 + number % 50)])])
+        assert not found
+        feeder.processor.forget(number - 10, [number - 20] if number >= 20 else [])
+        feeder.collect(exact=False)
+        assert feeder.processor.rows < 100
+        assert len(feeder.strings) < 200
