@@ -11,9 +11,8 @@ import json
 import re
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
@@ -32,8 +31,7 @@ _SMALL = 100_000
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Document:
+class Document(NamedTuple):
     """A document of a stream; `time` in microseconds.
 
     `body` is as it was published: text or bytes of XML, the Path of its file or, where `json`, a
@@ -69,10 +67,8 @@ def document_of(
         name = uuid.uuid4().hex
     if not isinstance(name, str):
         raise DocumentError("`id` must be a string", stream=stream, document=str(name))
-    for member, text in (("stream", stream), ("id", name)):
-        if not text.isascii() and _LONE_SURROGATE.search(text):
-            problem = f"`{member}` holds half a surrogate pair, which is no character"
-            raise DocumentError(problem, stream=ascii(stream), document=ascii(name))
+    if not (stream.isascii() and name.isascii()):
+        _check_characters(stream, name)
     body, is_json = envelope.get("xml"), False
     if body is None and "json" in envelope:
         body, is_json = envelope["json"], True
@@ -88,13 +84,20 @@ def document_of(
     return Document(number, stream, name, time, body, is_json, trees)
 
 
+def _check_characters(stream: str, name: str) -> None:
+    for member, text in (("stream", stream), ("id", name)):
+        if _LONE_SURROGATE.search(text):
+            problem = f"`{member}` holds half a surrogate pair, which is no character"
+            raise DocumentError(problem, stream=ascii(stream), document=ascii(name))
+
+
 def from_file(document: Document, bodies: Bodies) -> Document:
     """A document with a copy of the file in place of the Path that its body is; raises
     DocumentError if it cannot be read."""
     if document.json or not isinstance(document.body, Path):
         return document
     try:
-        return replace(document, body=bodies.copy(document.body))
+        return document._replace(body=bodies.copy(document.body))
     except OSError as error:
         problem = error.strerror or str(error)
         raise DocumentError(problem, stream=document.stream, document=document.id) from error
@@ -117,9 +120,7 @@ def as_held(document: Document, bodies: Bodies, trees: Trees) -> Document:
         raise DocumentError(problem, stream=document.stream, document=document.id) from error
     if held is document.body and document.trees is trees:
         return document
-    # There are many, and `replace` would take thrice the time.
-    one = document
-    return Document(one.number, one.stream, one.id, one.time, held, one.json, trees)
+    return document._replace(body=held, trees=trees)
 
 
 def _written(value: object) -> bytes:

@@ -8,6 +8,7 @@ while a query can reach it from the watermark, alone or as a member of a composi
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -22,6 +23,7 @@ from xscl.times import now
 __all__ = ["Arrivals", "Intake", "Skipped"]
 
 _DAY = 86_400_000_000
+_NONE: Mapping[str, int] = {}
 
 
 @dataclass(slots=True)
@@ -61,7 +63,7 @@ class Intake:
     """Whether nothing has come or gone since what is out of reach was let go."""
     dropped: list[int] | None = None
     """The documents let go, for one who notes that."""
-    _ids: dict[tuple[str, str], int] = field(default_factory=dict)
+    _ids: defaultdict[str, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
     _derived: dict[int, DerivedStream] = field(default_factory=dict)
     _composites_of: dict[int, set[int]] = field(default_factory=dict)
     _lingering: set[int] = field(default_factory=set)
@@ -75,7 +77,7 @@ class Intake:
 
     def arrivals(self) -> Arrivals:
         """A batch on its way in, still without documents."""
-        return Arrivals(self, self.latest, self.last_arrival)
+        return Arrivals(self, self.latest, self.last_arrival, now())
 
     @property
     def watermark(self) -> int | None:
@@ -95,7 +97,7 @@ class Intake:
 
     def has(self, document: Document, watermark: int | None) -> bool:
         """Whether a document of the same stream and id is held and in reach of a watermark."""
-        number = self._ids.get((document.stream, document.id))
+        number = self._ids.get(document.stream, _NONE).get(document.id)
         return number is not None and self._is_reachable(number, watermark)
 
     def admit(self, arrivals: Arrivals) -> None:
@@ -120,7 +122,7 @@ class Intake:
     def hold(self, document: Document, shape: DocumentShape) -> None:
         """Holds a document; one that is held already changes its shape."""
         self._since_forgetting += 1
-        self._ids[document.stream, document.id] = document.number
+        self._ids[document.stream][document.id] = document.number
         self.held[document.number] = document
         self._lingering.discard(document.number)
         self.retention.hold(document.number, document.time, shape)
@@ -193,8 +195,11 @@ class Intake:
         if self.dropped is not None:
             self.dropped.append(number)
         # A document may have come again that was out of reach but not yet forgotten.
-        if self._ids.get((document.stream, document.id)) == number:
-            del self._ids[document.stream, document.id]
+        ids = self._ids[document.stream]
+        if ids.get(document.id) == number:
+            del ids[document.id]
+            if not ids:
+                del self._ids[document.stream]
 
 
 @dataclass(slots=True)
@@ -208,6 +213,7 @@ class Arrivals:
     _intake: Intake
     latest: int | None
     last_arrival: int
+    now: int
     documents: list[tuple[Document, DocumentShape | None]] = field(default_factory=list)
     errors: list[DocumentError] = field(default_factory=list)
     duplicate: int = 0
@@ -217,7 +223,8 @@ class Arrivals:
     def document(self, envelope: Mapping[str, object]) -> Document:
         """The document of the next envelope; raises DocumentError if it has none."""
         intake = self._intake
-        self.last_arrival = _after(self.last_arrival)
+        # All of a batch are there when it is read: the clock is asked once.
+        self.last_arrival = max(self.now, self.last_arrival + 1)
         number = intake.next_number + len(self.documents)
         return document_of(envelope, number, self.last_arrival, intake.trees)
 
@@ -226,11 +233,11 @@ class Arrivals:
         watermark = self._intake.watermark_at(self.latest)
         if watermark is not None and document.time < watermark:
             self.late += 1
-        elif self._has(document, watermark):
+            return True
+        if self._has(document, watermark):
             self.duplicate += 1
-        else:
-            return False
-        return True
+            return True
+        return False
 
     def add(self, document: Document, shape: DocumentShape | None) -> None:
         """Adds a document that is to be taken in."""

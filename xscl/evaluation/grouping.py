@@ -39,12 +39,15 @@ class Grouping:
         """Adds the groups of a wave: its channel tuples, and the matches that are in none of
         them, of the same documents or of others."""
         more: More = {}
+        of_channels = self._of_channels
         for owner, found in rows:
             if isinstance(owner, Subscription) and owner.reported:
                 more.setdefault(found.documents, []).append((owner, found))
         for one in tuples:
-            queries = self._queries_of(one.channel)
-            if not queries:
+            queries = of_channels.get(one.channel)
+            if queries is None:
+                queries = self._queries_of(one.channel)
+            if queries is NOBODY:
                 continue
             others: Sequence[int] = one.others
             if more:
@@ -56,18 +59,17 @@ class Grouping:
                     else:
                         others.append(other)
             if others:
-                documents = [held[other] for other in others]
+                documents = list(map(held.__getitem__, others))
                 to.add(GroupRange(queries, held[one.document], documents, one.right))
         for numbers, some in more.items():
             to.add_group(tuple(held[number] for number in numbers), NOBODY, some)
 
     def _queries_of(self, channel: Channel) -> ChannelQueries:
-        queries = self._of_channels.get(channel)
-        if queries is None:
-            parts = [part for part in channel.parts if part.sole]
-            # Queries that are alike are one array, wherever they are.
-            alike = {id(some): len(some) for part in parts for some in part.sole}
-            queries = self._of_channels[channel] = ChannelQueries(
+        parts = [part for part in channel.parts if part.sole]
+        # Queries that are alike are one array, wherever they are.
+        alike = {id(some): len(some) for part in parts for some in part.sole}
+        queries = self._of_channels[channel] = (
+            ChannelQueries(
                 [
                     (
                         self._stages.readers(chain.from_iterable(part.sole)),
@@ -77,4 +79,7 @@ class Grouping:
                 ],
                 sum(alike.values()),
             )
+            if parts
+            else NOBODY
+        )
         return queries
