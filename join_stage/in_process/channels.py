@@ -80,7 +80,9 @@ class _Limits:
     epochs: list[int]
     channels: dict[tuple[int, bool, int], Channel]
 
-    def as_one(self, document: int, time: int, others: list[int], times: list[int]) -> int | None:
+    def as_one(
+        self, document: int, time: int, others: Sequence[int], times: Sequence[int]
+    ) -> int | None:
         """How much later than the first of some others, in order of time, a document is, if they
         and it all lie within the same windows and the same epochs; None if they may not."""
         first, last = time - times[0], time - times[-1]
@@ -114,8 +116,8 @@ class Channels:
         outcome: Outcome,
         document: int,
         time: int,
-        others: list[int],
-        times: list[int],
+        others: Sequence[int],
+        times: Sequence[int],
         *,
         right: bool,
     ) -> list[ChannelTuple]:
@@ -146,8 +148,8 @@ class Channels:
         return found
 
     def _by_epoch(
-        self, limits: _Limits, document: int, others: list[int]
-    ) -> Iterator[tuple[int, list[int]]]:
+        self, limits: _Limits, document: int, others: Sequence[int]
+    ) -> Iterator[tuple[int, Sequence[int]]]:
         """The others by the queries that see them, with one of each."""
         epochs = limits.epochs
         if not epochs or epochs[-1] <= 0:

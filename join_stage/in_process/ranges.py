@@ -5,6 +5,7 @@ Which documents these are is two binary searches, by a rule for the two leaves' 
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
 from dataclasses import dataclass
 
@@ -24,11 +25,11 @@ class Range:
     following: Transitions
 
     @property
-    def documents(self) -> list[int]:
+    def documents(self) -> array[int]:
         return self.posting.documents[self.begin : self.end]
 
     @property
-    def times(self) -> list[int]:
+    def times(self) -> array[int]:
         return self.posting.times[self.begin : self.end]
 
 
