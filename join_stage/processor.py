@@ -107,6 +107,8 @@ class JoinProcessor:
 
     def accept(self, accepts: Sequence[Accepted]) -> None:
         """Takes in what leaf paths accept anew: path, spine, depths."""
+        if not accepts and not self._state.unsettled:
+            return
         for way in self._ways:
             way.accept(accepts)
 

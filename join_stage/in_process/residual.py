@@ -89,7 +89,7 @@ class ResidualTests:
         """Before a batch is joined in process."""
         if len(self._values) > _VALUES:
             self._values.clear()
-        if self._registry.orders:
+        if batch.strings and self._registry.orders:
             for number, value, double in batch.strings:
                 self._values[number] = (value, double)
 

@@ -44,6 +44,8 @@ class RelationalJoin:
         self._queries = QueryRelations(connection, registry)
         self._retention = Retention(connection, registry, state)
         self._latest: int | None = None
+        # The latest time before the batch that was joined elsewhere.
+        self._before: int | None = None
         self._viewed_depth = 0
         self._delta = Delta(None, in_order=False)
         # The plans of the queries asked for; None is all.
@@ -56,16 +58,18 @@ class RelationalJoin:
 
     def join(self, batch: Batch) -> bool:
         """Takes in a batch and joins it."""
-        self._come(batch, in_order=self._is_in_order(batch))
+        self._come(batch, in_order=self._is_in_order(batch, self._latest))
         self._begin(batch)
         self._join_values()
         return True
 
     def follow(self, batch: Batch) -> None:
         """Takes in a batch that was joined elsewhere, but for joins without an equality."""
-        self._come(batch, in_order=self._is_in_order(batch))
         self._state.take(batch)
         self._asked, self._following, self._followed = None, True, batch
+        self._before = self._latest
+        if batch.times:
+            self._pass(max(batch.times.values()))
 
     def review(self, batch: Batch, queries: Collection[int]) -> None:
         """Joins documents and composites that are in the state already, for some queries."""
@@ -110,6 +114,8 @@ class RelationalJoin:
         self._define_views()
         if self._followed is not None:
             batch, self._followed = self._followed, None
+            in_order = self._is_in_order(batch, self._before)
+            self._delta = Delta(min(batch.times, default=0), in_order)
             self._state.make_current(batch)
             self._join_values()
 
@@ -184,19 +190,22 @@ class RelationalJoin:
 
     # Inside
 
-    def _is_in_order(self, batch: Batch) -> bool:
-        """Whether nothing in a batch is earlier than anything before it.
+    def _is_in_order(self, batch: Batch, latest: int | None) -> bool:
+        """Whether nothing in a batch is earlier than anything before it, up to the latest.
 
         Within the batch, the other order of a pair is found as ΔL ⋈ ΔR all the same.
         """
-        return self._latest is None or min(batch.times.values(), default=0) >= self._latest
+        return latest is None or min(batch.times.values(), default=0) >= latest
 
     def _come(self, batch: Batch, *, in_order: bool) -> None:
         times = batch.times
         self._delta = Delta(min(times, default=0), in_order)
         if times:
-            latest = max(times.values())
-            self._latest = latest if self._latest is None else max(latest, self._latest)
+            self._pass(max(times.values()))
+
+    def _pass(self, time: int) -> None:
+        if self._latest is None or time > self._latest:
+            self._latest = time
 
     def _begin(self, batch: Batch) -> None:
         """Makes a new batch the current one."""

@@ -161,7 +161,7 @@ class JoinState:
         self.accepts_changed = True
 
     def add_accepts(self, accepts: Sequence[Accepted]) -> None:
-        """Adds what paths accept anew."""
+        """Adds what paths accept anew; with it, all is known of those that have taken over rows."""
         if self.unsettled:
             self.unsettled.clear()
             self.accepts_changed = True

@@ -643,20 +643,13 @@ class Engine:
         *,
         raising: bool = False,
     ) -> None:
-        """Reads a batch, and evaluates it when it is read whole: what breaks off the reading has
-        published nothing, what breaks off anything after it closes the engine."""
-        with self._transactions.whole() as change:
-            with self._transactions.asking(), self._relations.shortage_told():
-                change.begun = True
-                self._evaluation.follow_queries()
-                change.begun = False
-                arrivals, witnesses = self._evaluation.read(envelopes, raising=raising)
-                change.begun = True
-                with self._transactions.changing():
-                    outgoing = evaluate(arrivals, witnesses)
-                    at("evaluated")
-                    outgoing = self._transactions.keep(outgoing)
-            self._transactions.report(outgoing)
+        """Reads a batch, and evaluates it when it is read whole."""
+        evaluation = self._evaluation
+        self._transactions.take_in(
+            evaluation.follow_queries,
+            lambda: evaluation.read(envelopes, raising=raising),
+            lambda read: evaluate(*read),
+        )
 
     def _held(self, id: str, stream: str) -> Document:
         """The document of an id that is held, that of a stream if there are several."""

@@ -12,13 +12,14 @@ import contextlib
 import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from xscl.durable.points import at, look
 from xscl.errors import DocumentError, StateError, XSCLError
 from xscl.evaluation.waves import Delivery
 from xscl.matches.published import Streams
+from xscl.memory.relations import Shortage
 from xscl.queries.callbacks import call_back, check_callback
 from xscl.queries.subscription import Subscription
 
@@ -30,9 +31,10 @@ __all__ = ["Outgoing", "Transactions"]
 
 log = logging.getLogger("xscl")
 
+T = TypeVar("T")
 
-@dataclass(frozen=True, slots=True)
-class Outgoing:
+
+class Outgoing(NamedTuple):
     """What is reported when a transaction is written: documents that were skipped, matches, and
     the matches of earlier runs that callbacks may not have got (`again`).
 
@@ -69,6 +71,7 @@ class Transactions:
         self.streams = Streams()
         self._on_skip = on_skip or (lambda error: log.warning("skipped: %s", error))
         self._release = release
+        self._shortage = Shortage()
         self._lock = threading.RLock()
         self._depth = 0
         self._postponed: list[Outgoing] = []
@@ -130,6 +133,38 @@ class Transactions:
                 self._break_off(error)
             raise
 
+    def take_in(
+        self, settle: Callable[[], None], read: Callable[[], T], evaluate: Callable[[T], Outgoing]
+    ) -> None:
+        """Takes in a batch, and reports what it causes: what breaks off the reading has published
+        nothing, what breaks off anything after it closes the engine."""
+        begun = False
+        try:
+            with self._lock, self._shortage:
+                self._check_open()
+                begun = True
+                settle()
+                begun = False
+                batch = read()
+                begun = True
+                self._depth += 1
+                try:
+                    outgoing = evaluate(batch)
+                    at("evaluated")
+                    outgoing = self.keep(outgoing)
+                    self._commit()
+                except BaseException as error:
+                    if self._breaks(error):
+                        self._break_off(error)
+                    raise
+                finally:
+                    self._depth -= 1
+            self.report(outgoing)
+        except BaseException as error:
+            if begun:
+                self._break_off(error)
+            raise
+
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
         """Makes one transaction of several calls; an exception in it closes an engine that has a
@@ -164,10 +199,10 @@ class Transactions:
         if keeper is not None and outgoing.to_callbacks:
             from xscl.durable.outbox import keep_for_callbacks
 
-            outgoing = replace(outgoing, numbers=keep_for_callbacks(keeper, outgoing.deliveries))
+            outgoing = outgoing._replace(numbers=keep_for_callbacks(keeper, outgoing.deliveries))
         if self._depth == 1:
             return outgoing
-        self._postponed.append(replace(outgoing, skips=()))
+        self._postponed.append(outgoing._replace(skips=()))
         return Outgoing(outgoing.skips)
 
     def report(self, outgoing: Outgoing) -> None:

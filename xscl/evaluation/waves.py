@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from typing import NamedTuple
 
 from join_stage import Batch, ChannelTuple, Wanted
 from xpath_stage import (
@@ -62,8 +63,7 @@ class Wave:
 _Row = tuple[Subscription | DerivedStream, OperatorRow]
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
+class _Step(NamedTuple):
     """The rows that stages have found in a wave, or after the last one as time passed."""
 
     stages: Sequence[SecondStage]
@@ -147,7 +147,7 @@ class Evaluation:
             rows = self._rows(step.outputs(Wanted.BUT_CHANNELS))
             self._grouping.group(step.tuples, rows, self._intake.held, groups)
             wave = self._next_wave(rows, deliveries, all_of_them=False)
-        self.forget()
+        self._let_go()
         return groups, [*groups.called(), *deliveries]
 
     def count(self, arrivals: Arrivals, witnesses: Witnesses) -> Counter[str]:
@@ -166,7 +166,7 @@ class Evaluation:
             owners = (owner for owner, _ in rows if isinstance(owner, Subscription))
             counts.update(owner.name for owner in owners if owner.reported)
             wave = self._next_wave(rows, None)
-        self.forget()
+        self._let_go()
         return counts
 
     def review(self, subscription: Subscription) -> list[Delivery]:
@@ -221,9 +221,13 @@ class Evaluation:
     def forget(self, *, exact: bool = False) -> None:
         """Lets go of what no query can reach any more."""
         self.follow_queries()
+        self._let_go(exact=exact)
+
+    def _let_go(self, *, exact: bool = False) -> None:
         gone = self._intake.forget(exact=exact)
-        for number in gone:
-            self._constants_at.pop(number, None)
+        if gone and self._constants_at:
+            for number in gone:
+                self._constants_at.pop(number, None)
         watermark = self._intake.watermark
         if gone or watermark is not None or exact:
             for stage in self._stages:
@@ -337,7 +341,7 @@ class Evaluation:
         deliveries: list[Delivery] = []
         while step := self._step(wave):
             wave = self._next_wave(self._rows(step.outputs(Wanted.ALL)), deliveries)
-        self.forget()
+        self._let_go()
         return deliveries
 
     def _step(self, wave: Wave) -> _Step | None:
@@ -430,6 +434,9 @@ class Evaluation:
                 else:
                     found[reader.owner, row] = None
 
+        if not found:
+            return []
+
         def order(entry: _Row) -> tuple[object, ...]:
             owner, row = entry
             if isinstance(owner, DerivedStream):
@@ -450,8 +457,8 @@ class Evaluation:
 
         Without deliveries, a match is built only where it is published to a stream that is read.
         """
-        wave = Wave()
         held = self._intake.held
+        wave = Wave()
         sides = Sides(self._xpath.attribute_name)
         for owner, found in rows:
             if isinstance(owner, DerivedStream):

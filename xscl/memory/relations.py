@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 import tempfile
-from collections.abc import Iterator
+from types import TracebackType
 from typing import TYPE_CHECKING, cast
 
 from xscl.errors import StateError
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
     from xscl.memory.shares import Bounded
 
-__all__ = ["Relations"]
+__all__ = ["Relations", "Shortage"]
 
 
 class Relations:
@@ -60,17 +59,6 @@ class Relations:
         if self._directory is not None:
             self._directory.cleanup()
 
-    @contextlib.contextmanager
-    def shortage_told(self) -> Iterator[None]:
-        """Tells plainly what there is too little of: memory, or room for temporary files."""
-        try:
-            yield
-        except Exception as error:
-            # An error of DuckDB's needs DuckDB.
-            if "duckdb" in sys.modules:
-                _tell_shortage(error)
-            raise
-
     @property
     def exceeded(self) -> int:
         """How many statements have needed more than the share."""
@@ -93,7 +81,24 @@ class Relations:
         return int(memory), int(spilled) + int(blocks or 0)
 
 
-def _tell_shortage(error: Exception) -> None:
+class Shortage:
+    """Around a batch: says plainly what there is too little of, memory or room for files."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        # An error of DuckDB's needs DuckDB.
+        if error is not None and "duckdb" in sys.modules:
+            _tell_shortage(error)
+
+
+def _tell_shortage(error: BaseException) -> None:
     import duckdb
 
     if isinstance(error, duckdb.OutOfMemoryException):

@@ -137,7 +137,9 @@ def _moments(column: pa.Array) -> pa.Array:
 
 def _mappings(entries: object) -> Iterator[Mapping[str, object]]:
     """The entries of an iterable; raises XSCLError for one that is no mapping."""
-    if isinstance(entries, str | bytes | Mapping) or not isinstance(entries, Iterable):
+    if type(entries) is not list and (
+        isinstance(entries, str | bytes | Mapping) or not isinstance(entries, Iterable)
+    ):
         raise XSCLError(
             f"found a {type(entries).__name__}; expected a table (Arrow, pandas, Polars) or an "
             "iterable of dicts"
@@ -146,7 +148,7 @@ def _mappings(entries: object) -> Iterator[Mapping[str, object]]:
 
 
 def _mapping(entry: object, number: int) -> Mapping[str, object]:
-    if not isinstance(entry, Mapping):
+    if type(entry) is not dict and not isinstance(entry, Mapping):
         raise XSCLError(f"entry {number} is a {type(entry).__name__}; expected a dict")
     return entry
 

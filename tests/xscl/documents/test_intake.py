@@ -84,8 +84,8 @@ def test_the_members_of_an_envelope() -> None:
 
 def test_what_is_left_out() -> None:
     """Stream S, an id of its own, and the time of arrival, which always grows."""
-    arrivals = reading(None).arrivals()
     before = now()
+    arrivals = reading(None).arrivals()
     documents = [arrivals.document({"xml": "<a/>"}) for _ in range(100)]
     assert {document.stream for document in documents} == {"S"}
     assert len({document.id for document in documents}) == 100
