@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 __all__ = ["JoinState"]
 
 _LEAST_WAITING = 5_000
-_PER_ROW = 512
+_PER_ROW = 1_024
 """So many nodes, documents and composites may wait to be written: of as many bytes of memory one,
 but these at least."""
 
-_AT_ONCE = 10_000
+_AT_ONCE = 5_000
 """So many documents and composites are written at once where memory has no room for more; and so
 many may wait to be deleted."""
 

@@ -169,8 +169,8 @@ def test_ten_times_as_many_documents_stay_within_the_bound(durable: bool, tmp_pa
     as long as it is brought up to date."""
     more = 64 if durable else 0
     states = [tmp_path / f"{n}.duckdb" if durable else None for n in range(3)]
-    _, itself = alone(1_500, 64 * MIB, states[0])
-    _, few = alone(2500, 64 * MIB, states[1])
+    _, itself = alone(4_500, 64 * MIB, states[0])
+    _, few = alone(5_000, 64 * MIB, states[1])
     found, many = alone(25_000, 64 * MIB, states[2])
     assert found == 24_970
     assert many - few < 64 + more
