@@ -45,10 +45,15 @@ def test_killed_at_each_point_a_file_has_each_match_once(
 def test_killed_at_any_moment_a_file_has_each_match_once(
     undisturbed: Undisturbed, tmp_path: Path
 ) -> None:
+    """Whether each batch is written at once, or several together."""
     kills: list[int] = []
-    for course in courses(undisturbed, tmp_path, moments(10, undisturbed.seconds, seed=8)):
-        assert course.faults(undisturbed) == []
-        kills += course.kills
+    more = (*STATE, "-o", "out.jsonl")
+    for name, delay in (("each", ()), ("together", ("--commit-every", "1 s"))):
+        (tmp_path / name).mkdir()
+        some = moments(5, undisturbed.seconds, seed=8)
+        for course in courses(undisturbed, tmp_path / name, some, (*more, *delay)):
+            assert course.faults(undisturbed) == []
+            kills += course.kills
     # Some fall into the midst, where there are documents in the state and others to come.
     assert any(0 < taken < DOCUMENTS for taken in kills), kills
 

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import click
 
+from xscl.durable.group_commit import seconds_of
 from xscl.feeds import Rules, rules_of
 from xscl.memory.budget import LEAST_MEMORY
 from xscl.sizes import size_of_text
@@ -14,6 +15,7 @@ from xscl.times import duration, to_seconds
 
 __all__ = [
     "ALLOW_PRIVATE",
+    "COMMIT_EVERY",
     "CONTACT",
     "DEAD_LETTERS",
     "DRY_RUN",
@@ -31,6 +33,7 @@ __all__ = [
     "STREAM",
     "UPDATES",
     "Assignment",
+    "CommitEvery",
     "Duration",
     "GivenQuery",
     "Period",
@@ -171,6 +174,29 @@ STATE = click.option(
     type=click.Path(dir_okay=False),
     metavar="FILE",
     help="A file that keeps all that the next run needs to go on where this one ends.",
+)
+
+
+class CommitEvery(click.ParamType[float]):
+    """For how many seconds a document may wait until the state has it."""
+
+    name = "DURATION"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        try:
+            return seconds_of(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+COMMIT_EVERY = click.option(
+    "--commit-every",
+    type=CommitEvery(),
+    default="0 s",
+    show_default="after each batch",
+    help="How long batches may wait until --state is written, then with all that wait.",
 )
 DRY_RUN = click.option(
     "--dry-run",

@@ -55,7 +55,10 @@ def line_writer(
         from xscl.durable.output_file import OutputFile
 
         file = OutputFile(output, keeper.written(str(Path(output).absolute())), add=add)
+        keeper.sync_before(file.sync)
         stack.callback(file.close)
+        # What waits to be written says how long the file is: first that, then it is closed.
+        stack.callback(engine.commit)
         with engine.transaction():
             keeper.wrote(file.path, file.length)
 

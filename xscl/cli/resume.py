@@ -32,13 +32,18 @@ def open_engine(
     *,
     dry_run: bool,
     memory: int | None,
+    commit_every: float = 0.0,
 ) -> Engine:
     """The engine of a state file, or one in memory; a dry run makes no file."""
     from xscl.engine import Engine
 
+    if commit_every and state is None:
+        raise click.UsageError("--commit-every is for the file of a state: give --state")
     if dry_run and state is not None and not Path(state).exists():
-        state = None
-    return Engine(state, lateness=lateness, on_skip=on_skip, memory=memory)
+        state, commit_every = None, 0.0
+    return Engine(
+        state, lateness=lateness, on_skip=on_skip, memory=memory, commit_every=commit_every
+    )
 
 
 def tell_plan(engine: Engine, texts: Sequence[QueryText], say: Say) -> int:

@@ -21,6 +21,7 @@ from xscl.cli.ends import check_ends
 from xscl.cli.exits import STANDARD_OUTPUT, ended_by_signals
 from xscl.cli.log import LOG_FORMAT, QUIET, VERBOSE
 from xscl.cli.options import (
+    COMMIT_EVERY,
     DEAD_LETTERS,
     DRY_RUN,
     LINKS,
@@ -103,6 +104,7 @@ Entry = tuple[dict[str, object], Mark]
     "[default: standard output]",
 )
 @STATE
+@COMMIT_EVERY
 @DRY_RUN
 @click.option("--strict", is_flag=True, help="Exit with code 3 if a document was skipped.")
 @VERBOSE
@@ -121,6 +123,7 @@ def run(
     stream: str | None,
     output: str | None,
     state: str | None,
+    commit_every: float,
     dry_run: bool,
     strict: bool,
     **given: Sequence[Any],
@@ -139,7 +142,9 @@ def run(
         stopped = stack.enter_context(ended_by_signals([]))
         texts = read_texts(queries, params)
         late = _lateness(lateness, state)
-        engine = open_engine(state, late, report.skip, dry_run=dry_run, memory=memory)
+        engine = open_engine(
+            state, late, report.skip, dry_run=dry_run, memory=memory, commit_every=commit_every
+        )
         stack.enter_context(engine)
         if dry_run:
             return tell_plan(engine, texts, click.echo)

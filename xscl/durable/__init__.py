@@ -8,6 +8,7 @@
     writing.py     what a transaction writes, in columns
     outbox.py      matches that wait for callbacks, commands and webhooks
     keeper.py      an engine's side: what of it has changed since the last transaction
+    group_commit.py when documents published one by one are written: together
     recovery.py    the file -> the engine as it was
     positions.py   how far each source was read
     output_file.py a file of matches that has each once

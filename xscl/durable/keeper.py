@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from xscl.documents.document import Document
 from xscl.documents.intake import Intake
@@ -41,6 +41,7 @@ class Keeper:
         self._texts: dict[Text, int] = {}
         self._delivered: list[int] = []
         self._lock = threading.Lock()
+        self._syncs: list[Callable[[], None]] = []
         self.undelivered: dict[tuple[str, str | None], list[Undelivered]] = {}
         for waiting in file.undelivered():
             key = waiting.sink, waiting.query if waiting.sink == CALLBACK else None
@@ -133,7 +134,8 @@ class Keeper:
 
     def read_whole(self, source: str) -> None:
         """A source was read to its end: documents that it no longer has are forgotten."""
-        self.changes.sources_read.add(source)
+        with self._lock:
+            self.changes.sources_read.add(source)
 
     def written(self, path: str) -> int | None:
         """How many bytes of a file earlier runs have written."""
@@ -142,6 +144,11 @@ class Keeper:
     def wrote(self, path: str, length: int) -> None:
         """So many bytes of a file are written."""
         self.changes.outputs[path] = length
+
+    def sync_before(self, sync: Callable[[], None]) -> None:
+        """Before a transaction is written, `sync` is called: it forces to the disk what the
+        transaction says of another file."""
+        self._syncs.append(sync)
 
     def counts(self) -> dict[str, int]:
         """The matches of each query, of runs that counted."""
@@ -157,18 +164,32 @@ class Keeper:
 
     # Transactions.
 
+    @property
+    def documents(self) -> int:
+        """How many documents were taken in since the last transaction."""
+        return self._intake.next_number - self._first
+
+    @property
+    def urgent(self) -> bool:
+        """Whether more than documents, and what was found in them, waits to be written."""
+        changes = self.changes
+        queries = changes.subscribed or changes.cancelled or changes.reviews
+        return bool(queries) or changes.feeds is not None
+
     def commit(self) -> None:
         """Writes what has changed; raises StateError if it cannot be written."""
-        changes, self.changes = self.changes, Changes()
+        with self._lock:
+            changes, self.changes = self.changes, Changes()
+            changes.delivered, self._delivered = self._delivered, []
         intake = self._intake
         changes.documents = self._came()
         assert intake.dropped is not None
         changes.gone = [number for number in intake.dropped if number < self._first]
-        with self._lock:
-            changes.delivered, self._delivered = self._delivered, []
         counters = self._count()
         if changes == Changes() and counters == self._counters:
             return
+        for sync in self._syncs:
+            sync()
         at("before commit")
         self.file.commit(changes, None if counters == self._counters else counters)
         at("after commit")

@@ -1,15 +1,15 @@
 """A file of matches that has each exactly once, whatever ends the process.
 
-A batch is written and forced to the disk; then the transaction that has its documents says how long
-the file is.  What stands beyond that length when the file is opened again was written by a batch
-that is about to be evaluated once more, and is cut off.
+Batches are written and forced to the disk; then the transaction that has their documents says how
+long the file is.  What stands beyond that length when the file is opened again was written by
+batches that are about to be evaluated once more, and is cut off.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
@@ -27,6 +27,7 @@ class OutputFile:
     def __init__(self, path: str, written: int | None, *, add: bool = False) -> None:
         self.path = str(Path(path).absolute())
         self._file: IO[bytes]
+        self._forced = True
         if written is None:
             self._file = open(path, "ab" if add else "wb")  # noqa: SIM115 - closed by `close`
         else:
@@ -47,25 +48,35 @@ class OutputFile:
         return self._file.tell()
 
     def write(self, lines: Iterable[str]) -> None:
-        """Writes lines, and returns when they are on the disk; raises StateError if they cannot
-        be written."""
+        """Writes lines, which `sync` forces to the disk; raises StateError if they cannot be
+        written."""
         at("before output")
-        before = self.length
-        try:
+        with self._writing():
             for number, line in enumerate(lines):
                 self._file.write(line.encode())
+                self._forced = False
                 if not number:
                     self._file.flush()
                     at("within output")
-            if self.length > before:
-                self._file.flush()
+            self._file.flush()
+        at("after output")
+
+    def sync(self) -> None:
+        """Forces to the disk what was written; raises StateError if that cannot be."""
+        if not self._forced:
+            with self._writing():
                 os.fsync(self._file.fileno())
+            self._forced = True
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
         except OSError as error:
             raise StateError(
                 f"{self.path} cannot be written ({error.strerror}); the state is as it was before "
                 "this batch: make room and run again"
             ) from error
-        at("after output")
 
     def close(self) -> None:
         """Closes the file."""

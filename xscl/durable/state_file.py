@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import threading
 from collections.abc import Collection, Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -53,6 +54,7 @@ class StateFile:
     def __init__(self, path: str | os.PathLike[str], made_by: str, share: int) -> None:
         self.path = Path(path)
         self._noted = False
+        self._lock = threading.RLock()
         holder.claim(self.path)
         try:
             self._connection = self._open(made_by)
@@ -88,7 +90,9 @@ class StateFile:
     @contextlib.contextmanager
     def _reading(self) -> Iterator[None]:
         try:
-            yield
+            # A transaction may be written meanwhile, by another thread.
+            with self._lock:
+                yield
         except duckdb.Error as error:
             raise _damaged(self.path, error) from error
 
@@ -175,8 +179,9 @@ class StateFile:
     def commit(self, changes: Changes, counters: Counters | None) -> None:
         """Writes a transaction; raises StateError if it cannot be written, and nothing is."""
         try:
-            self._share.within(lambda: write(self._connection, changes, counters))
-            self._checkpoint()
+            with self._lock:
+                self._share.within(lambda: write(self._connection, changes, counters))
+                self._checkpoint()
         except duckdb.Error as error:
             reason = str(error).splitlines()[0]
             raise StateError(

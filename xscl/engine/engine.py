@@ -27,6 +27,7 @@ from xscl.documents.document import Document, is_small
 from xscl.documents.intake import Arrivals, Intake, Skipped
 from xscl.documents.retention import Retention
 from xscl.documents.trees import Trees
+from xscl.durable.group_commit import seconds_of
 from xscl.durable.points import at
 from xscl.engine.transactions import Outgoing, Transactions
 from xscl.errors import DocumentError, QueryError, StateError, XSCLError
@@ -79,6 +80,8 @@ class Engine:
     published, outside the lock.  `strategies` say how it goes about its work, never what it finds.
     `memory` bounds what it holds in process (bytes, or text such as `64MB`; the default, None,
     bounds only what is kept at hand for joins): what is beyond lies in temporary files.
+    `commit_every` (seconds, or text such as `200 ms`) writes documents to the state file together:
+    one may wait for so long after `publish` has returned, and callbacks wait with it.
 
     >>> engine = Engine()
     >>> promo = engine.subscribe("S//book->b[./title->t] FOLLOWED BY {t = u} S//blog[./title->u]")
@@ -98,6 +101,7 @@ class Engine:
         query_sharing: bool = True,
         strategies: Strategies | None = None,
         memory: int | str | None = None,
+        commit_every: float | str | None = None,
     ) -> None:
         budget = Budget.of(memory)
         self._relations = Relations(budget.relations)
@@ -125,8 +129,13 @@ class Engine:
         self._query_sharing = query_sharing
         self._transactions = Transactions(on_skip, self._release)
         self._next_query = 1
+        every = _every(commit_every)
+        if every and state is None:
+            raise XSCLError("commit_every is for a state file, and none is named")
         if state is not None:
             self._open(state, lateness, budget.state)
+            if every:
+                self._transactions.group(every)
 
     # Queries
 
@@ -529,7 +538,8 @@ class Engine:
     def close(self) -> None:
         """Closes the engine; what is asked of it afterwards raises StateError.
 
-        A state file is complete already, but for which callbacks have returned.
+        A state file is complete already, but for which callbacks have returned, and for what
+        `commit_every` lets wait.
         """
         self._transactions.close()
 
@@ -555,6 +565,12 @@ class Engine:
         """
         with self._transactions.transaction():
             yield
+
+    def commit(self) -> None:
+        """Writes now what `commit_every` lets wait, and hands over what waits with it: when it
+        returns, the state file has all that was published.  Within a `transaction`, which is
+        written at its end, it does nothing, nor does it without a state file."""
+        self._transactions.commit()
 
     @property
     def keeper(self) -> Keeper | None:
@@ -734,3 +750,10 @@ def _lateness(lateness: float | str | None) -> int | None:
         return duration(text)
     except ValueError as error:
         raise XSCLError(f"lateness: {error}") from error
+
+
+def _every(commit_every: float | str | None) -> float:
+    try:
+        return 0.0 if commit_every is None else seconds_of(commit_every)
+    except ValueError as error:
+        raise XSCLError(f"commit_every: {error}") from error

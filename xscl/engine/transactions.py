@@ -4,6 +4,9 @@ A call that changes the engine is a transaction: at its end the state file has w
 only then is what it found handed over, outside the lock.  Whatever breaks a change off halfway
 closes the engine, since what is in memory is then neither as it was before nor as it should be: the
 state file is as it was before the call, and an engine in memory has to be made anew.
+
+With a group commit, transactions are written some at a time, and what they found is handed over
+when they are.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from xscl.durable.group_commit import GroupCommit
 from xscl.durable.points import at, look
 from xscl.errors import DocumentError, StateError, XSCLError
 from xscl.evaluation.waves import Delivery
@@ -75,7 +79,12 @@ class Transactions:
         self._lock = threading.RLock()
         self._depth = 0
         self._postponed: list[Outgoing] = []
+        self._group: GroupCommit | None = None
         self._closed: str | None = None
+
+    def group(self, every: float) -> None:
+        """Lets documents wait for so many seconds until the state file has them."""
+        self._group = GroupCommit(every, self._write_late)
 
     def waiting_for(
         self, attached: Iterable[Subscription]
@@ -184,8 +193,7 @@ class Transactions:
                     raise
                 finally:
                     self._depth -= 1
-                    if not self._depth:
-                        postponed, self._postponed = self._postponed, []
+                    postponed = self._take_postponed()
         finally:
             with self.whole() as change:
                 change.begun = bool(postponed)
@@ -194,13 +202,14 @@ class Transactions:
 
     def keep(self, outgoing: Outgoing) -> Outgoing:
         """What is to be reported at the end of this call; until a callback has returned, the state
-        file has the match that it waits for.  Within a `transaction`, matches wait for its end."""
+        file has the match that it waits for.  Within a `transaction`, matches wait for its end, and
+        in a group commit for that."""
         keeper = self.keeper
         if keeper is not None and outgoing.to_callbacks:
             from xscl.durable.outbox import keep_for_callbacks
 
             outgoing = outgoing._replace(numbers=keep_for_callbacks(keeper, outgoing.deliveries))
-        if self._depth == 1:
+        if self._depth == 1 and self._group is None:
             return outgoing
         self._postponed.append(outgoing._replace(skips=()))
         return Outgoing(outgoing.skips)
@@ -214,17 +223,31 @@ class Transactions:
                 # A user's code may raise anything; the other documents are unaffected.
                 log.exception("on_skip raised on: %s", error)
         self._hand_over(outgoing)
+        self._hand_over_postponed()
+
+    def commit(self) -> None:
+        """Writes what waits for a group commit, and hands over what waits for that; within a
+        `transaction`, and when the engine is closed, it does nothing."""
+        with self.whole() as change:
+            with self._lock:
+                if self.keeper is None or self._depth or self._closed is not None:
+                    return
+                change.begun = True
+                self._write(self.keeper)
+            self._hand_over_postponed()
 
     def close(self) -> None:
         """Closes the engine when the state file is complete, but for which callbacks have
         returned; twice does no harm."""
+        while self._postponed and not self._depth:
+            self.commit()
         with self._lock:
             if self._closed is not None:
                 return
             at("before close")
             try:
                 if self.keeper is not None:
-                    self.keeper.commit()
+                    self._write(self.keeper)
                     self.keeper.file.tidy()
             finally:
                 self._end("the engine is closed; make a new one")
@@ -246,13 +269,52 @@ class Transactions:
             self.keeper.delivered(outgoing.numbers)
             self.keeper.delivered(waiting.number for _, waiting in outgoing.again)
 
+    def _hand_over_postponed(self) -> None:
+        if self._group is not None:
+            with self._lock:
+                postponed = self._take_postponed()
+            for outgoing in postponed:
+                self._hand_over(outgoing)
+
+    def _take_postponed(self) -> list[Outgoing]:
+        """What waited for a transaction that is written now."""
+        if self._depth or (self._group is not None and self._group.waits):
+            return []
+        postponed, self._postponed = self._postponed, []
+        return postponed
+
     def _check_open(self) -> None:
         if self._closed is not None:
             raise StateError(self._closed)
 
     def _commit(self) -> None:
-        if self._depth == 1 and self.keeper is not None:
-            self.keeper.commit()
+        if self._depth != 1 or (keeper := self.keeper) is None:
+            return
+        group = self._group
+        if group is None or keeper.urgent or not group.may_wait(keeper.documents):
+            self._write(keeper)
+
+    def _write(self, keeper: Keeper) -> None:
+        keeper.commit()
+        if self._group is not None:
+            self._group.written()
+
+    def _write_late(self) -> None:
+        """Writes what has waited for long enough, on a thread that nobody waits for."""
+        try:
+            with self._lock:
+                group = self._group
+                due = group is not None and self._closed is None and group.is_due()
+            if due:
+                self.commit()
+            else:
+                # Another call may have written, and have handed nothing over.
+                with self.whole() as change:
+                    change.begun = True
+                    self._hand_over_postponed()
+        except BaseException:
+            # It has closed the engine, which says so to the next call.
+            log.exception("the state cannot be written")
 
     def _breaks(self, error: BaseException) -> bool:
         """Whether an error has left a change halfway, or the state file behind: not one that says
@@ -276,6 +338,9 @@ class Transactions:
     def _end(self, reason: str) -> None:
         if self._closed is None:
             self._closed = reason
+            if self._group is not None:
+                self._group.stop()
+                self._postponed.clear()
             try:
                 if self.keeper is not None:
                     self.keeper.file.close()
