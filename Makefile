@@ -48,7 +48,7 @@ DRAW ?= 10
 LIFE ?= 1000
 FUZZED := queries envelopes feeds
 
-fuzz: $(VENV)/.fuzz
+fuzz: $(VENV)/.dev $(VENV)/.fuzz
 	XSCL_DRAW=$(DRAW) XSCL_SEED=$(LIFE) $(BIN)/python -m pytest $(SHARED_OUT) tests
 	for name in $(FUZZED); do \
 		mkdir -p build/fuzz/$$name && \
@@ -64,37 +64,28 @@ mutants: $(VENV)/.dev
 # Every figure of docs/benchmarks.md, measured anew: at the thesis' sizes and beyond, in some hours,
 # or reduced to minutes, with a guard against getting slower. One figure alone:
 # .venv/bin/python -m benchmarks figure_6_08
-bench: $(VENV)/.bench
+bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
 	$(BIN)/python benchmarks/sliding_window.py
 	$(BIN)/python benchmarks/ingestion.py
 	$(BIN)/python benchmarks/ingestion_kills.py
 	$(BIN)/python benchmarks/crashes.py
 
-bench-quick: $(VENV)/.bench
+bench-quick: $(VENV)/.dev
 	$(BIN)/python -m benchmarks --quick
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(VENV)/.run: pyproject.toml
+$(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.run: pyproject.toml | $(BIN)/python
 	$(PIP) --editable .
 	touch $@
 
-$(VENV)/.dev: $(VENV)/.run
-	$(PIP) --editable '.[dev]'
-	touch $@
-
-$(VENV)/.bench: $(VENV)/.dev
-	$(PIP) --editable '.[bench]'
-	touch $@
-
-$(VENV)/.docs: $(VENV)/.run
-	$(PIP) --editable '.[docs]'
-	touch $@
-
-$(VENV)/.fuzz: $(VENV)/.dev
-	$(PIP) --editable '.[fuzz]'
+# One extra of pyproject.toml, such as .dev
+$(VENV)/.%: pyproject.toml | $(BIN)/python
+	$(PIP) --editable '.[$*]'
 	touch $@

@@ -4,12 +4,14 @@ shared out to several workers, where there are such."""
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import Phase, is_hypothesis_test, settings
 
 from tests.drawn import DRAW, times
 from tests.shared import wanting
+from tests.xscl.web.loopback import Server, serving
 
 settings.register_profile("patient", settings(), deadline=None, max_examples=times(100))
 settings.register_profile(
@@ -31,6 +33,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         for shared in {"spark", "wheel"}.intersection(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.xdist_group(shared))
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """A server on the loopback interface, which has nothing yet."""
+    with serving() as server:
+        yield server
 
 
 def _is_drawn(item: pytest.Item) -> bool:

@@ -1,9 +1,12 @@
 """What every command does first, done once: imported by the process that commands fork from (see
-`tests.commands`), it has the command line imported, and queries read."""
+`tests.commands`), it has the command line imported, and queries read; and a state was opened, for
+which DuckDB imports pandas, where that is installed."""
 
 from __future__ import annotations
 
+import tempfile
 from importlib import import_module
+from pathlib import Path
 
 import click
 
@@ -16,5 +19,9 @@ for name in ("pyarrow", "rich.progress", "sqlglot.dialects.duckdb", "xscl.durabl
     import_module(name)
 for name in cli.list_commands(click.Context(cli)):
     cli.get_command(click.Context(cli), name)
-with xscl.Engine() as engine:
+with (
+    tempfile.TemporaryDirectory() as folder,
+    xscl.Engine(Path(folder) / "state.duckdb") as engine,
+):
     engine.load((FEEDS / "queries.xscl").read_text(encoding="utf-8"))
+    engine.publish("S", "<item/>")

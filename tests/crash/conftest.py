@@ -6,13 +6,13 @@ import pytest
 
 from tests.crash.harness import Undisturbed
 
-DOCUMENTS = 20_000
+DOCUMENTS = 8_000
 
 
 @pytest.fixture(scope="session")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
-    """40,000 documents in twenty batches."""
-    return Undisturbed.of(tmp_path_factory.mktemp("undisturbed"), DOCUMENTS, 2_000)
+    """8,000 documents in ten batches."""
+    return Undisturbed.of(tmp_path_factory.mktemp("undisturbed"), DOCUMENTS, 800)
 
 
 @pytest.fixture(scope="session")

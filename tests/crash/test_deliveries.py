@@ -8,14 +8,14 @@ import json
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.commands import started, xscl
 from tests.crash.harness import crashing
-from tests.xscl.web.loopback import Reply, Request, Server, rss, serving
+from tests.xscl.web.loopback import Reply, Request, Server, rss
 
 QUERIES = """\
 -- name: answer
@@ -23,13 +23,13 @@ S//item[./link->x] FOLLOWED BY {x = y, 7 days} R//item[./link->y];
 -- name: all
 S//item
 """
-ITEMS = 30
+ITEMS = 12
 
 COMMAND = """sh -c 'read -r match; printf "%s\\n" "$match" >> taken.jsonl'"""
 
 KILLS = [
     "opened", "evaluated", "within commit:2", "before delivery:2", "after delivery:3",
-    "after delivery:40", "after commit:2", "before close",
+    "after delivery:16", "after commit:2", "before close",
 ]  # fmt: skip
 
 
@@ -44,11 +44,10 @@ def feed(name: str, minute: int, shown: int = ITEMS) -> bytes:
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
-    with serving() as server:
-        server.site["/s"] = Reply(body=feed("s", 1))
-        server.site["/r"] = Reply(body=feed("r", 2))
-        yield server
+def server(server: Server) -> Server:
+    server.site["/s"] = Reply(body=feed("s", 1))
+    server.site["/r"] = Reply(body=feed("r", 2))
+    return server
 
 
 @pytest.mark.parametrize("sink", ["exec", "webhook"])

@@ -50,7 +50,7 @@ def test_killed_at_any_moment_a_file_has_each_match_once(
     more = (*STATE, "-o", "out.jsonl")
     for name, delay in (("each", ()), ("together", ("--commit-every", "1 s"))):
         (tmp_path / name).mkdir()
-        some = moments(5, undisturbed.seconds, seed=8)
+        some = moments(4, undisturbed.seconds, seed=8)
         for course in courses(undisturbed, tmp_path / name, some, (*more, *delay)):
             assert course.faults(undisturbed) == []
             kills += course.kills

@@ -17,7 +17,7 @@ import pytest
 
 from tests.commands import xscl
 from tests.xscl.sinks.pace import quickly
-from tests.xscl.web.loopback import Reply, Request, Server, rss, serving
+from tests.xscl.web.loopback import Reply, Request, Server, rss
 
 COMMAND = [sys.executable, "-c", "from xscl.cli.main import main; main()"]
 
@@ -28,12 +28,6 @@ S//item->a[./link->x] FOLLOWED BY {x = y, 7 days} R//item->b[./link->y];
 -- name: all
 S//item
 """
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with serving() as server:
-        yield server
 
 
 @pytest.fixture

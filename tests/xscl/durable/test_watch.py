@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.commands import xscl
 from tests.xscl.cli.test_watch import FIRST, SECOND, found
-from tests.xscl.web.loopback import Reply, Request, Server, rss, serving
+from tests.xscl.web.loopback import Reply, Request, Server, rss
 
 QUERIES = """\
 -- name: follow-up
@@ -20,12 +19,6 @@ S//item->a[./link->x] FOLLOWED BY {x = y, 7 days} R//item->b[./link->y];
 -- name: all
 S//item
 """
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with serving() as server:
-        yield server
 
 
 @pytest.fixture

@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 
-import pytest
-
-from tests.xscl.web.loopback import START, Reply, Server, VirtualClock, rss, serving
+from tests.xscl.web.loopback import START, Reply, Server, VirtualClock, rss
 from xscl.feeds import parse_feed
 from xscl.polling.fetching import Fetching
 from xscl.polling.state import FeedState, Policy
 from xscl.web.retrieval import HTTPRetrieval
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with serving() as server:
-        yield server
 
 
 def fetching(server: Server, *paths: str, **policy: object) -> Fetching:

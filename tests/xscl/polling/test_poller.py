@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import count, pairwise
@@ -21,7 +20,6 @@ from tests.xscl.web.loopback import (
     Server,
     VirtualClock,
     rss,
-    serving,
 )
 from xscl.cli.main import cli
 from xscl.errors import StateError
@@ -33,12 +31,6 @@ from xscl.polling.watched_feeds import WatchedFeed, watched_feeds
 from xscl.web.retrieval import HTTPRetrieval
 
 HOUR = 3600.0
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with serving() as server:
-        yield server
 
 
 @dataclass

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,12 +21,6 @@ from tests.xscl.web.loopback import Reply, Request, Server, serving
 from xscl.sinks.command import Command
 from xscl.sinks.deliveries import Deliveries, Delivery, NotDelivered, Pace
 from xscl.sinks.webhook import Webhook
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with serving() as server:
-        yield server
 
 
 @dataclass

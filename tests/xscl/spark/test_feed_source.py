@@ -19,7 +19,7 @@ from pyspark.sql.streaming.datasource import ReadMaxBytes
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StructType
 
-from tests.xscl.web.loopback import START, Reply, Request, Server, rss, serving
+from tests.xscl.web.loopback import START, Reply, Request, Server, rss
 from xscl.errors import XSCLError
 from xscl.spark.ingestion.bodies import Body
 from xscl.spark.ingestion.columns import BODIES
@@ -29,12 +29,6 @@ from xscl.spark.ingestion.spool import Spool
 
 Row = dict[str, Any]
 LARGE = 3_000
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with serving() as server:
-        yield server
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -26,7 +26,6 @@ from tests.xscl.web.loopback import (
     Server,
     VirtualClock,
     rss,
-    serving,
 )
 from xscl.errors import StateError, XSCLError
 from xscl.feeds import parse_feed
@@ -41,12 +40,6 @@ T = TypeVar("T")
 Row = dict[str, Any]
 HOUR = 3600.0
 FEED = rss(("1", "one"))
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with serving() as server:
-        yield server
 
 
 class EndingClock(VirtualClock):

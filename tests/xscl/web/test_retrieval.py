@@ -30,10 +30,9 @@ NONE = Validators()
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
-    with serving() as server:
-        server.site["/feed"] = Reply(body=FEED)
-        yield server
+def server(server: Server) -> Server:
+    server.site["/feed"] = Reply(body=FEED)
+    return server
 
 
 def get(

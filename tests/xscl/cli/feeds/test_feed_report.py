@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
@@ -14,19 +13,13 @@ import pytest
 
 from tests.commands import started, xscl
 from tests.terminal import on_terminal, screen
-from tests.xscl.web.loopback import Reply, Server, rss, serving
+from tests.xscl.web.loopback import Reply, Server, rss
 from xscl import Engine
 from xscl.polling.state import DAY
 
 MEMORIES = pytest.mark.parametrize("memory", [(), ("--state", "s.duckdb")], ids=["file", "state"])
 FEEDS = ("/s", "/t", "/r", "/u")
 LATEST = datetime(2026, 6, 1, 10, tzinfo=UTC)
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with serving() as server:
-        yield server
 
 
 @pytest.fixture
