@@ -34,6 +34,8 @@ class Reader:
 
     standing: Standing
     seen: list[Document] = field(default_factory=list)
+    _reached_at: tuple[int, float] | None = None
+    _reached: set[int] = field(default_factory=set)
 
     @property
     def evaluation(self) -> Evaluation:
@@ -46,15 +48,16 @@ class Reader:
 
     def surely_reaches(self, document: Document, watermark: float) -> bool:
         """Whether a document that it saw, or a composite with it, waits for others."""
-        if document not in self.seen or not self._plain():
-            return False
-        return any(
-            watermark - partial.latest <= window
-            and any(self.seen[place] is document for place in partial.places)
-            for source, window in _waiting(self.evaluation.query.source)
-            if not self.evaluation.undecided(source)
-            for partial in self.evaluation.partials(source, self.seen)
-        )
+        if self._reached_at != (now := (len(self.seen), watermark)):
+            self._reached_at, self._reached = now, set(map(id, self._waiting(watermark)))
+        return id(document) in self._reached
+
+    def _waiting(self, watermark: float) -> Iterator[Document]:
+        for source, window in _waiting(self.evaluation.query.source) if self._plain() else ():
+            if not self.evaluation.undecided(source):
+                for partial in self.evaluation.partials(source, self.seen):
+                    if watermark - partial.latest <= window:
+                        yield from (self.seen[place] for place in partial.places)
 
     def _plain(self) -> bool:
         """Whether all comparisons are of variables of different blocks, so that whatever has a
