@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from xpath_stage import Definition, Spine, Step, Strings, Witnesses, XPathEvaluator
+from xpath_stage import Definition, Spine, Step, Strings, Witnesses, XPathEvaluator, evaluate_text
 
 STEP = re.compile(r"(//?)([^/]+)")
 STREAM = "S"
@@ -26,7 +26,7 @@ class PatternSet:
 
     def evaluate(self, document: str, to: Witnesses) -> None:
         """Reads a document and leaves its witnesses."""
-        self._evaluator.evaluate_body(STREAM, document, 0, to)
+        evaluate_text(self._evaluator, STREAM, document, 0, to)
 
     def witnesses(self, document: str) -> list[tuple[int, int]]:
         """The witnesses as (number of the pattern, number of the element in document order)."""

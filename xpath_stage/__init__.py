@@ -6,11 +6,12 @@ nodes (`functions` has what XPath 1.0 has not, `constants` finds those that hold
 walks a document within the bounds of `work`; of a large one it walks `parser_events`, of a tree
 that is `pruned` as it grows.  The walk leaves a trace (`traces`), which stands for the rows of a
 layout (`layouts`, `equal_leaves`); documents of one structure share it (`structures`), and the
-next of them is only cut (`markup`, `json_shapes`), not parsed.  Spines come and go while documents
-flow: `registered` counts them, `upkeep` lets the paths follow.  `values` are functions on strings,
-`documents` and `json_documents` parse.
+next of them is only cut (`bodies`), not parsed.  Spines come and go while documents flow:
+`live.registered` counts them, `live.upkeep` lets the paths follow.  `values` are functions on
+strings, `parsing` has trees and what is cut.
 """
 
+from xpath_stage.bodies import evaluate_json, evaluate_text, evaluate_value, json_value
 from xpath_stage.constants import Constant, Constants, Held
 from xpath_stage.evaluator import XPathEvaluator
 from xpath_stage.functions import EXTENSIONS, compared
@@ -59,8 +60,12 @@ __all__ = [
     "decode_name",
     "double_of",
     "encode_name",
+    "evaluate_json",
     "evaluate_parser_events",
+    "evaluate_text",
+    "evaluate_value",
     "json_tree",
+    "json_value",
     "json_values",
     "number_text",
     "parse",

@@ -7,7 +7,7 @@ what rows it stands for, and how many patterns they witness, is no matter of the
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import cast
 
@@ -19,15 +19,11 @@ from xpath_stage.equal_leaves import MANY_ROWS, bounded
 from xpath_stage.filters import FilterTests
 from xpath_stage.layouts import Layout, Witnesses
 from xpath_stage.leaf_paths import Changes
-from xpath_stage.parsing.documents import ATTRIBUTE, parse, string_value
-from xpath_stage.parsing.json_documents import json_tree
-from xpath_stage.parsing.json_shapes import cut_value, texts_of_value
-from xpath_stage.parsing.markup import cut_text, places_of_attributes, texts_of_tags
+from xpath_stage.live.registered import RegisteredSpines
+from xpath_stage.parsing.documents import ATTRIBUTE, string_value
 from xpath_stage.paths import TEXT, PathTable
 from xpath_stage.patterns import Family, Spine
-from xpath_stage.registered import RegisteredSpines
 from xpath_stage.strings import Strings
-from xpath_stage.structures import FEW, Alike, Asked
 from xpath_stage.traces import lay_out
 from xpath_stage.transitions import DEAD, SKIP, Transitions
 from xpath_stage.values import apply
@@ -103,34 +99,6 @@ class XPathEvaluator:
         """The Clark name of an attribute's node code, None for an element's."""
         return self.attribute_names[node // ATTRIBUTE] or None
 
-    def evaluate_body(
-        self, stream: str, body: object, document: int, to: Witnesses, *, json: bool = False
-    ) -> Layout:
-        """As `evaluate`, of the text of an XML document or of a JSON value, which becomes a tree
-        unless it is built like one that did; raises MalformedDocument, too."""
-        if self._spines.stale:
-            self._spines.show()
-        known = self._table.structures[stream]
-        cut = None
-        if known.pay:
-            cut = cut_value(body) if json else cut_text(cast(str | bytes, body))
-            if cut is not None:
-                structure, parts = cut
-                alike = known.get(structure)
-                if alike is not None:
-                    known.found()
-                    layout = alike.layout
-                    if layout.paths:
-                        to.leave(document, layout, alike.numbers(parts, self.strings))
-                    return layout
-            known.missed()
-        root = json_tree(body) if json else parse(cast(str | bytes, body))
-        trace: list[int] = []
-        layout, alone = self._evaluate(stream, root, document, to, trace)
-        if cut is not None and alone and len(trace) <= FEW:
-            self._remember(stream, body, root, trace, layout, *cut)
-        return layout
-
     def evaluate(self, stream: str, root: etree._Element, document: int, to: Witnesses) -> Layout:
         """Appends the witnesses of one document, whose number is `document`, to a batch's;
         returns their layout.
@@ -138,56 +106,10 @@ class XPathEvaluator:
         Raises ExcessiveDocument for one that causes too much work; nothing is appended then.
         """
         self.settle()
-        return self._evaluate(stream, root, document, to, [])[0]
-
-    def _evaluate(
-        self,
-        stream: str,
-        root: etree._Element,
-        document: int,
-        to: Witnesses,
-        trace: list[int],
-    ) -> tuple[Layout, bool]:
-        """Evaluates a document, and leaves its trace; beside its layout, whether that is of all
-        documents that are built like this one."""
+        trace: list[int] = []
         strings: list[int] = []
-        filtering = self._walk(stream, root.iter(), trace, strings)
-        layout = self.leave(document, trace, strings, filtering, to)
-        chosen = filtering is not None and filtering.chosen
-        return layout, not chosen and len(layout.paths) <= MANY_ROWS
-
-    def _remember(
-        self,
-        stream: str,
-        body: object,
-        root: etree._Element,
-        trace: list[int],
-        layout: Layout,
-        structure: Hashable,
-        parts: list[str],
-    ) -> None:
-        """Remembers what documents leave that are built like one that was evaluated."""
-        if isinstance(structure, str):
-            texts = texts_of_tags(structure, parts)
-        else:
-            texts = texts_of_value(body, parts)
-        if texts is None:
-            return
-        attributes = places_of_attributes(root, parts) if min(trace) < 0 else {}
-        asked: list[Asked] = []
-        node, name = -1, ""
-        for path in trace:
-            if path < 0:
-                name = self.attribute_names[~path]
-                continue
-            node += not name
-            some = attributes[node, name] if name else texts[node]
-            name = ""
-            for leaf in self._table.leaves[path]:
-                if leaf.functions is not None:
-                    asked.append((some, leaf.functions))
-        alike = Alike(layout, asked, attributes=bool(attributes))
-        self._table.structures.remember(stream, structure, alike, len(trace))
+        filtering = self.walk(stream, root, trace, strings)
+        return self.leave(document, trace, strings, filtering, to)
 
     def settle(self) -> PathTable:
         """The path table, ready for a document."""
@@ -214,10 +136,10 @@ class XPathEvaluator:
             to.held += ((document, *held) for held in filtering.held)
         return layout
 
-    def _walk(
+    def walk(
         self,
         stream: str,
-        elements: Iterable[etree._Element],
+        root: etree._Element,
         trace: list[int],
         strings: list[int],
     ) -> Filtering | None:
@@ -231,7 +153,7 @@ class XPathEvaluator:
         opened: list[tuple[Transitions, int]] = []
         below: Transitions = transitions[table.root(stream)]
         to_come = 1
-        for element in elements:
+        for element in root.iter():
             while not to_come:
                 below, to_come = opened.pop()
             to_come -= 1

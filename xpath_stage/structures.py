@@ -53,6 +53,16 @@ class Alike:
         if len(places) == len(asked) > 1:
             self._plain = itemgetter(*places)
 
+    def at(self, places: Sequence[int]) -> Alike | None:
+        """The same where the parts are at other places; None where a value has several."""
+        if any(parts.stop - parts.start != 1 for parts, _ in self._asked):
+            return None
+        asked = [
+            (slice(places[parts.start], places[parts.start] + 1), functions)
+            for parts, functions in self._asked
+        ]
+        return Alike(self.layout, asked, attributes=False)
+
     def numbers(self, parts: list[str], strings: Strings) -> list[int]:
         """The numbers of a document's strings."""
         if self.attributes:
@@ -89,14 +99,19 @@ class StreamStructures(dict[Hashable, Alike]):
             self._credit = _CREDIT // 10
         return False
 
+    def find(self, cut: tuple[Hashable, list[str]] | None) -> Alike | None:
+        """What a document leaves of which this is cut off, if its structure is known."""
+        alike = self.get(cut[0]) if cut is not None else None
+        if alike is not None:
+            self.found()
+        elif self._credit > 0:
+            self._credit -= 1
+        return alike
+
     def found(self) -> None:
         """To be called when a document was looked up and its structure is known."""
         if self._credit < _CREDIT:
             self._credit += 1
-
-    def missed(self) -> None:
-        """To be called when it is not."""
-        self._credit -= 1
 
 
 class Structures(dict[str, StreamStructures]):

@@ -140,7 +140,7 @@ def counts(folder: Path) -> Timed:
 def read(envelope: Envelope) -> Envelope:
     """JSON is text in the input, as XML is, and reading it is part of the work."""
     text = envelope.get("json")
-    return envelope if text is None else envelope | {"json": json.loads(text)}
+    return envelope if text is None else envelope | {"json": text.encode()}
 
 
 def command(folder: Path, form: str) -> bytes:

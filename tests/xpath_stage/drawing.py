@@ -19,6 +19,7 @@ from xpath_stage import (
     Strings,
     Witnesses,
     XPathEvaluator,
+    evaluate_text,
 )
 
 URI = "urn:u"
@@ -200,7 +201,7 @@ class Stage:
     def evaluate(self, text: str) -> int:
         """Evaluates a document; returns its number."""
         witnesses = Witnesses()
-        self.evaluator.evaluate_body("S", text, self._documents, witnesses)
+        evaluate_text(self.evaluator, "S", text, self._documents, witnesses)
         self.rows += witnesses.rows()
         self._documents += 1
         return self._documents - 1

@@ -7,6 +7,7 @@ others were before it, and alone.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -16,7 +17,18 @@ from hypothesis import strategies as st
 from tests.drawn import drawn
 from tests.xpath_stage.parsing.test_json_documents import VALUES
 from tests.xpath_stage.test_evaluator import spine
-from xpath_stage import Filter, MalformedDocument, Spine, Step, Strings, Witnesses, XPathEvaluator
+from xpath_stage import (
+    Filter,
+    MalformedDocument,
+    Spine,
+    Step,
+    Strings,
+    Witnesses,
+    XPathEvaluator,
+    evaluate_json,
+    evaluate_text,
+    evaluate_value,
+)
 
 ASKED = [
     spine("//a"),
@@ -64,11 +76,11 @@ MADE = {
 }
 
 
-def left(evaluator: XPathEvaluator, body: object, *, as_json: bool = False) -> Any:
+def left(evaluator: XPathEvaluator, body: Any, *, by: Any = evaluate_text) -> Any:
     """The rows of a body, with their strings, or why it is refused."""
     found = Witnesses()
     try:
-        evaluator.evaluate_body("S", body, 1, found, json=as_json)
+        by(evaluator, "S", body, 1, found)
     except MalformedDocument as error:
         assert not found.documents
         return str(error)
@@ -87,19 +99,19 @@ def evaluator_of(asked: list[Spine]) -> XPathEvaluator:
 
 
 @st.composite
-def nearly(draw: st.DrawFn) -> str:
+def nearly(draw: st.DrawFn, documents: list[str], pieces: list[str]) -> str:
     """A document of those, some pieces of it gone or others between."""
-    text = draw(st.sampled_from(DOCUMENTS))
+    text = draw(st.sampled_from(documents))
     for _ in range(draw(st.integers(0, 2))):
         begin = draw(st.integers(0, len(text)))
         end = min(len(text), begin + draw(st.integers(0, 3)))
-        text = text[:begin] + draw(st.sampled_from(["", *PIECES])) + text[end:]
+        text = text[:begin] + draw(st.sampled_from(["", *pieces])) + text[end:]
     return text
 
 
 @given(
     st.sampled_from([FEW, ASKED, FILTERED]),
-    st.lists(nearly(), min_size=1, max_size=6),
+    st.lists(nearly(DOCUMENTS, PIECES), min_size=1, max_size=6),
     st.booleans(),
 )
 @drawn(150)
@@ -158,11 +170,14 @@ def test_a_document_that_is_built_like_another_is_not_parsed(
     other = '<r xmlns="u" m="&lt;2\n">&amp;lt;<a k="&amp;">7 </a> <b k="" m=""><a/></b></r>'
     json_first, json_other = [{"r": {"a": [text, 7]}, "item": None} for text in ("x", "<\r&")]
     left(evaluator, first)
-    left(evaluator, json_first, as_json=True)
-    alone = [left(evaluator_of(ASKED), other), left(evaluator_of(ASKED), json_other, as_json=True)]
-    monkeypatch.delattr("xpath_stage.evaluator.parse")
-    monkeypatch.delattr("xpath_stage.evaluator.json_tree")
-    assert [left(evaluator, other), left(evaluator, json_other, as_json=True)] == alone
+    left(evaluator, json_first, by=evaluate_value)
+    alone = [
+        left(evaluator_of(ASKED), other),
+        left(evaluator_of(ASKED), json_other, by=evaluate_value),
+    ]
+    monkeypatch.delattr("xpath_stage.bodies.parse")
+    monkeypatch.delattr("xpath_stage.bodies.json_tree")
+    assert [left(evaluator, other), left(evaluator, json_other, by=evaluate_value)] == alone
 
 
 ODD = st.sampled_from(
@@ -183,11 +198,62 @@ ODD = st.sampled_from(
 def test_a_value_is_read_as_if_it_came_alone(values: list[Any]) -> None:
     evaluator = evaluator_of(ASKED)
     for value in (*values, *values):
-        alone = left(evaluator_of(ASKED), value, as_json=True)
-        assert left(evaluator, value, as_json=True) == alone
-        assert left(evaluator, [value], as_json=True) == left(
-            evaluator_of(ASKED), [value], as_json=True
+        alone = left(evaluator_of(ASKED), value, by=evaluate_value)
+        assert left(evaluator, value, by=evaluate_value) == alone
+        assert left(evaluator, [value], by=evaluate_value) == left(
+            evaluator_of(ASKED), [value], by=evaluate_value
         )
+
+
+TEXTS_OF_JSON = [
+    '{"a": "x", "item": "y"}',
+    '{"r": {"a": [7, -0, 1.50, true, null, "x"], "b": {"a": {}}}, "item": "z"}',
+    '{"a":"x","b":"y"}',
+    '{"a": {}, "b": "x"}',
+    '["x", ["y"], 1e5]',
+    '"x"',
+    "7",
+]
+PIECES_OF_JSON = [*'{}[]",:\\ \n\t\0é7-+.eE', "\ufffe", "\ud800", "\\u0041", "null", "NaN", "1e999"]
+PIECES_OF_JSON += ['"a"', '"a":', '"b": "x", ', '{"a": "x"}', "01", "true", "9" * 5000]
+
+
+@given(
+    st.sampled_from([FEW, ASKED, FILTERED]),
+    st.lists(nearly(TEXTS_OF_JSON, PIECES_OF_JSON), min_size=1, max_size=6),
+)
+@example(ASKED, ['{"a": {}, "b": "x", "a": "x"}', '{"a": {}, "b": "y", "a": "x"}'])
+@example(FEW, ['{"a": "x", "a": "x"}', '{"a": "x", "a": "y"}', '{"a": \0}'])
+@drawn(150)
+def test_a_text_of_json_is_read_as_the_value_that_it_says(
+    asked: list[Spine], texts: list[str]
+) -> None:
+    evaluator = evaluator_of(asked)
+    for text in (*TEXTS_OF_JSON, *texts, *texts):
+        body = text.encode("utf-8", "surrogatepass")
+        try:
+            value = json.loads(body)
+        except ValueError:
+            alone = left(evaluator_of(asked), body, by=evaluate_json)
+            assert "it is no JSON" in alone
+        else:
+            alone = left(evaluator_of(asked), value, by=evaluate_value)
+        event("refused" if isinstance(alone, str) else "read")
+        assert left(evaluator, body, by=evaluate_json) == alone
+
+
+def test_a_text_of_json_that_is_built_like_another_is_not_parsed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    evaluator = evaluator_of(ASKED)
+    first, other = (
+        TEXTS_OF_JSON[1],
+        '{"r": {"a": [70, 0, 1e1, true, null, "\'é"], "b": {"a": {}}}, "item": ""}',
+    )
+    left(evaluator, first.encode(), by=evaluate_json)
+    alone = left(evaluator_of(ASKED), json.loads(other), by=evaluate_value)
+    monkeypatch.delattr("xpath_stage.bodies.json_value")
+    assert left(evaluator, other.encode(), by=evaluate_json) == alone
 
 
 def test_values_of_many_levels_are_left_to_the_tree() -> None:
@@ -196,5 +262,5 @@ def test_values_of_many_levels_are_left_to_the_tree() -> None:
         value: Any = "x"
         for _ in range(levels):
             value = [value]
-        found = left(evaluator, value, as_json=True)
+        found = left(evaluator, value, by=evaluate_value)
         assert isinstance(found, str) == (levels > 256), levels

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.drawn import drawn
 from tests.xpath_stage.drawing import Oracle, Stage, documents, spines
 from tests.xpath_stage.test_evaluator import check, spine
-from xpath_stage import Spine, Strings, Witnesses, XPathEvaluator
+from xpath_stage import Spine, Strings, Witnesses, XPathEvaluator, evaluate_text
 
 _TEXT = re.compile(r">([^<>]+)<")
 
@@ -44,7 +44,7 @@ def test_the_texts_of_the_next_document_are_its_own() -> None:
     evaluator.register(spine("/r/a/b"))
     found = Witnesses()
     for number, text in enumerate(["one", "", "three"]):
-        evaluator.evaluate_body("S", f"<r><a><b>{text}</b></a><a/></r>", number, found)
+        evaluate_text(evaluator, "S", f"<r><a><b>{text}</b></a><a/></r>", number, found)
     values = {number: value for value, number in strings.numbers.items()}
     assert [values[string] for *_, string, _ in found.rows() if string is not None] == [
         "one",

@@ -13,7 +13,7 @@ from math import isfinite
 from xpath_stage.parsing.json_documents import number_text
 from xpath_stage.parsing.markup import LONGEST
 
-__all__ = ["cut_value", "texts_of_value"]
+__all__ = ["cut_value", "text_of", "texts_of_value"]
 
 _MOST = 500
 """Of more scalars, a value is not cut."""
@@ -83,12 +83,13 @@ def _cut(value: object, shape: list[object], texts: list[str]) -> None:
         shape.append(_END)
     else:
         shape.append(_SCALAR)
-        texts.append(_text(value))
+        texts.append(text_of(value))
     if len(texts) > _MOST:
         raise _NotCut
 
 
-def _text(value: object) -> str:
+def text_of(value: object) -> str:
+    """The text of a scalar; raises ValueError for one that a tree might not hold."""
     kind = type(value)
     if isinstance(value, str) and kind is str:
         return value

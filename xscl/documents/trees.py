@@ -9,7 +9,6 @@ to is remembered: a node further on costs the way there, one before it a reading
 
 from __future__ import annotations
 
-import json
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Iterator
@@ -18,7 +17,14 @@ from dataclasses import dataclass
 
 from lxml import etree
 
-from xpath_stage import MalformedDocument, PrunedDocument, json_tree, json_values, parse
+from xpath_stage import (
+    MalformedDocument,
+    PrunedDocument,
+    json_tree,
+    json_value,
+    json_values,
+    parse,
+)
 from xscl.documents.bodies import LARGE, Body, pieces_of, size_of
 from xscl.documents.document import Document, is_streamed
 from xscl.documents.kept_texts import KeptTexts
@@ -217,12 +223,7 @@ def content_of(document: Document) -> object:
     body = document.body
     if isinstance(body, Body):
         body = body.read()
-    if not document.json or not isinstance(body, bytes):
-        return body
-    try:
-        return json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise MalformedDocument(f"it is no JSON: {error}") from error
+    return json_value(body) if document.json and isinstance(body, bytes) else body
 
 
 def _root(document: Document) -> etree._Element:

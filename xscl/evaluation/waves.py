@@ -25,13 +25,17 @@ from xpath_stage import (
     Strings,
     Witnesses,
     XPathEvaluator,
+    evaluate_json,
     evaluate_parser_events,
+    evaluate_text,
+    evaluate_value,
 )
+from xscl.documents.bodies import Body
 from xscl.documents.composites import Composite, DerivedStream, OperatorRow
 from xscl.documents.document import Document, as_held, from_file, is_streamed
 from xscl.documents.intake import Arrivals, Intake
 from xscl.documents.retention import DocumentShape
-from xscl.documents.trees import content_of, in_pieces, parsed
+from xscl.documents.trees import in_pieces, parsed
 from xscl.errors import DocumentError
 from xscl.evaluation.grouping import Grouping
 from xscl.evaluation.match_groups import MatchGroups
@@ -330,9 +334,14 @@ class Evaluation:
                     self._xpath, stream, source, number, witnesses, times=times
                 )
             else:
-                layout = self._xpath.evaluate_body(
-                    stream, content_of(document), number, witnesses, json=document.json
-                )
+                body = document.body.read() if isinstance(document.body, Body) else document.body
+                if not document.json:
+                    assert isinstance(body, str | bytes)
+                    layout = evaluate_text(self._xpath, stream, body, number, witnesses)
+                elif isinstance(body, bytes):
+                    layout = evaluate_json(self._xpath, stream, body, number, witnesses)
+                else:
+                    layout = evaluate_value(self._xpath, stream, body, number, witnesses)
         except (ExcessiveDocument, MalformedDocument) as error:
             raise DocumentError(str(error), stream=document.source, document=document.id) from error
         return document.stream, layout.kinds

@@ -52,8 +52,9 @@ def test_published_as_a_value_or_in_an_envelope(engine: xscl.Engine, document: A
     engine.subscribe("S//a[. = 'v']")
     (match,) = engine.publish("S", document)
     (other,) = engine.publish_many([{"stream": "S", "json": document}])
-    assert match.result == other.result == "v"
-    assert match.nodes == other.nodes
+    (text,) = engine.publish_many([{"stream": "S", "json": json.dumps(document).encode()}])
+    assert match.result == other.result == text.result == "v"
+    assert match.nodes == other.nodes == text.nodes
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from xpath_stage.automaton import Automaton
 from xpath_stage.leaf_paths import Changes, Ending
+from xpath_stage.live.upkeep import follow
 from xpath_stage.paths import PathTable
 from xpath_stage.patterns import Spine
-from xpath_stage.upkeep import follow
 
 __all__ = ["RegisteredSpines"]
 

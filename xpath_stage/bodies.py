@@ -1,0 +1,148 @@
+"""The text of a document, or its JSON value, into witnesses: parsed if built like none before.
+
+A body is cut at its brackets or keys, without a parser; what is cut off tells its structure, and
+the values that queries ask for are read where those of the first document of the structure were.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable
+from typing import cast
+
+from lxml import etree
+
+from xpath_stage.equal_leaves import MANY_ROWS
+from xpath_stage.evaluator import XPathEvaluator
+from xpath_stage.layouts import Layout, Witnesses
+from xpath_stage.parsing.documents import MalformedDocument, parse
+from xpath_stage.parsing.json_documents import json_tree
+from xpath_stage.parsing.json_shapes import cut_value, texts_of_value
+from xpath_stage.parsing.json_texts import cut_json, places_of_texts
+from xpath_stage.parsing.markup import cut_text, places_of_attributes, texts_of_tags
+from xpath_stage.structures import FEW, Alike, Asked
+
+__all__ = ["evaluate_json", "evaluate_text", "evaluate_value", "json_value"]
+
+_Cut = tuple[Hashable, list[str]]
+
+
+def evaluate_text(
+    evaluator: XPathEvaluator, stream: str, body: str | bytes, document: int, to: Witnesses
+) -> Layout:
+    """Appends the witnesses of one XML document, whose number is `document`, to a batch's; returns
+    their layout.
+
+    Raises MalformedDocument for one that cannot be read and ExcessiveDocument for one that causes
+    too much work; nothing is appended then.
+    """
+    known = evaluator.settle().structures[stream]
+    cut = cut_text(body) if known.pay else None
+    alike = known.find(cut)
+    if cut is not None and alike is not None:
+        return _leave(evaluator, alike, cut[1], document, to)
+    root = parse(body)
+    trace, layout, alone = _walk(evaluator, stream, root, document, to)
+    if cut is not None and alone:
+        markup, parts = cut
+        texts = texts_of_tags(markup, parts)
+        if texts is not None:
+            places = places_of_attributes(root, parts) if min(trace) < 0 else {}
+            _remember(evaluator, stream, cut, trace, layout, texts, places)
+    return layout
+
+
+def evaluate_value(
+    evaluator: XPathEvaluator, stream: str, body: object, document: int, to: Witnesses
+) -> Layout:
+    """As `evaluate_text`, of a JSON value."""
+    known = evaluator.settle().structures[stream]
+    cut = cut_value(body) if known.pay else None
+    alike = known.find(cut)
+    if cut is not None and alike is not None:
+        return _leave(evaluator, alike, cut[1], document, to)
+    trace, layout, alone = _walk(evaluator, stream, json_tree(body), document, to)
+    if cut is not None and alone:
+        _remember(evaluator, stream, cut, trace, layout, texts_of_value(body, cut[1]), {})
+    return layout
+
+
+def evaluate_json(
+    evaluator: XPathEvaluator, stream: str, body: bytes, document: int, to: Witnesses
+) -> Layout:
+    """As `evaluate_text`, of the text of a JSON document."""
+    known = evaluator.settle().structures[stream]
+    cut = cut_json(body) if known.pay else None
+    alike = known.get(cut[0]) if cut is not None else None
+    if cut is not None and alike is not None:
+        known.found()
+        return _leave(evaluator, alike, cut[1], document, to)
+    value = json_value(body)
+    layout = evaluate_value(evaluator, stream, value, document, to)
+    if cut is not None and (of_value := cut_value(value)) is not None:
+        shape, texts = of_value
+        alike = known.get(shape)
+        keys = sum(isinstance(one, str) for one in cast(tuple[object, ...], shape))
+        places = places_of_texts(body, texts, keys) if alike is not None else None
+        elsewhere = alike.at(places) if alike is not None and places is not None else None
+        if elsewhere is not None:
+            evaluator.settle().structures.remember(stream, cut[0], elsewhere, len(texts))
+    return layout
+
+
+def json_value(body: bytes) -> object:
+    """The value that a text of JSON says; raises MalformedDocument."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise MalformedDocument(f"it is no JSON: {error}") from error
+
+
+def _leave(
+    evaluator: XPathEvaluator, alike: Alike, parts: list[str], document: int, to: Witnesses
+) -> Layout:
+    layout = alike.layout
+    if layout.paths:
+        to.leave(document, layout, alike.numbers(parts, evaluator.strings))
+    return layout
+
+
+def _walk(
+    evaluator: XPathEvaluator, stream: str, root: etree._Element, document: int, to: Witnesses
+) -> tuple[list[int], Layout, bool]:
+    """The trace and layout of a document, whose witnesses are left; whether they are what all leave
+    that are built like it."""
+    trace: list[int] = []
+    strings: list[int] = []
+    filtering = evaluator.walk(stream, root, trace, strings)
+    layout = evaluator.leave(document, trace, strings, filtering, to)
+    chosen = filtering is not None and filtering.chosen
+    return trace, layout, not chosen and len(trace) <= FEW and len(layout.paths) <= MANY_ROWS
+
+
+def _remember(
+    evaluator: XPathEvaluator,
+    stream: str,
+    cut: _Cut,
+    trace: list[int],
+    layout: Layout,
+    texts: list[slice],
+    attributes: dict[tuple[int, str], slice],
+) -> None:
+    """Remembers what documents leave that are built like one that was evaluated; `texts` are those
+    of its elements in its parts."""
+    table = evaluator.settle()
+    asked: list[Asked] = []
+    node, name = -1, ""
+    for path in trace:
+        if path < 0:
+            name = evaluator.attribute_names[~path]
+            continue
+        node += not name
+        some = attributes[node, name] if name else texts[node]
+        name = ""
+        for leaf in table.leaves[path]:
+            if leaf.functions is not None:
+                asked.append((some, leaf.functions))
+    alike = Alike(layout, asked, attributes=bool(attributes))
+    table.structures.remember(stream, cut[0], alike, len(trace))

@@ -1,0 +1,1 @@
+"""Spines come and go while documents flow."""
