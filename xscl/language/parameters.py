@@ -246,10 +246,28 @@ def _tuple(*parts: object) -> tuple[object, ...]:
     return parts
 
 
+def _ways(query: Query, literals: Mapping[int, str]) -> set[int]:
+    """The parameters of a query and all nodes above them, by their identity."""
+    ways = set[int]()
+    # Each node with the place of the one that it is a part of.
+    nodes: list[tuple[Any, int]] = [(query, -1)]
+    for place, (node, _) in enumerate(nodes):
+        parts = _parts(node)
+        if parts is not None:
+            nodes += [(part, place) for part in parts]
+        if isinstance(node, Parameter) or (isinstance(node, Literal) and node.at in literals):
+            above = place
+            while above >= 0 and id(nodes[above][0]) not in ways:
+                ways.add(id(nodes[above][0]))
+                above = nodes[above][1]
+    return ways
+
+
 def _program(query: Query, literals: Mapping[int, str]) -> list[_Blank | _Node]:
     """The program that makes the constants and the nodes above them, each after its parts; the
     last is the query.  (A loop: a tree may be deeper than Python's stack.)"""
     program: list[_Blank | _Node] = []
+    ways = _ways(query, literals)
     uses: dict[int, _Use] = {}
     root = _Node(_tuple, [], [])
     # A node, the one that it is a part of, and whether its own parts are done.
@@ -270,7 +288,7 @@ def _program(query: Query, literals: Mapping[int, str]) -> list[_Blank | _Node]:
             above.holes.append((len(above.parts), len(program)))
             program.append(_Blank(node.parameter.name, node.at, _Use.WINDOW, node.unit))
             above.parts.append(node)
-        elif (parts := _parts(node)) is not None:
+        elif id(node) in ways and (parts := _parts(node)) is not None:
             uses.update(_uses(node))
             own = _Node(_tuple if parts is node else type(node), [], [])
             stack.append((node, above, own))

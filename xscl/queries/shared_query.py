@@ -116,14 +116,17 @@ class SharedQueries:
     def dissection(self, prepared: Prepared, name: str) -> Dissection | None:
         """The dissection of a query without constants, under a name; None of one that has any,
         or that does not stand for itself."""
-        if prepared.parameters or not _stands_alone(prepared.query):
-            return None
         dissection = self._dissections.get(prepared)
         if dissection is None:
+            if prepared.parameters or not _stands_alone(prepared.query):
+                return None
             from xscl.dissection.dissect import dissect
 
             dissection = self._dissections[prepared] = dissect(prepared.query)
-        return replace(dissection, query=replace(dissection.query, name=name))
+        query = dissection.query
+        if query.name == name:
+            return dissection
+        return replace(dissection, query=replace(query, name=name))
 
     def add(self, shared: SharedQuery) -> None:
         """Keeps a shared query that is subscribed."""

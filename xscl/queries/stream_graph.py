@@ -26,6 +26,8 @@ class Edge(NamedTuple):
 
 def edges_of(dissection: Dissection) -> Iterator[Edge]:
     """The edges of a query and its sub-queries, whose streams are internal."""
+    if dissection.feeds is None and not dissection.subqueries:
+        return
     internal = {inner.query.name: stream for stream, inner in dissection.subqueries}
     for one in dissection.everything():
         internal.update((inner.query.name, stream) for stream, inner in one.subqueries)

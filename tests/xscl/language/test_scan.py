@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from xscl.language import scan as module
 from xscl.language.scan import scan
 
 
@@ -135,3 +139,32 @@ def test_the_time_is_linear(text: str) -> None:
     start = time.process_time()
     scan(text)
     assert time.process_time() - start < 10
+
+
+PIECES = [
+    *("a", "b1", "select", "SELECT", "from", "S", "//", "/", "[", "]", "{", "}", "(", ")", "(:"),
+    *(":)", "--", "-", "->", "'", '"', "'x'", '"y;"', ";", "<a>", "</a>", "<", "=", "1", ".5", ","),
+    *(
+        "é",
+        "×",
+        "x'",
+        "a-b",
+        "not(",
+        "\x01",
+        "@",
+        "$",
+        " ",
+        "\n",
+        "-- name: n\n",
+        "S//a[b='c']->x ",
+    ),
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=25))
+def test_tokens_that_change_nothing_are_taken_together(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_PLAIN_RUN", re.compile("(?!)"))
+        one_by_one = scan(text)
+    assert scan(text) == one_by_one
