@@ -56,4 +56,6 @@ def _lines(plot: Plot, axes: Axes) -> None:
         axes.xaxis.set_major_formatter("{x:,.10g}")
     if plot.log_y:
         axes.set_yscale("log")
-        axes.yaxis.set_major_formatter("{x:,.10g}")
+    else:
+        axes.set_ylim(bottom=0)
+    axes.yaxis.set_major_formatter("{x:,.10g}")

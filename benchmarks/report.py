@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 __all__ = [
     "Bars",
@@ -80,13 +81,14 @@ class Report:
 
 
 def markdown(report: Report, measured: str = "") -> str:
-    """The report's section of the page, without its statements; `measured` says how, when and
-    where."""
+    """The report's section of the page, each plot after its table, without its statements;
+    `measured` says how, when and where."""
     parts = [f"## {report.title}", report.text, *([measured] if measured else [])]
-    parts += [_table(table) for table in report.tables]
-    parts += [
+    tables = map(_table, report.tables)
+    images = (
         f"![{report.title}]({image_name(report, number)})" for number in range(len(report.plots))
-    ]
+    )
+    parts += [part for pair in zip_longest(tables, images) for part in pair if part]
     return "\n\n".join(parts) + "\n"
 
 
