@@ -33,8 +33,8 @@ TAB = "a TAB of completion"
 
 LINKS = "S/item[link->a] FOLLOWED BY {a = b} S/item[link->b]"
 AUTHORS = "S/item[author->a] FOLLOWED BY {a = b, 1 day} S/item[author->b]"
-CHAIN = """S/item[title->a] FOLLOWED BY {a = b, 15 days}
-  (S/item[title->b] FOLLOWED BY {b = c, 15 days} S/item[title->c])"""
+CHAIN = """S/item[title->a] FOLLOWED BY {a = b, 200 days}
+  (S/item[title->b] FOLLOWED BY {b = c, 200 days} S/item[title->c])"""
 PAIRS = """
     SELECT DISTINCT a.id AS earlier, b.id AS later FROM item a JOIN item b
     ON a.value = b.value AND a.time < b.time AND b.time <= a.time + {window}
@@ -42,8 +42,8 @@ PAIRS = """
 TRIPLES = """
     SELECT DISTINCT a.id AS first, b.id AS second, c.id AS third
     FROM item a JOIN item b ON a.value = b.value AND a.time < b.time
-    JOIN item c ON b.value = c.value AND b.time < c.time AND c.time <= b.time + 1296000
-    AND c.time <= a.time + 1296000
+    JOIN item c ON b.value = c.value AND b.time < c.time AND c.time <= b.time + 17280000
+    AND c.time <= a.time + 17280000
 """
 
 
