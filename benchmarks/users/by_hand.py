@@ -99,8 +99,9 @@ def alone(documents: Envelopes, joins: Sequence[LeafJoin]) -> Run:
     return Run(total, matches, sorted(each)[len(each) * 99 // 100])
 
 
-def durable(documents: Envelopes, joins: Sequence[LeafJoin]) -> Run:
-    """With each document in SQLite, in a transaction of its own, before the next one comes."""
+def durable(documents: Envelopes, joins: Sequence[LeafJoin], delay: float = 0) -> Run:
+    """With each document in SQLite within so many seconds: without a delay in a transaction of its
+    own, before the next one comes."""
     join = DictionaryJoin(ITEM, joins)
     with tempfile.TemporaryDirectory() as place:
         database = sqlite3.connect(Path(place) / "state.db")
@@ -109,11 +110,14 @@ def durable(documents: Envelopes, joins: Sequence[LeafJoin]) -> Run:
         )
 
         def take() -> int:
-            matches = 0
+            matches, written = 0, time.monotonic()
             for one in documents:
                 matches += join.process([one])
-                with database:
-                    database.execute("INSERT INTO document VALUES (?, ?)", (one["id"], one["xml"]))
+                database.execute("INSERT INTO document VALUES (?, ?)", (one["id"], one["xml"]))
+                if time.monotonic() - written >= delay:
+                    database.commit()
+                    written = time.monotonic()
+            database.commit()
             return matches
 
         run = timed(take)

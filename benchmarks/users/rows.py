@@ -27,6 +27,7 @@ JSON = "items of JSON in batches, groups read"
 ALONE = "items one by one"
 ENDLESS = "items one by one, windows without end"
 DURABLE = "items one by one, with a state file"
+DELAYED = "items one by one, in a state file within 200 ms"
 HELP = "`xscl --help`"
 IMPORT = "`import xscl`, and its engine"
 TAB = "a TAB of completion"
@@ -129,12 +130,13 @@ def items(folder: Callable[..., Path], scale: Scale) -> Iterator[list[Row]]:
     ]  # fmt: skip
     fewer = documents[: max(100, size // 10)]
     some = random_joins(ITEM, min(SOME, scale.many), window=WEEK)
+    written = folder(fewer, query_text(ITEM, some))
     yield [
         Row(
-            DURABLE, "durable",
-            folder(fewer, query_text(ITEM, some)), len(fewer), "items",
-            partial(by_hand.durable, fewer, some), partial(by_hand.floor, fewer),
+            name, work, written, len(fewer), "items",
+            partial(by_hand.durable, fewer, some, delay), partial(by_hand.floor, fewer),
         )
+        for name, work, delay in ((DURABLE, "durable", 0), (DELAYED, "delayed", 0.2))
     ]  # fmt: skip
 
 

@@ -61,13 +61,15 @@ def test_another_checkout_takes_its_turns() -> None:
 
 
 def test_a_worker_that_fails_stops_the_run(tmp_path: Path) -> None:
-    failing = turns.Worker(turns.HERE, "load", tmp_path / "absent")
+    failing = turns.Worker(turns.HERE, "no such work", tmp_path)
     with pytest.raises(RuntimeError, match="ended with 1"):
         failing()
     failing.close()
 
 
-@pytest.mark.parametrize("work", ["load", "total", "groups", "plain", "alone", "durable"])
+@pytest.mark.parametrize(
+    "work", ["load", "total", "groups", "plain", "alone", "durable", "delayed"]
+)
 def test_a_worker_finds_what_the_join_by_hand_does(work: str, tmp_path: Path) -> None:
     documents = list(feed_stream(60))
     joins = random_joins(ITEM, 40, window=None)
@@ -75,7 +77,7 @@ def test_a_worker_finds_what_the_join_by_hand_does(work: str, tmp_path: Path) ->
     hand = by_hand.loaded(folder) if work == "load" else by_hand.batches(documents, joins)
     _, matches, p99 = worker.WORK[work](folder)
     assert matches == hand.matches
-    assert (p99 is not None) == (work in ("alone", "durable"))
+    assert (p99 is not None) == (work in ("alone", "durable", "delayed"))
 
 
 @pytest.mark.parametrize(
