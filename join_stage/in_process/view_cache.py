@@ -10,7 +10,6 @@ the oldest documents, with their slices.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -88,7 +87,8 @@ class ViewCache:
         self.misses = 0
         self.evicted = 0
         self.version = 0
-        self._slices: OrderedDict[int, Slice | _Lone] = OrderedDict()
+        # The slices that were not used for longest come first, once there are many.
+        self._slices: dict[int, Slice | _Lone] = {}
         self._documents: dict[int, _Leaves] = {}
         self._positions: list[LeafPosition] = []
         self._position_numbers: dict[LeafPosition, int] = {}
@@ -126,7 +126,7 @@ class ViewCache:
             else:
                 assert string is not None
                 found.append(self._spread(string, entry))
-                self.hits += 1
+        self.hits += len(found) - found.count(None)
         return found
 
     def fill(self, strings: Iterable[int | None]) -> None:
@@ -144,7 +144,9 @@ class ViewCache:
             self._fill(missing)
 
     def _spread(self, string: int, entry: Slice | _Lone) -> Slice:
-        self._slices.move_to_end(string)
+        if self._slice_bytes > self._memory // 4:
+            del self._slices[string]
+            self._slices[string] = entry
         if isinstance(entry, dict):
             return entry
         spread: Slice = {}
@@ -293,15 +295,24 @@ class ViewCache:
         if len(self._shapes) > _SHAPES or len(self._positions) > _SHAPES:
             self.clear()
         half = self._memory // 2
+        if self._document_bytes <= half and self._slice_bytes <= half:
+            return
+        # Some more than must go: whoever looks for the first ones passes those that have gone.
+        enough = half - half // 8
         before = self.evicted
-        while self._document_bytes > half and self._documents:
-            _, _, strings = self._forget(next(iter(self._documents)))
-            self._unwritten = True
-            for string in strings:
-                if string is not None:
-                    self.evicted += self._let_go(string)
-        while self._slice_bytes > half and self._slices:
-            self.evicted += self._let_go(next(iter(self._slices)))
+        if self._document_bytes > half:
+            for document in [*self._documents]:
+                if self._document_bytes <= enough:
+                    break
+                self._unwritten = True
+                for string in self._forget(document)[2]:
+                    if string is not None:
+                        self.evicted += self._let_go(string)
+        if self._slice_bytes > half:
+            for string in [*self._slices]:
+                if self._slice_bytes <= enough:
+                    break
+                self.evicted += self._let_go(string)
         if self.evicted > before:
             self._unwritten = self.holes = True
 

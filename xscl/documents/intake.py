@@ -8,9 +8,11 @@ while a query can reach it from the watermark, alone or as a member of a composi
 
 from __future__ import annotations
 
+import weakref
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from xscl.documents.bodies import Bodies
 from xscl.documents.composites import Composite, DerivedStream, OperatorRow
@@ -21,6 +23,14 @@ from xscl.errors import DocumentError
 from xscl.times import now
 
 __all__ = ["Arrivals", "Intake", "Skipped"]
+
+
+class Reader(Protocol):
+    """Who has numbers of documents held, and looks them up when they are asked for."""
+
+    def keep(self) -> None:
+        """Takes the documents themselves: some are let go."""
+
 
 _DAY = 86_400_000_000
 _NONE: Mapping[str, int] = {}
@@ -63,6 +73,7 @@ class Intake:
     """Whether nothing has come or gone since what is out of reach was let go."""
     dropped: list[int] | None = None
     """The documents let go, for one who notes that."""
+    _readers: list[weakref.ref[Reader]] = field(default_factory=list)
     _ids: defaultdict[str, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
     _derived: dict[int, DerivedStream] = field(default_factory=dict)
     _composites_of: dict[int, set[int]] = field(default_factory=dict)
@@ -158,6 +169,17 @@ class Intake:
         gone, self._gone = self._gone, []
         return gone
 
+    def read_by(self, reader: Reader) -> None:
+        """From now on somebody has numbers of documents held, for as long as he is there."""
+        self._readers.append(weakref.ref(reader))
+
+    def let_readers_keep(self) -> None:
+        """Lets all who have numbers of documents take these, before any goes."""
+        readers, self._readers = self._readers, []
+        for reader in readers:
+            if (one := reader()) is not None:
+                one.keep()
+
     def _is_reachable(self, number: int, watermark: int | None) -> bool:
         if self.retention.reaches(number, watermark):
             return True
@@ -168,7 +190,11 @@ class Intake:
     def let_go_unreachable(self) -> None:
         """Lets go of what no query can reach any more; `forget` tells the numbers."""
         self.settled = True
-        for number in self.retention.expired(self.watermark):
+        expired = self.retention.expired(self.watermark)
+        if expired:
+            self.let_readers_keep()
+        self._readers = [reader for reader in self._readers if reader() is not None]
+        for number in expired:
             composite = self.composites.pop(number, None)
             if composite is not None:
                 self._dissolve(composite)

@@ -715,6 +715,7 @@ class Engine:
 
     def _release(self) -> None:
         self._relations.close()
+        self._intake.let_readers_keep()
         # They hold documents, and with these the file of the bodies.
         self._intake.trees.clear()
 

@@ -59,8 +59,7 @@ class Grouping:
                     else:
                         others.append(other)
             if others:
-                documents = list(map(held.__getitem__, others))
-                to.add(GroupRange(queries, held[one.document], documents, one.right))
+                to.add(GroupRange(queries, held[one.document], others, one.right, held))
         for numbers, some in more.items():
             to.add_group(tuple(held[number] for number in numbers), NOBODY, some)
 

@@ -8,7 +8,7 @@ common with a new one are a range until then.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice
@@ -148,19 +148,30 @@ class MatchGroup:
         return tuple(document.number for document in self._documents)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class GroupRange:
     """A document, on the right side or on the left, and others on the opposite one, with the
-    queries that each of these pairs satisfies."""
+    queries that each of these pairs satisfies.
+
+    The others are numbers of documents in `held`, the engine's own until it lets go of any: most
+    are never looked at, and to touch hundreds of objects would be the dearest part of a join.
+    """
 
     queries: ChannelQueries
     document: Document
-    others: Sequence[Document]
+    others: Sequence[int]
     right: bool
+    held: Mapping[int, Document]
+
+    def keep(self) -> None:
+        """Keeps the documents themselves."""
+        self.held = {number: self.held[number] for number in self.others}
 
     def group(self, index: int, attribute_name: AttributeName) -> MatchGroup:
         """The group of the document and one of the others."""
-        other = self.others[index]
+        number = self.others[index]
+        # What the engine lets go of meanwhile has been kept before.
+        other = self.held.get(number) or self.held[number]
         documents = (other, self.document) if self.right else (self.document, other)
         return MatchGroup(documents, self.queries, (), attribute_name)
 
@@ -223,6 +234,11 @@ class MatchGroups(Sequence[MatchGroup]):
         """The number of matches of all groups."""
         in_ranges = sum(some.queries.count * len(some.others) for some in self._ranges)
         return in_ranges + sum(group.count for group in self._groups)
+
+    def keep(self) -> None:
+        """Keeps the documents of its groups, before the engine lets go of any."""
+        for some in self._ranges:
+            some.keep()
 
     def add(self, some: GroupRange) -> None:
         """Adds a range of pairs."""

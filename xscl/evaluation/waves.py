@@ -151,6 +151,7 @@ class Evaluation:
             rows = self._rows(step.outputs(Wanted.BUT_CHANNELS))
             self._grouping.group(step.tuples, rows, self._intake.held, groups)
             wave = self._next_wave(rows, deliveries, all_of_them=False)
+        self._intake.read_by(groups)
         self._let_go()
         return groups, [*groups.called(), *deliveries]
 

@@ -207,3 +207,26 @@ def test_pairs_that_have_more_than_their_channel_cost_what_they_are() -> None:
         assert Counted.comparisons < 20 * most
         assert len(groups) == most
         assert groups.total == 2 * most
+
+
+@pytest.mark.parametrize("then", ["documents", "query", "close"])
+def test_a_group_has_its_documents_whatever_the_engine_lets_go(then: str) -> None:
+    """They are looked up when they are asked for, and kept when the engine lets go of any."""
+    engine = xscl.Engine(lateness=0)
+    engine.subscribe("S//a->x JOIN {x = y, 5} S//a->y", name="q")
+    found = []
+    for time in range(0, 20, 2):
+        document = f"<a>{time // 10}</a>"
+        found.append(engine.publish("S", document, id=f"d{time}", timestamp=time, grouped=True))
+    last = [one for groups in found for group in groups for one in group.documents]
+    if then == "documents":
+        for time in range(100, 200):
+            engine.publish("S", "<a>x</a>", timestamp=time)
+    elif then == "query":
+        engine.cancel("q")
+    else:
+        engine.close()
+    del engine
+    assert [one for groups in found for group in groups for one in group.documents] == last
+    assert sum(len(group.matches()) for groups in found for group in groups) == len(last) // 2
+    assert [match.result for group in found[1] for match in group.matches()]
