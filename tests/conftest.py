@@ -19,17 +19,24 @@ settings.register_profile(
 )
 settings.load_profile("patient")
 
-_SPARK = "tests/xscl/spark/"
+_LONG = (
+    "tests/xscl/spark/",
+    "tests/crash/",
+    "tests/hostile/",
+    "tests/xscl/engine/test_back_pressure.py",
+    "tests/test_wheel.py",
+)
+"""Where the tests are that start Spark, and others that take long."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What takes long comes first: the tests that start Spark, then drawn examples; what comes last
-    should be short, so that no worker is done long before another.  Tests that share what is
-    costly to make are of one worker."""
+    """What takes long comes first, drawn examples among it; what comes last should be short, so
+    that no worker is done long before another.  Tests that share what is costly to make are of one
+    worker."""
     if DRAW > 1:
         config.hook.pytest_deselected(items=[item for item in items if not _is_drawn(item)])
         items[:] = filter(_is_drawn, items)
-    items.sort(key=lambda item: (not item.nodeid.startswith(_SPARK), not _is_drawn(item)))
+    items.sort(key=lambda item: (not item.nodeid.startswith(_LONG), not _is_drawn(item)))
     for item in items:
         for shared in {"spark", "wheel"}.intersection(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.xdist_group(shared))

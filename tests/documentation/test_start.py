@@ -49,7 +49,7 @@ def free_port() -> int:
 
 
 def wait_for(what: Callable[[], bool]) -> None:
-    end = time.monotonic() + 30
+    end = time.monotonic() + 300
     while not what():
         assert time.monotonic() < end
         time.sleep(0.02)

@@ -128,11 +128,11 @@ def test_nobody_waits_for_a_call_that_goes_on() -> None:
         def hold() -> None:
             with engine.transaction():
                 inside.set()
-                go.wait(10)
+                go.wait(300)
 
         thread = threading.Thread(target=hold)
         thread.start()
-        inside.wait(10)
+        inside.wait(300)
         assert repr(engine).startswith("<Engine: 0 queries")
         go.set()
         thread.join()

@@ -81,7 +81,7 @@ def test_run_answers_a_pipe_before_it_ends(folder: Path) -> None:
         process.stdin.flush()
         assert json.loads(process.stdout.readline())["query"] == "all"
         process.stdin.close()
-        assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=300) == 0
 
 
 def test_run_counts(folder: Path) -> None:

@@ -95,7 +95,7 @@ def test_what_waits_is_written_though_nobody_calls(tmp_path: Path) -> None:
             told.clear()
             engine.publish("S", f"<a>{number}</a>", id=f"a{number}", timestamp=number)
             engine.publish("S", f"<b>{number}</b>", id=f"b{number}", timestamp=9)
-            assert told.wait(60)
+            assert told.wait(300)
             documents, _ = written(path, tmp_path / f"{number}.duckdb")
             assert documents == 2 * (number + 1)
     assert len(threads) == 2

@@ -231,7 +231,7 @@ def test_an_interrupt_finishes_the_batch_and_keeps_the_state(
         assert json.loads(process.stdout.readline())["query"] == "pair"
         time.sleep(0.5)
         process.send_signal(number)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=300)
     assert process.returncode == 130, said
     assert said.startswith("ending once the batch under way is finished; interrupt again to end")
     assert "4 documents" in said

@@ -48,7 +48,7 @@ def test_a_callback_may_wait_for_another_thread() -> None:
         def ask(match: xscl.Match) -> None:
             if match.documents == ("a", "b"):
                 other = pool.submit(engine.publish, "S", "<b>1</b>", id="c")
-                found.extend(other.result(timeout=60))
+                found.extend(other.result(timeout=300))
 
         engine.subscribe(PAIR, on_match=ask)
         engine.publish("S", "<a>1</a>", id="a")
@@ -64,7 +64,7 @@ def test_a_reader_of_a_stream_in_another_thread() -> None:
         for number in range(20):
             engine.publish("S", "<a/>", id=f"d{number}")
         engine.close()
-        assert reader.result(timeout=60) == [f"d{number}" for number in range(20)]
+        assert reader.result(timeout=300) == [f"d{number}" for number in range(20)]
 
 
 def test_what_is_skipped_is_told_outside_the_lock() -> None:
@@ -102,7 +102,7 @@ def test_threads_ask_while_others_subscribe() -> None:
 
         asking = [pool.submit(ask) for _ in range(2)]
         for one in [pool.submit(subscribe, thread) for thread in range(2)]:
-            one.result(timeout=120)
+            one.result(timeout=300)
         done.set()
-        assert all(one.result(timeout=60) for one in asking)
+        assert all(one.result(timeout=300) for one in asking)
         assert len(engine.streams) == len(engine.published) == 60

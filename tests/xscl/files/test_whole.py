@@ -85,7 +85,7 @@ def test_an_interrupt_leaves_it(folder: Path, form: str) -> None:
     writer = threading.Thread(target=interrupt, daemon=True)
     writer.start()
     done = run("--docs", "S=*.xml", "--batch", "1", "--format", form, "-o", "out")
-    writer.join(20)
+    writer.join(300)
     assert done.return_value == 130, done.stderr
     assert (folder / "out").read_text() == OLD
     assert "out: as it was" in done.stderr
@@ -99,7 +99,7 @@ def test_a_pipe_is_written_as_it_is(folder: Path, form: str) -> None:
     reader = threading.Thread(target=lambda: read.append((folder / "out").read_text()), daemon=True)
     reader.start()
     done = run("--events", "e.jsonl", "--format", form, "-o", "out")
-    reader.join(20)
+    reader.join(300)
     assert done.return_value == 0, done.stderr
     assert stat.S_ISFIFO((folder / "out").stat().st_mode)
     assert read[0] == run("--events", "e.jsonl", "--format", form).stdout

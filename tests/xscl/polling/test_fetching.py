@@ -87,5 +87,5 @@ def test_it_is_over_when_nothing_is_left_or_it_is_stopped_and_its_threads_end(
         pass
     assert stopped.over
     for thread in set(threads()) - set(others):
-        thread.join(timeout=10)
+        thread.join(300)
     assert not set(threads()) - set(others)

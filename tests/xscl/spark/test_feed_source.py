@@ -197,7 +197,7 @@ def test_a_stream_by_time_goes_on_as_files_come_and_bytes_are_bounded(
 
 def until(query: StreamingQuery, what: Callable[[], bool]) -> None:
     """Waits for something that must come about while a query runs."""
-    for _ in range(1200):
+    for _ in range(6000):
         if what():
             return
         assert query.isActive, query.exception()

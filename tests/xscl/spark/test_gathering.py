@@ -373,7 +373,7 @@ def test_running_notices_new_and_changed_files(place: Place, tmp_path: Path) -> 
         third = write(folder / "third", FEED)
         until(lambda: gathering.spool.last == 5)
         stop.set()
-        running.join(timeout=30)
+        running.join(timeout=300)
     found = rows(gathering)
     assert [row["feed"] for row in found] == [first, second, first, str(folder), third]
     assert "no such file or folder" in found[3]["problem"]
@@ -396,7 +396,7 @@ def test_gathering_pauses_while_the_spool_is_full(place: Place, tmp_path: Path) 
             landed += [row["feed"] for row in rows(gathering, len(landed))][: last - len(landed)]
             spool.forget(len(landed))
         stop.set()
-        running.join(timeout=30)
+        running.join(timeout=300)
     assert landed == files
 
 

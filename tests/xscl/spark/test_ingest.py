@@ -142,7 +142,7 @@ def test_for_ever_until_interrupted_then_by_spark_submit(place: Place) -> None:
             until(lambda: place.batches == 2, running)
             # As a terminal does, to Java and all workers, too.
             os.killpg(running.pid, signal.SIGINT)
-            _, told = running.communicate(timeout=120)
+            _, told = running.communicate(timeout=300)
         finally:
             running.kill()
     assert running.returncode == 130, told
@@ -173,7 +173,7 @@ def test_an_interrupt_while_spark_starts_is_one_line(place: Place) -> None:
         try:
             until((place.folder / "started").exists, running)
             os.killpg(running.pid, signal.SIGINT)
-            _, told = running.communicate(timeout=120)
+            _, told = running.communicate(timeout=300)
         finally:
             running.kill()
     assert running.returncode == 130, told

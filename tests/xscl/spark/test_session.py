@@ -37,7 +37,7 @@ def run(*command: str | Path, at: Path, **environment: str) -> subprocess.Comple
         env={**inherited, "PYTHONPATH": str(Path(__file__).parents[3]), **environment},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
 
