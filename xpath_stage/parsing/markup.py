@@ -25,6 +25,8 @@ _PLAIN = bytes({*range(0x20, 0x100), *b"\t\n"}.difference(b"<>&"))
 _ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
 """In the order in which they may be replaced one after another."""
 
+_FOREIGN = re.compile("&(?!(?:lt|gt|quot|apos|amp);)")
+
 _VALUE = re.compile('(xmlns(?::[^\\s=":]*)?="[^"]*")|="([^"\0]*)"')
 """An attribute's value; a namespace's name belongs to the markup."""
 
@@ -60,10 +62,9 @@ def cut_text(document: str | bytes) -> tuple[str, list[str]] | None:
     special = encoded.translate(None, _PLAIN)
     brackets = b"<>" * (len(parts) // 2)
     if special != brackets:
-        references = sum(map(document.count, _ENTITIES))
-        if special.count(b"&") != references or special.replace(b"&", b"") != brackets:
+        if special.replace(b"&", b"") != brackets or _FOREIGN.search(document):
             return None
-        parts[::2] = map(_without_entities, parts[::2])
+        parts[::2] = [_without_entities(one) if "&" in one else one for one in parts[::2]]
     tags = parts[1::2]
     declaration = ""
     if document.startswith("<?"):
@@ -129,7 +130,6 @@ def places_of_attributes(
 
 
 def _without_entities(text: str) -> str:
-    if "&" in text:
-        for reference, character in _ENTITIES.items():
-            text = text.replace(reference, character)
+    for reference, character in _ENTITIES.items():
+        text = text.replace(reference, character)
     return text
