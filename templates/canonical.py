@@ -12,7 +12,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.machinery import PathFinder
+from importlib.util import find_spec, module_from_spec
+from typing import Any
 
 from templates.join_graph import Edge, JoinGraph, Node
 
@@ -120,20 +123,32 @@ def _canonical_form(graph: JoinGraph, singled_out: Sequence[int]) -> tuple[Form,
             colours += [f"{edge.operator} {end}" for end in roles]
             edges += [(edge.left, source), (source, source + 1), (source + 1, edge.right)]
     palette = sorted(set(colours))
-    # Not before a template is asked for: with matplotlib beside it, this takes a second.
-    import igraph
-
-    drawn = igraph.Graph(n=len(colours), edges=edges)
-    drawn.vs["vertex"] = range(len(colours))
+    core = _igraph()
+    drawn = core.GraphBase(len(colours), edges)
+    core.VertexSeq(drawn).set_attribute_values("vertex", range(len(colours)))
     # What a permutation means has changed between versions of igraph; applied by igraph itself
     # it always means the same.
     canonical = drawn.permute_vertices(
         drawn.canonical_permutation(color=[palette.index(colour) for colour in colours])
     )
-    order = canonical.vs["vertex"]
+    order = core.VertexSeq(canonical).get_attribute_values("vertex")
     ends = sorted((min(edge), max(edge)) for edge in canonical.get_edgelist())
     form = tuple(colours[vertex] for vertex in order), tuple(ends)
     return form, tuple(vertex for vertex in order if vertex < len(graph.nodes))
+
+
+@cache
+def _igraph() -> Any:
+    """The compiled core of igraph alone: the package around it imports all of matplotlib, where
+    that is installed, which takes a second."""
+    package = find_spec("igraph")
+    assert package is not None
+    core = PathFinder.find_spec("igraph._igraph", package.submodule_search_locations)
+    assert core is not None
+    assert core.loader is not None
+    module = module_from_spec(core)
+    core.loader.exec_module(module)
+    return module
 
 
 def _role(graph: JoinGraph, number: int) -> str:

@@ -12,8 +12,8 @@ import pytest
 from xscl.cli.main import _COMMANDS, cli
 
 _HEAVY = (
-    "asyncio", "duckdb", "feedparser", "httpcore", "igraph", "lark", "pandas", "pyarrow", "pyspark",
-    "rich", "sqlglot",
+    "asyncio", "duckdb", "feedparser", "httpcore", "igraph", "lark", "matplotlib", "pandas", "pyarrow",
+    "pyspark", "rich", "sqlglot",
 )  # fmt: skip
 
 _PUBLISH = """
@@ -41,7 +41,7 @@ def imported(program: str, **environment: str) -> set[str]:
     ("program", "needed"),
     [
         ("import xscl; xscl.Engine()", set()),
-        (f"import xscl{_PUBLISH}", {"lark", "igraph"}),
+        (f"import xscl{_PUBLISH}", {"lark"}),
         ("import xscl.cli.run", set()),
     ],
 )
