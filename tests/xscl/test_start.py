@@ -12,8 +12,8 @@ import pytest
 from xscl.cli.main import _COMMANDS, cli
 
 _HEAVY = (
-    "asyncio", "duckdb", "feedparser", "httpcore", "igraph", "lark", "matplotlib", "pandas", "pyarrow",
-    "pyspark", "rich", "sqlglot",
+    "asyncio", "duckdb", "feedparser", "httpcore", "igraph", "lark", "matplotlib", "pandas",
+    "pyarrow", "pyspark", "rich", "sqlglot",
 )  # fmt: skip
 
 _PUBLISH = """
