@@ -54,7 +54,9 @@ class _Compiler:
         for index in range(len(self.plan.joins), len(self.atoms)):
             rest += [self._atom(index), *self._tests()]
         head = picking([self.bound.index(variable) for variable in self.wanted])
-        return Program(self.plan, tuple(core), tuple(rest), sides, head)
+        tested = any(isinstance(step, TestStep) for step in rest)
+        structural = not tested and not self.plan.valued and None not in sides
+        return Program(self.plan, tuple(core), tuple(rest), sides, head, structural)
 
     def _atom(self, index: int) -> AtomStep:
         atom = self.atoms[index]

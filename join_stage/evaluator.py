@@ -10,7 +10,7 @@ The *rest* is completed for each pair: leaves that no value join reaches, and co
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,9 +33,6 @@ __all__ = [
 Binding = tuple[object, ...]
 """The values of some variables."""
 
-Relation = Mapping[int, Sequence[Binding]]
-"""The tuples of a relation by what R_T's column asks for: a value join's or a spine's number."""
-
 StringValue = tuple[str, float | None]
 """A string, and its double where it is castable."""
 
@@ -49,6 +46,34 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+
+
+class Relation(dict[int, list[Binding]]):
+    """The tuples of a relation by what R_T's column asks for: a value join's or a spine's number.
+
+    It is complete when it is first asked for an index.
+    """
+
+    __slots__ = ("_indexes",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._indexes: dict[tuple[int, JoinStep], dict[Binding, list[Binding]]] = {}
+
+    def index(self, key: int, join: JoinStep) -> dict[Binding, list[Binding]]:
+        """The tuples that a key selects, as a join asks for them; made once for all plans, and for
+        all that are joined with it."""
+        found = self._indexes.get((key, join))
+        if found is None:
+            found = self._indexes[key, join] = {}
+            here, new = picking(join.here), picking(join.new)
+            for row in self[key]:
+                if all(row[a] == row[b] for a, b in join.equal):
+                    found.setdefault(here(row), []).append(new(row))
+        return found
+
+
+_NO_TUPLES = Relation()
 
 
 class Relations:
@@ -68,23 +93,15 @@ class Relations:
         right: Relation | None = None,
         string: Callable[[object], StringValue | None] | None = None,
     ) -> None:
-        self._relations = {"pair": pair or {}, "left": left or {}, "right": right or {}}
+        self._relations = {
+            "pair": pair or _NO_TUPLES,
+            "left": left or _NO_TUPLES,
+            "right": right or _NO_TUPLES,
+        }
         self._string = string
-        self._indexes: dict[tuple[int, JoinStep], dict[Binding, list[Binding]]] = {}
 
     def __getitem__(self, name: str) -> Relation:
         return self._relations[name]
-
-    def index(self, key: int, join: JoinStep) -> dict[Binding, list[Binding]]:
-        """The tuples that a key selects, as a join asks for them; made once for all plans."""
-        found = self._indexes.get((key, join))
-        if found is None:
-            found = self._indexes[key, join] = {}
-            here, new = picking(join.here), picking(join.new)
-            for row in self._relations[join.relation][key]:
-                if all(row[a] == row[b] for a, b in join.equal):
-                    found.setdefault(here(row), []).append(new(row))
-        return found
 
     def string(self, number: object) -> StringValue | None:
         """What the number of a string stands for."""
@@ -112,7 +129,7 @@ class AtomStep:
     kept: Pick
 
     def extend(self, bindings: Iterable[Binding], key: int, relations: Relations) -> set[Binding]:
-        index = relations.index(key, self.join)
+        index = relations[self.join.relation].index(key, self.join)
         there, kept = self.there, self.kept
         return {
             (*kept(binding), *new) for binding in bindings for new in index.get(there(binding), ())
@@ -156,7 +173,8 @@ class Program:
 
     The core leaves what tells pairs of documents apart, then its variables, of which `sides` says
     whose nodes they are, None of a string, whose value is what the relation `pair` has there.
-    `head` picks the plan's output nodes and strings from what the rest leaves.
+    `head` picks the plan's output nodes and strings from what the rest leaves.  Where the rest is
+    `structural`, it asks for no string: documents built alike have the same rows and heads.
     """
 
     plan: Plan
@@ -164,6 +182,7 @@ class Program:
     rest: tuple[Step, ...]
     sides: tuple[int | None, ...]
     head: Pick
+    structural: bool
 
     def begin(self, rows: Trie, relations: Relations) -> Iterator[tuple[Trie, set[Binding]]]:
         """What the core leaves: where it has come to in R_T, and the bindings."""

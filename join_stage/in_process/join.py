@@ -65,6 +65,7 @@ class InProcessJoin:
         self.tuples: list[ChannelTuple] = []
         self._open: list[OpenPair] = []
         self._new: dict[int, Leaves] = {}
+        self._counted: Sequence[Completed] | None = None
         # By layout and by position, as queries are now.
         self._layouts: dict[Layout, LayoutPositions] = {}
         self._rules: dict[LeafPosition, dict[LeafPosition, PairRules]] = defaultdict(dict)
@@ -164,6 +165,7 @@ class InProcessJoin:
 
     def _find_nothing(self) -> None:
         self.tuples, self._open, self._new = [], [], {}
+        self._counted = None
 
     def _join(self, document: int, layout: Layout, strings: tuple[int | None, ...]) -> None:
         time = self._residual.times[document]
@@ -313,23 +315,24 @@ class InProcessJoin:
                         for pair in one.pairs()
                         for head in part.heads
                     ]
-                    found += (
+                    found += [
                         (q, *match) for queries in arrays for q in queries for match in matches
-                    )
+                    ]
         sole = wanted is not Wanted.BUT_SOLE_DISJUNCTS
         audiences = self._registry.audiences
-        for completed in self._completed():
+        counted, self._counted = self._counted, None
+        for completed in self._completed() if counted is None else counted:
             heads = [cast(tuple[int, ...], head) for head in completed.heads]
             found = by_plan.setdefault(completed.plan.id, Outputs(completed.plan, [])).rows
             for row in completed.rows:
                 for queries in audiences[row].admitting(*completed.admitted):
                     arrays = (queries.sole, queries.others) if sole else (queries.others,)
-                    found += (
+                    found += [
                         (query, *completed.documents, *head)
                         for some in arrays
                         for query in some
                         for head in heads
-                    )
+                    ]
         return (outputs for outputs in by_plan.values() if outputs.rows)
 
     def counts(self) -> Counter[int]:
@@ -342,7 +345,9 @@ class InProcessJoin:
             for query, matches in channel.counts().items():
                 counts[query] += times * matches
         audiences = self._registry.audiences
-        for completed in self._completed():
+        # Who counts asks for some outputs then: they are completed once.
+        self._counted = [*self._completed()]
+        for completed in self._counted:
             matches = len(completed.heads)
             for row in completed.rows:
                 for queries in audiences[row].admitting(*completed.admitted):

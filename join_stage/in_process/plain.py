@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from join_stage.compiler import programs_of
-from join_stage.evaluator import Binding, Relations
+from join_stage.evaluator import Binding, Relation, Relations
 from join_stage.in_process.edges import Edges
 from join_stage.in_process.signatures import Hit, LeafPosition
 from join_stage.registry import Registry
@@ -25,7 +25,7 @@ def hits_of_all(
     registry: Registry, edges: Edges, equals: Iterable[Equal]
 ) -> Iterator[tuple[int, tuple[Hit, ...]]]:
     """The hits of a document and each of the others, by the cores of all plans."""
-    pairs: dict[int, list[Binding]] = {}
+    pairs = Relation()
     for others, left, right in equals:
         edge = edges.between(left.path, right.path)
         assert edge is not None

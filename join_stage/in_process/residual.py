@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from join_stage.batch import Batch
 from join_stage.compiler import program_of
@@ -26,6 +27,9 @@ __all__ = ["Completed", "Leaves", "OpenPair", "ResidualTests"]
 Leaves = Sequence[tuple[LeafPosition, int | None]]
 
 _NO_RELATIONS = Relations()
+
+_BOUND = 10_000
+"""Of so many documents the leaves are bound at a time, of so many shapes hits completed."""
 
 _VALUES = 100_000
 """So many strings' values are kept for comparisons by order."""
@@ -49,8 +53,7 @@ class OpenPair:
     hits: tuple[Hit, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Completed:
+class Completed(NamedTuple):
     """Documents or composites, the rows of R_T that hold, the heads for which they do, and what
     the constraints of the rows' queries ask: (gap, dt, smallest document)."""
 
@@ -108,32 +111,54 @@ class ResidualTests:
                 yield Completed(plan, (document,), rows, heads, (FOREVER, 0, document))
 
     def completed(self, pairs: Sequence[OpenPair]) -> Iterator[Completed]:
-        """The matches that are left of the hits of some pairs."""
-        needed = {
-            document
-            for pair in pairs
-            if any(hit.program.rest or None in hit.program.sides for hit in pair.hits)
-            for document in (pair.left, pair.right)
-        }
-        leaves = self._cache.leaves(needed)
-        for pair in pairs:
+        """The matches that are left of the hits of some pairs.
+
+        What is left of a hit that asks for no strings is the same for all documents built alike;
+        of others, the leaves of a document are bound once.
+        """
+        leaves = self._cache.leaves(_asked_for(pairs))
+        bound: dict[int, Relation] = {}
+        alike: dict[tuple[int, int, int], list[tuple[Trie, set[Binding]]]] = {}
+
+        def relation(document: int) -> Relation:
+            found = bound.get(document)
+            if found is None:
+                if len(bound) >= _BOUND:
+                    bound.clear()
+                found = bound[document] = self._bound(_leaves(leaves[document]))
+            return found
+
+        def left_of(hit: Hit, pair: OpenPair) -> list[tuple[Trie, set[Binding]]]:
+            bindings: Iterable[Binding] = hit.bindings
+            if None in hit.program.sides:
+                bindings = _with_strings(hit, leaves[pair.left])
             relations = _NO_RELATIONS
+            if hit.program.rest:
+                left, right = relation(pair.left), relation(pair.right)
+                relations = Relations(left=left, right=right, string=self._string)
+            return list(hit.program.complete(hit.at, bindings, relations))
+
+        for pair in pairs:
             for hit in pair.hits:
-                admitted = self._constrained(pair, hit.program.plan)
+                program = hit.program
+                admitted = self._constrained(pair, program.plan)
                 if admitted is None:
                     continue
-                if hit.program.rest and relations is _NO_RELATIONS:
-                    relations = Relations(
-                        left=self._bound(_leaves(leaves[pair.left])),
-                        right=self._bound(_leaves(leaves[pair.right])),
-                        string=self._string,
-                    )
-                bindings: Iterable[Binding] = hit.bindings
-                if None in hit.program.sides:
-                    bindings = _with_strings(hit, leaves[pair.left])
-                for rows, heads in hit.program.complete(hit.at, bindings, relations):
-                    documents = (pair.left, pair.right)
-                    yield Completed(hit.program.plan, documents, rows, heads, admitted)
+                if program.structural:
+                    # The pairs have the hits, and `leaves` the positions: none goes meanwhile.
+                    key = id(hit), 0, 0
+                    if program.rest:
+                        left, right = leaves[pair.left], leaves[pair.right]
+                        key = id(hit), id(left.positions), id(right.positions)
+                    completions = alike.get(key)
+                    if completions is None:
+                        if len(alike) >= _BOUND:
+                            alike.clear()
+                        completions = alike[key] = left_of(hit, pair)
+                else:
+                    completions = left_of(hit, pair)
+                for rows, heads in completions:
+                    yield Completed(program.plan, (pair.left, pair.right), rows, heads, admitted)
 
     def _constrained(self, pair: OpenPair, plan: Plan) -> tuple[int, int, int] | None:
         """A pair as the constraints of queries see it: the gap between its sides, dt, its smallest
@@ -142,28 +167,27 @@ class ResidualTests:
         dt = self.times[pair.right] - self.times[pair.left]
         gap, first, other = dt, pair.left, pair.right
         if left:
-            first = self._composites[pair.left].first
+            before = self._composites[pair.left]
+            first = before.first
+            if not right and pair.right in before.parts:
+                return None
         if right:
-            composite = self._composites[pair.right]
-            gap -= self.times[pair.right] - composite.start
-            other = composite.first
-        if left or right:
-            parts = [
-                self._composites[number].parts if composed else frozenset((number,))
-                for composed, number in ((left, pair.left), (right, pair.right))
-            ]
-            if not parts[0].isdisjoint(parts[1]):
+            after = self._composites[pair.right]
+            gap -= self.times[pair.right] - after.start
+            other = after.first
+            parts = before.parts if left else (pair.left,)
+            if not after.parts.isdisjoint(parts):
                 return None
         return gap, dt, min(first, other)
 
     def _bound(self, leaves: Iterable[tuple[LeafPosition, int | None]]) -> Relation:
         """The leaves of a document by what they are to the queries: their marked nodes, then
         their string."""
-        bound: dict[int, list[Binding]] = {}
+        bound = Relation()
         for position, string in leaves:
             chain = position.chain
             for spine, depths in self._accepts[position.path]:
-                bound.setdefault(spine, []).append((*(chain[depth] for depth in depths), string))
+                bound.setdefault(spine, []).append((*[chain[depth] for depth in depths], string))
         return bound
 
     def _string(self, number: object) -> StringValue | None:
@@ -172,6 +196,17 @@ class ResidualTests:
         if number not in self._values:
             self._values[number] = self._state.string(number)
         return self._values[number]
+
+
+def _asked_for(pairs: Sequence[OpenPair]) -> set[int]:
+    """The documents whose leaves the hits of some pairs ask for."""
+    asking: dict[int, bool] = {}
+    for pair in pairs:
+        key = id(pair.hits)
+        if key not in asking:
+            asking[key] = any(hit.program.rest or None in hit.program.sides for hit in pair.hits)
+    some = [pair for pair in pairs if asking[id(pair.hits)]]
+    return {pair.left for pair in some} | {pair.right for pair in some}
 
 
 def _leaves(document: DocumentLeaves) -> Iterator[tuple[LeafPosition, int | None]]:

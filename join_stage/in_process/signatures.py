@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from join_stage.compiler import programs_of
-from join_stage.evaluator import Binding, Program, Relations
+from join_stage.evaluator import Binding, Program, Relation, Relations
 from join_stage.in_process.edges import Edges
 from join_stage.registry import Registry, Trie
 
@@ -256,7 +256,7 @@ class Signatures:
         """The cores of all plans over a signature; nodes are ranks, strings the numbers of its
         entries."""
         self.new += 1
-        pairs: dict[int, list[Binding]] = {}
+        pairs = Relation()
         for number, (path, other, left_ranks, right_ranks) in enumerate(key):
             edge = self._edges.between(path, other)
             assert edge is not None

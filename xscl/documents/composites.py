@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from join_stage import Plan
 from xscl.documents.document import Document
@@ -61,8 +61,7 @@ class Computed:
     time: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorRow:
+class OperatorRow(NamedTuple):
     """A row of a stage: documents by number in block order, the codes of its columns' nodes, the
     strings of the valued ones, and what else the stage has computed."""
 
@@ -86,35 +85,60 @@ class RowReader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How the rows of a stage's plan are read: (documents or composites, outputs, strings)."""
+    """How the rows of a stage's plan are read: (documents or composites, outputs, strings).
+
+    `_codes` and `_strings` are where a row's are, in its values (the side is None) or in those of a
+    composite.
+    """
 
     plan: Plan
     composite: tuple[bool, ...]
     sources: tuple[Source, ...]
+    _codes: tuple[tuple[int | None, int], ...] = field(init=False, compare=False, repr=False)
+    _strings: tuple[tuple[int | None, int], ...] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        outputs = len(self.composite)
+        strings = outputs + len(self.plan.outputs)
+        codes = ((one.side, one.index, outputs) for one in self.sources)
+        valued = ((one.side, one.string, strings) for one in self.sources)
+        for name, places in (("_codes", codes), ("_strings", valued)):
+            of_values = [
+                (side, index + (begin if side is None else 0))
+                for side, index, begin in places
+                if index is not None
+            ]
+            object.__setattr__(self, name, tuple(of_values))
 
     def read(self, values: Sequence[int], composites: Mapping[int, Composite]) -> OperatorRow:
         """What a row of the join stage's outputs says."""
-        sides = len(self.composite)
+        sides = values[: len(self.composite)]
+        if True not in self.composite:
+            codes = tuple([values[index] for _, index in self._codes])
+            strings = tuple([values[index] for _, index in self._strings])
+            return OperatorRow(tuple(sides), codes, strings)
         below = [
             composites[number] if composite else None
-            for number, composite in zip(values, self.composite, strict=False)
+            for number, composite in zip(sides, self.composite, strict=True)
         ]
         documents: list[int] = []
-        for number, composite in zip(values, below, strict=False):
-            documents += (number,) if composite is None else composite.documents
-        codes: list[int] = []
-        strings: list[int | None] = []
-        outputs = len(self.plan.outputs)
-        for source in self.sources:
-            one = None if source.side is None else below[source.side]
-            codes.append(values[sides + source.index] if one is None else one.codes[source.index])
-            if source.string is not None:
-                strings.append(
-                    values[sides + outputs + source.string]
-                    if one is None
-                    else one.strings[source.string]
-                )
-        return OperatorRow(tuple(documents), tuple(codes), tuple(strings))
+        for number, one in zip(sides, below, strict=True):
+            documents += (number,) if one is None else one.documents
+        return OperatorRow(
+            tuple(documents),
+            tuple(
+                [
+                    values[index] if side is None else below[side].codes[index]  # type: ignore[union-attr]
+                    for side, index in self._codes
+                ]
+            ),
+            tuple(
+                [
+                    values[index] if side is None else below[side].strings[index]  # type: ignore[union-attr]
+                    for side, index in self._strings
+                ]
+            ),
+        )
 
 
 @dataclass(eq=False, slots=True)

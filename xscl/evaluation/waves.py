@@ -435,14 +435,16 @@ class Evaluation:
         """The rows of stages, each once: composites, then matches in order of the completing
         documents, then of the queries.  Disjuncts of one query may agree on a match."""
         found: dict[_Row, None] = {}
+        composites = self._intake.composites
+        readers = self._queries.stages.reader
         for some in outputs:
-            for number, *values in some.rows:
-                reader = self._queries.stages.reader(number)
-                row = reader.reading.read(values, self._intake.composites)
-                if isinstance(reader.owner, SharedDisjunct):
-                    found.update(dict.fromkeys(reader.owner.table.matched(row, self._constants_at)))
+            for values in some.rows:
+                reader = readers(values[0])
+                owner, row = reader.owner, reader.reading.read(values[1:], composites)
+                if isinstance(owner, SharedDisjunct):
+                    found.update(dict.fromkeys(owner.table.matched(row, self._constants_at)))
                 else:
-                    found[reader.owner, row] = None
+                    found[owner, row] = None
 
         if not found:
             return []
@@ -470,15 +472,20 @@ class Evaluation:
         held = self._intake.held
         wave = Wave()
         sides = Sides(self._xpath.attribute_name)
+        # Of each query the streams that it feeds, and whether anybody waits for its matches.
+        known: dict[Subscription, tuple[list[str], bool]] = {}
         for owner, found in rows:
             if isinstance(owner, DerivedStream):
                 composite = self._intake.compose(owner, found)
                 wave.composites.append(composite)
                 self._composite_witnesses(owner, composite, wave.witnesses)
                 continue
-            fed = [stream for stream in owner.feeds if self._queries.graph.read[stream]]
-            wanted = all_of_them or owner.on_match is not None or owner.wiring.stream is not None
-            if not fed and (deliveries is None or not wanted):
+            if owner not in known:
+                fed = [stream for stream in owner.feeds if self._queries.graph.read[stream]]
+                called = owner.on_match is not None or owner.wiring.stream is not None
+                known[owner] = fed, deliveries is not None and (all_of_them or called)
+            fed, wanted = known[owner]
+            if not fed and not wanted:
                 continue
             documents = [held[number] for number in found.documents]
             match = owner.match(found, documents, sides)

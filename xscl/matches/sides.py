@@ -42,16 +42,22 @@ _Kind = tuple[str, bool, Codes]
 
 
 class Side:
-    """Some nodes of a document: the output node of a block, and its variables'."""
+    """Some nodes of a document: the output node of a block, and its variables'.
+
+    What ends in `_pieces`, and `names`, is what the properties have made: None until then.
+    """
 
     __slots__ = (
         "__weakref__",
         "_attribute_name",
         "_block",
         "_codes",
-        "_said",
-        "_texts",
         "document",
+        "escaped_pieces",
+        "json_pieces",
+        "names",
+        "value_pieces",
+        "xml_pieces",
     )
 
     def __init__(
@@ -61,8 +67,11 @@ class Side:
         self._block = block
         self._codes = codes
         self._attribute_name = attribute_name
-        self._said: tuple[str, bytes, _Kind] | None = None
-        self._texts: dict[str, tuple[Any, ...]] = {}
+        self.names: tuple[str, bytes, _Kind] | None = None
+        self.xml_pieces: tuple[str, ...] | None = None
+        self.escaped_pieces: tuple[str, ...] | None = None
+        self.json_pieces: tuple[Any, ...] | None = None
+        self.value_pieces: tuple[str, ...] | None = None
 
     @property
     def output(self) -> BoundNode:
@@ -78,45 +87,46 @@ class Side:
     def said(self) -> tuple[str, bytes, _Kind]:
         """Its document as JSON, in a match and in what its id is made of; and its kind: of equal
         kinds, all else that does not depend on the document is equal."""
-        if self._said is None:
+        if self.names is None:
             document = self.document
             named = dumps([document.stream, document.id]).encode("utf-8", "surrogatepass")
-            self._said = dumps(document.id), named, (document.stream, document.json, self._codes)
-        return self._said
+            self.names = dumps(document.id), named, (document.stream, document.json, self._codes)
+        return self.names
 
     @property
     def xml(self) -> tuple[str, ...]:
         """The pieces of an XML result."""
-        return self._kept("xml", self._xml)
+        return self._kept("xml_pieces", self._xml)
 
     @property
     def escaped(self) -> tuple[str, ...]:
         """The pieces of an XML result as they stand in a string of JSON."""
-        return self._kept("escaped", self._escaped)
+        return self._kept("escaped_pieces", self._escaped)
 
     @property
     def json(self) -> tuple[Any, ...]:
         """The pieces of a JSON result."""
-        return self._kept("json", self._json)
+        return self._kept("json_pieces", self._json)
 
     @property
     def values(self) -> tuple[str, ...]:
         """The values of variables as members of JSON, together where they follow one another."""
-        return self._kept("values", self._values)
+        return self._kept("value_pieces", self._values)
 
     def let_go(self) -> None:
         """Lets go of the texts."""
-        self._texts = {}
+        self.xml_pieces = self.escaped_pieces = self.json_pieces = self.value_pieces = None
 
     def text(self, variable: str) -> str | None:
         """The value of a variable, None of an element with others in it."""
         return self._node(variable).text(_LONGEST)
 
-    def _kept(self, kind: str, make: Callable[[], Sequence[Any]]) -> tuple[Any, ...]:
-        """Texts of a kind, which stay while there is room."""
-        texts = self._texts.get(kind)
+    def _kept(self, name: str, make: Callable[[], Sequence[Any]]) -> tuple[Any, ...]:
+        """The texts of a slot, which stay while there is room."""
+        texts: tuple[Any, ...] | None = getattr(self, name)
         if texts is None:
-            texts = self._texts[kind] = tuple(make())
+            texts = tuple(make())
+            setattr(self, name, texts)
             if (trees := self.document.trees) is not None:
                 trees.texts.keep(self, _OVERHEAD + sum(map(_length, texts)))
         return texts
@@ -223,12 +233,12 @@ class MatchForm:
         """The result as XML; raises TypeError where the SELECT is a JSON constructor."""
         if self._xml is None:
             raise TypeError("the result of a JSON constructor is no XML")
-        return self._xml.text([side.xml for side in sides])
+        return self._xml.text([side.xml_pieces or side.xml for side in sides])
 
     def json(self, sides: Sequence[Side]) -> str:
         """The result, which is JSON, as text."""
         assert self._json is not None
-        return self._json.text([side.json for side in sides])
+        return self._json.text([side.json_pieces or side.json for side in sides])
 
     def bindings(self, sides: Sequence[Side]) -> dict[str, BoundNode]:
         """The nodes of the variables, in the SELECT's order."""
@@ -237,9 +247,9 @@ class MatchForm:
 
     def values(self, sides: Sequence[Side]) -> str:
         """The string values of variables, as members of JSON."""
-        pieces = [side.values for side in sides]
+        pieces = [side.value_pieces or side.values for side in sides]
         members = [pieces[block][number] for block, number in self._value_places]
-        return ", ".join([member for member in members if member])
+        return ", ".join(filter(None, members))
 
     def id(self, query: str, sides: Sequence[Side]) -> str:
         """The stable id of a match: a hash of the query's name, its documents (stream, id), nodes
@@ -250,19 +260,20 @@ class MatchForm:
 
     def line(self, query: str, sides: Sequence[Side]) -> str:
         """A match as JSON."""
-        documents, named, kinds = zip(*[side.said for side in sides], strict=True)
-        rest, nodes, is_json = self._kind(sides, kinds)
+        names = [side.names or side.said for side in sides]
+        documents, named, kinds = zip(*names, strict=True)
+        known = self._kinds.get(kinds)
+        rest, nodes, is_json = known or self._kind(sides, kinds)
         head, query_and_stream = _named(query, self.stream)
         if is_json:
             result = self.json(sides)
         else:
             assert self._escaped is not None
-            result = self._escaped.text([side.escaped for side in sides])
+            result = self._escaped.text([side.escaped_pieces or side.escaped for side in sides])
         return (
-            f'{{"id": "{_id(head, named, rest)}", {query_and_stream}, '
-            f'"time": {time_of(sides)!r}, "documents": [{", ".join(documents)}], {nodes}, '
-            f'"values": {{{self.values(sides)}}}, '
-            f'"result": {result}}}'
+            f'{{"id": "{_id(head, named, rest)}", {query_and_stream}, "time": {_time(sides)}, '
+            f'"documents": [{", ".join(documents)}], {nodes}, '
+            f'"values": {{{self.values(sides)}}}, "result": {result}}}'
         )
 
     @cached_property
@@ -369,6 +380,15 @@ def _id(head: bytes, documents: Sequence[bytes], rest: bytes) -> str:
 def time_of(sides: Sequence[Side]) -> float:
     """The time of the latest document, in seconds."""
     return to_seconds(max([side.document.time for side in sides]))
+
+
+def _time(sides: Sequence[Side]) -> str:
+    return _as_json(max([side.document.time for side in sides]))
+
+
+@lru_cache(maxsize=10_000)
+def _as_json(time: int) -> str:
+    return repr(to_seconds(time))
 
 
 def _length(piece: str | list[tuple[str, str]]) -> int:
