@@ -43,7 +43,7 @@ def evaluate_text(
         return _leave(evaluator, alike, cut[1], document, to)
     root = parse(body)
     trace, layout, alone = _walk(evaluator, stream, root, document, to)
-    if cut is not None and alone:
+    if cut is not None and alone and known.again(cut[0]):
         markup, parts = cut
         texts = texts_of_tags(markup, parts)
         if texts is not None:
@@ -62,7 +62,7 @@ def evaluate_value(
     if cut is not None and alike is not None:
         return _leave(evaluator, alike, cut[1], document, to)
     trace, layout, alone = _walk(evaluator, stream, json_tree(body), document, to)
-    if cut is not None and alone:
+    if cut is not None and alone and known.again(cut[0]):
         _remember(evaluator, stream, cut, trace, layout, texts_of_value(body, cut[1]), {})
     return layout
 

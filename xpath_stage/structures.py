@@ -23,6 +23,9 @@ FEW = 500
 _REMEMBERED = 300_000
 """So many elements of structures are remembered, of all streams."""
 
+_MET = 100_000
+"""So many structures of a stream are known to have been met."""
+
 _STREAMS = 1_000
 """So many streams have structures."""
 
@@ -83,11 +86,12 @@ class StreamStructures(dict[Hashable, Alike]):
     Where they are rarely alike they are not compared for a while: `pay` says whether to.
     """
 
-    __slots__ = ("_credit",)
+    __slots__ = ("_credit", "_met")
 
     def __init__(self) -> None:
         super().__init__()
         self._credit = _CREDIT
+        self._met: set[int] = set()
 
     @property
     def pay(self) -> bool:
@@ -107,6 +111,17 @@ class StreamStructures(dict[Hashable, Alike]):
         elif self._credit > 0:
             self._credit -= 1
         return alike
+
+    def again(self, structure: Hashable) -> bool:
+        """Whether a document of a structure, or one of its hash, was met before: most of those that
+        are met once are never met again, and looking into them costs more than cutting."""
+        number = hash(structure)
+        if number in self._met:
+            return True
+        if len(self._met) > _MET:
+            self._met.clear()
+        self._met.add(number)
+        return False
 
     def found(self) -> None:
         """To be called when a document was looked up and its structure is known."""

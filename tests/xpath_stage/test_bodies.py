@@ -119,7 +119,7 @@ def test_a_text_is_read_as_if_it_came_alone(
     asked: list[Spine], texts: list[str], encoded: bool
 ) -> None:
     evaluator = evaluator_of(asked)
-    for text in (*DOCUMENTS, *texts, *texts):
+    for text in (*DOCUMENTS, *DOCUMENTS, *texts, *texts, *texts):
         body = text.encode("utf-8", "surrogatepass") if encoded else text
         alone = left(evaluator_of(asked), body)
         event("refused" if isinstance(alone, str) else "read")
@@ -131,7 +131,7 @@ def test_no_piece_passes_for_another(form: str, pieces: list[str]) -> None:
     for asked in (FEW, ASKED, FILTERED):
         evaluator = evaluator_of(asked)
         texts = [form.format(piece) for piece in ("1", "", *pieces)]
-        for text in (*texts, *texts):
+        for text in (*texts[:2], *texts, *texts):
             assert left(evaluator, text) == left(evaluator_of(asked), text), text
 
 
@@ -157,7 +157,7 @@ LATIN = '<?xml version="1.0" encoding="latin1"?><a>é</a>'
 )
 def test_what_looks_alike_is_not(known: str, next_one: str | bytes) -> None:
     evaluator = evaluator_of(ASKED)
-    assert left(evaluator, known) == left(evaluator, known)
+    assert left(evaluator, known) == left(evaluator, known) == left(evaluator, known)
     assert left(evaluator, next_one) == left(evaluator_of(ASKED), next_one)
 
 
@@ -169,8 +169,9 @@ def test_a_document_that_is_built_like_another_is_not_parsed(
     first = '<r xmlns="u" m="1">t<a k="x">x</a> <b k="y" m="z"><a/></b>\n</r>\n'
     other = '<r xmlns="u" m="&lt;2\n">&amp;lt;<a k="&amp;">7 </a> <b k="" m=""><a/></b></r>'
     json_first, json_other = [{"r": {"a": [text, 7]}, "item": None} for text in ("x", "<\r&")]
-    left(evaluator, first)
-    left(evaluator, json_first, by=evaluate_value)
+    for _ in range(2):
+        left(evaluator, first)
+        left(evaluator, json_first, by=evaluate_value)
     alone = [
         left(evaluator_of(ASKED), other),
         left(evaluator_of(ASKED), json_other, by=evaluate_value),
@@ -197,7 +198,7 @@ ODD = st.sampled_from(
 @drawn(100)
 def test_a_value_is_read_as_if_it_came_alone(values: list[Any]) -> None:
     evaluator = evaluator_of(ASKED)
-    for value in (*values, *values):
+    for value in (*values, *values, *values):
         alone = left(evaluator_of(ASKED), value, by=evaluate_value)
         assert left(evaluator, value, by=evaluate_value) == alone
         assert left(evaluator, [value], by=evaluate_value) == left(
@@ -229,7 +230,7 @@ def test_a_text_of_json_is_read_as_the_value_that_it_says(
     asked: list[Spine], texts: list[str]
 ) -> None:
     evaluator = evaluator_of(asked)
-    for text in (*TEXTS_OF_JSON, *texts, *texts):
+    for text in (*TEXTS_OF_JSON, *TEXTS_OF_JSON, *texts, *texts, *texts):
         body = text.encode("utf-8", "surrogatepass")
         try:
             value = json.loads(body)
@@ -250,7 +251,8 @@ def test_a_text_of_json_that_is_built_like_another_is_not_parsed(
         TEXTS_OF_JSON[1],
         '{"r": {"a": [70, 0, 1e1, true, null, "\'é"], "b": {"a": {}}}, "item": ""}',
     )
-    left(evaluator, first.encode(), by=evaluate_json)
+    for _ in range(2):
+        left(evaluator, first.encode(), by=evaluate_json)
     alone = left(evaluator_of(ASKED), json.loads(other), by=evaluate_value)
     monkeypatch.delattr("xpath_stage.bodies.json_value")
     assert left(evaluator, other.encode(), by=evaluate_json) == alone

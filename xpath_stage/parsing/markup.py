@@ -85,7 +85,7 @@ def texts_of_tags(markup: str, parts: Sequence[str]) -> list[slice] | None:
     None unless all documents of its markup are built like this one, which a parser has read.
     """
     tags = markup.split("\0")
-    if not all(map(_TAG.fullmatch, tags[tags[0].startswith("?") :])):
+    if not all(map(_TAG.fullmatch, {*tags[tags[0].startswith("?") :]})):
         return None
     texts: list[slice] = []
     opened: list[int] = []
