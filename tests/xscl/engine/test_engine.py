@@ -131,6 +131,34 @@ def test_matches_come_in_order_of_their_last_documents_then_of_the_queries(
     ]
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"xml": "<a>"},
+        {"xml": b"\xff"},
+        {"json": b"{"},
+        {"json": {1}},
+        {"json": b"[" * 300 + b"]" * 300},
+    ],
+)
+def test_what_is_refused_is_not_parsed(body: dict[str, object]) -> None:
+    """Nobody looks into a late document or a duplicate: what cannot be read does not show."""
+    first: dict[str, object] = {"id": "held", "timestamp": 100, "xml": "<a/>"}
+    refused: list[dict[str, object]] = [
+        body | {"id": "held", "timestamp": 100},
+        body | {"id": "late", "timestamp": 80},
+    ]
+    for batches in ([[first, *refused]], [[first], *([one] for one in refused)]):
+        with xscl.Engine(lateness=10, on_skip=print) as engine:
+            engine.subscribe("S/a->x JOIN {x = y, 5 s} S/a->y")
+            for some in batches:
+                engine.publish_many(some)
+            skipped = engine.skipped
+            assert (skipped.malformed, skipped.duplicate, skipped.late) == (0, 1, 1)
+            engine.publish_many([body | {"id": "new", "timestamp": 100}])
+            assert engine.skipped.malformed == 1
+
+
 # Queries come and go.
 
 
