@@ -187,5 +187,5 @@ class JoinProcessor:
         return self._in_process.joined()
 
     def _is_small(self, batch: Batch) -> bool:
-        few = len(batch) <= self._strategies.in_process
-        return few and batch.rows <= _LEAVES * max(len(batch), _FEW)
+        size = len(batch.times)
+        return size <= self._strategies.in_process and batch.rows <= _LEAVES * max(size, _FEW)

@@ -10,7 +10,7 @@ looked at one by one, but for those that have more in common.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
 from join_stage.batch import Accepted, Batch, Layout, strings_of_rows
@@ -37,6 +37,9 @@ _WIDE = 64
 
 _LAYOUTS = 100_000
 """So many layouts are remembered."""
+
+_AT_ONCE = 16
+"""After so many documents, what is remembered is kept to its bounds."""
 
 _EXCESSIVE = 300_000
 """So many equal leaves of one document are for DuckDB."""
@@ -70,6 +73,9 @@ class InProcessJoin:
         self._layouts: dict[Layout, LayoutPositions] = {}
         self._rules: dict[LeafPosition, dict[LeafPosition, PairRules]] = defaultdict(dict)
         self._version = (-1, -1)
+        # The versions as which it is settled, and how many documents have come since.
+        self._settled = (-1, -1, -1)
+        self._came = 0
 
     # Batches
 
@@ -92,7 +98,11 @@ class InProcessJoin:
         """Joins a batch with all that is held, and within itself; returns False, having found
         nothing, where a document has too much in common with others."""
         self._residual.note(batch)
-        self.settle()
+        # Its bounds are kept to once for some documents that come singly.
+        as_now = self._registry.version, self._accepts.version, self._cache.version
+        if as_now != self._settled or self._came >= _AT_ONCE:
+            self.settle()
+        self._came += len(batch.times)
         self._residual.begin(batch)
         self._find_nothing()
         if self._cache.holes:
@@ -144,6 +154,8 @@ class InProcessJoin:
             self._version = version
             self._layouts.clear()
             self._rules.clear()
+        self._settled = self._registry.version, self._accepts.version, self._cache.version
+        self._came = 0
 
     def held(self) -> dict[str, int]:
         """The sizes of the view cache and the memo, for `Engine.stats`."""
@@ -355,7 +367,10 @@ class InProcessJoin:
                         counts[query] += matches
         return counts
 
-    def _completed(self) -> Iterator[Completed]:
+    def _completed(self) -> Iterable[Completed]:
+        return self._complete() if self._open or self._new else ()
+
+    def _complete(self) -> Iterator[Completed]:
         for document, leaves in self._new.items():
             yield from self._residual.filtered(document, leaves)
         yield from self._residual.completed(self._open)

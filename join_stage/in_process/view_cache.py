@@ -109,6 +109,11 @@ class ViewCache:
         """The memory that slices and documents take, about."""
         return self._slice_bytes + self._document_bytes
 
+    @property
+    def _crowded(self) -> bool:
+        """Whether there are so many slices that it matters which were used last."""
+        return self._slice_bytes > self._memory // 4
+
     # Slices.
 
     def slices_of(
@@ -116,13 +121,13 @@ class ViewCache:
     ) -> list[Slice | None]:
         """The slices of a document's strings at the positions that may join, None of one that
         stands nowhere; where there are holes, they must have been filled."""
-        slices = self._slices
+        slices, crowded = self._slices, self._crowded
         found: list[Slice | None] = []
         for index, _, _ in positions.joining:
             string = strings[index]
             entry = slices.get(string)  # type: ignore[arg-type]
-            if entry is None:
-                found.append(None)
+            if entry is None or (isinstance(entry, dict) and not crowded):
+                found.append(entry)
             else:
                 assert string is not None
                 found.append(self._spread(string, entry))
@@ -144,7 +149,7 @@ class ViewCache:
             self._fill(missing)
 
     def _spread(self, string: int, entry: Slice | _Lone) -> Slice:
-        if self._slice_bytes > self._memory // 4:
+        if self._crowded:
             del self._slices[string]
             self._slices[string] = entry
         if isinstance(entry, dict):

@@ -259,11 +259,11 @@ class Arrivals:
         watermark = self._intake.watermark_at(self.latest)
         if watermark is not None and document.time < watermark:
             self.late += 1
-            return True
-        if self._has(document, watermark):
+        elif self._has(document, watermark):
             self.duplicate += 1
-            return True
-        return False
+        else:
+            return False
+        return True
 
     def add(self, document: Document, shape: DocumentShape | None) -> None:
         """Adds a document that is to be taken in."""

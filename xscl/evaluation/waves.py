@@ -64,6 +64,9 @@ class Wave:
         return bool(self.documents or self.composites)
 
 
+_ENDED = Wave()
+"""The wave after the last one: nothing is added to it."""
+
 _Row = tuple[Subscription | DerivedStream, OperatorRow]
 
 
@@ -75,7 +78,7 @@ class _Step(NamedTuple):
 
     @property
     def tuples(self) -> Iterator[ChannelTuple]:
-        return chain.from_iterable(stage.tuples for stage in self.stages)
+        return chain.from_iterable([stage.tuples for stage in self.stages])
 
     def outputs(self, wanted: Wanted) -> Iterator[StageRows]:
         for stage in self.stages:
@@ -302,7 +305,7 @@ class Evaluation:
 
         self.follow_queries()
         found = self._review(wave, numbers)
-        while more := self._next_wave(filter(missing, self._rows(found)), None):
+        while more := self._next_wave([*filter(missing, self._rows(found))], None):
             wave.composites += more.composites
             found = self._restore(more, numbers)
 
@@ -357,8 +360,8 @@ class Evaluation:
     def _step(self, wave: Wave) -> _Step | None:
         """Takes a wave into the second stages; after the last one lets them see the time, and
         returns None when that completes nothing."""
-        if wave:
-            self.follow_queries()
+        if wave.documents or wave.composites:
+            self._note_paths()
             batch = self._batch(wave)
             for stage in self._stages:
                 stage.begin(batch)
@@ -391,8 +394,7 @@ class Evaluation:
         """Lets the second stages and the retention follow the queries and the leaf paths."""
         version = self._versions()
         if version == self._version:
-            if self._xpath.changed:
-                self._accepts += self._xpath.take_changes().accepts
+            self._note_paths()
             return
         self._version = version
         changes = self._xpath.take_changes()
@@ -416,6 +418,11 @@ class Evaluation:
         self._intake.queries_changed(changes.moved)
         self._grouping.queries_changed()
         self._composed.clear()
+
+    def _note_paths(self) -> None:
+        """Notes the leaf paths that documents have shown, while queries are the same."""
+        if self._xpath.changed:
+            self._accepts += self._xpath.take_changes().accepts
 
     def _batch(self, wave: Wave) -> Batch:
         self._note_constants(wave)
@@ -459,7 +466,7 @@ class Evaluation:
 
     def _next_wave(
         self,
-        rows: Iterable[_Row],
+        rows: Sequence[_Row],
         deliveries: list[Delivery] | None,
         *,
         all_of_them: bool = True,
@@ -469,6 +476,8 @@ class Evaluation:
 
         Without deliveries, a match is built only where it is published to a stream that is read.
         """
+        if not rows:
+            return _ENDED
         held = self._intake.held
         wave = Wave()
         sides = Sides(self._xpath.attribute_name)
@@ -520,9 +529,9 @@ class Evaluation:
         """A match's result as a document of a stream."""
         number = self._intake.next_number
         result = Document(number, stream, match.id, time, match.result, match.json)
-        document = as_held(result, self._intake.bodies, self._intake.trees)
-        if self._intake.count_if_duplicate(document):
+        if self._intake.count_if_duplicate(result):
             return
+        document = as_held(result, self._intake.bodies, self._intake.trees)
         try:
             shape = self._evaluate(document, wave.witnesses)
         except DocumentError as error:

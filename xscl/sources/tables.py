@@ -144,13 +144,15 @@ def _mappings(entries: object) -> Iterator[Mapping[str, object]]:
             f"found a {type(entries).__name__}; expected a table (Arrow, pandas, Polars) or an "
             "iterable of dicts"
         )
-    return (_mapping(entry, number) for number, entry in enumerate(entries, 1))
+    return _checked(entries)
 
 
-def _mapping(entry: object, number: int) -> Mapping[str, object]:
-    if type(entry) is not dict and not isinstance(entry, Mapping):
-        raise XSCLError(f"entry {number} is a {type(entry).__name__}; expected a dict")
-    return entry
+def _checked(entries: Iterable[object]) -> Iterator[Mapping[str, object]]:
+    for number, entry in enumerate(entries, 1):
+        # Most are dicts, and to ask whether something is a Mapping takes some time.
+        if not isinstance(entry, dict) and not isinstance(entry, Mapping):
+            raise XSCLError(f"entry {number} is a {type(entry).__name__}; expected a dict")
+        yield entry
 
 
 def _envelope(row: dict[str, object]) -> dict[str, object]:

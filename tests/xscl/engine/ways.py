@@ -23,7 +23,7 @@ __all__ = ["USUAL", "WAYS", "Way"]
 
 _SMALL: Mapping[ModuleType, Mapping[str, int]] = {
     channels: {"_HELD": 2},
-    in_process: {"_LONG": 1, "_WIDE": 4, "_EXCESSIVE": 12},
+    in_process: {"_LONG": 1, "_WIDE": 4, "_EXCESSIVE": 12, "_AT_ONCE": 2},
     processor: {"_LEAVES": 5, "_FEW": 2},
     signatures: {
         "_PROBED": 4,
