@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -29,6 +29,9 @@ __all__ = ["TEXT", "fate_of", "form_of", "is_written_anew", "line_writer"]
 
 TEXT = "text"
 """The form of lines that are sentences."""
+
+_CHUNK = 2**18
+"""Characters that are written at a time."""
 
 Lines = Callable[[Iterable["Match"]], Iterable[str]]
 
@@ -74,7 +77,7 @@ def line_writer(
         to = stack.enter_context(written_whole(output, dropped))
 
     def write(matches: Sequence[Match]) -> None:
-        to.writelines(lines(matches))
+        to.writelines(_in_chunks(lines(matches)))
         to.flush()
 
     return write
@@ -104,7 +107,7 @@ def _lines(engine: Engine, form: str, output: str | None) -> Lines:
 
     if not on_terminal:
         plain = Sentences(query_of, links=False)
-        return lambda matches: (f"{plain.sentence(match).plain}\n" for match in matches)
+        return lambda matches: (f"{plain.plain(match)}\n" for match in matches)
     from rich.console import Console
 
     console = Console(highlight=False)
@@ -116,6 +119,18 @@ def _lines(engine: Engine, form: str, output: str | None) -> Lines:
         return shown.get()
 
     return lambda matches: map(on_console, matches)
+
+
+def _in_chunks(lines: Iterable[str]) -> Iterator[str]:
+    """Lines in larger pieces, for each of which a file is asked once."""
+    chunk, size = [], 0
+    for line in lines:
+        chunk.append(line)
+        size += len(line)
+        if size >= _CHUNK:
+            yield "".join(chunk)
+            chunk, size = [], 0
+    yield "".join(chunk)
 
 
 def is_written_anew(output: str, form: str, keeper: Keeper | None) -> bool:

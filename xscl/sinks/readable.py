@@ -25,7 +25,8 @@ from xscl.matches.nodes import BoundNode
 from xscl.printable import one_line
 from xscl.sinks.entries import in_json, in_xml, named
 from xscl.times import rfc3339, span
-from xscl.why import Conditions, Joined, conditions_of, joined_values
+from xscl.why import Conditions, Joined, JoinedValues, conditions_of
+from xscl.why.joined_values import Place
 
 __all__ = ["Sentences", "closing_table", "takes_links"]
 
@@ -34,6 +35,10 @@ _LONGEST_VALUE = 60
 _NAMED = 500
 _QUERIES = 1_000
 _ROWS = 20
+_TITLES = 10_000
+
+_Part = tuple[str, str | Style]
+"""A part of a sentence and its style."""
 
 
 class Sentences:
@@ -43,69 +48,84 @@ class Sentences:
     def __init__(self, query_of: Callable[[str], Query | None], *, links: bool) -> None:
         self._query_of = query_of
         self._links = links
-        self._conditions: dict[str, Conditions | None] = {}
+        self._asked: dict[str, tuple[Conditions, JoinedValues] | None] = {}
+        self._titles: dict[tuple[int, Place], tuple[str, str | None]] = {}
 
     def sentence(self, match: Match) -> Text:
         """A match in one line."""
-        text = Text.assemble((f"{rfc3339(match.time)} ", "dim"))
-        text.append(f"{one_line(match.query, _LONGEST_TITLE)}  ", style="bold cyan")
+        return Text.assemble(*self._parts(match))
+
+    def plain(self, match: Match) -> str:
+        """A match in one line, without styles."""
+        return "".join([text for text, _ in self._parts(match)])
+
+    def _parts(self, match: Match) -> list[_Part]:
+        parts: list[_Part] = [(f"{rfc3339(match.time)} ", "dim")]
+        parts.append((f"{one_line(match.query, _LONGEST_TITLE)}  ", "bold cyan"))
         seen: set[str | None] = set()
-        made = recipe(match)
-        conditions = self._of(match.query)
-        if made is None or conditions is None:
-            text.append(", ".join(one_line(one, _LONGEST_TITLE) for one in match.documents))
-            return text
+        made, asked = recipe(match), self._of(match.query)
+        if made is None or asked is None:
+            names = ", ".join(one_line(one, _LONGEST_TITLE) for one in match.documents)
+            return [*parts, (names, "")]
         outputs, variables = made
+        conditions, joined_values = asked
         before: Document | None = None
         for number, output in enumerate(outputs):
             if before is not None:
-                text.append(_between(conditions, number, before, output.document))
-            seen |= self._add_document(text, output)
+                parts.append((_between(conditions, number, before, output.document), ""))
+            seen |= self._add_document(parts, output)
             before = output.document
-        joined = joined_values(
-            conditions,
+        joined = joined_values.of(
             [output.document for output in outputs],
             [_place(output) for output in outputs],
             {name: _place(node) for name, node in variables.items()},
         )
         rest = {name: value for name, value in match.values.items() if value not in seen}
-        self._add_values(text, joined, rest)
-        return text
+        _add_values(parts, joined, rest)
+        return parts
 
-    def _of(self, name: str) -> Conditions | None:
-        if name not in self._conditions:
-            if len(self._conditions) >= _QUERIES:
-                self._conditions.clear()
+    def _of(self, name: str) -> tuple[Conditions, JoinedValues] | None:
+        if name not in self._asked:
+            if len(self._asked) >= _QUERIES:
+                self._asked.clear()
             query = self._query_of(name)
-            self._conditions[name] = None if query is None else conditions_of(query)
-        return self._conditions[name]
+            if query is None:
+                self._asked[name] = None
+            else:
+                conditions = conditions_of(query)
+                self._asked[name] = conditions, JoinedValues(conditions)
+        return self._asked[name]
 
-    def _add_document(self, text: Text, output: BoundNode) -> set[str | None]:
+    def _add_document(self, parts: list[_Part], output: BoundNode) -> set[str | None]:
         """Adds what a document is called; returns its title and its link."""
-        title, link = _title_and_link(output)
+        key = output.document.number, _place(output)
+        if key not in self._titles:
+            if len(self._titles) >= _TITLES:
+                self._titles.clear()
+            self._titles[key] = _title_and_link(output)
+        title, link = self._titles[key]
         shown = f"“{one_line(title, _LONGEST_TITLE)}”" if title else _id(output.document)
         address = None if link is None else one_line(link, 2_000)
         if self._links and address is not None and address.isascii():
-            text.append(shown, style=Style(underline=True, link=address))
+            parts.append((shown, Style(underline=True, link=address)))
         else:
-            text.append(shown)
+            parts.append((shown, ""))
             if address is not None:
-                text.append(f" ({address})", style="dim")
+                parts.append((f" ({address})", "dim"))
         return {title, link}
 
-    def _add_values(self, text: Text, joined: list[Joined], selected: Mapping[str, str]) -> None:
-        """What joins the documents, then what else the SELECT names."""
-        of_joins = {name for one in joined for name in one.variables}
-        pairs = [(one_line(one.text, _LONGEST_VALUE), _listed(one)) for one in joined]
-        pairs += [
-            (name, f"“{one_line(value, _LONGEST_VALUE)}”")
-            for name, value in selected.items()
-            if name not in of_joins and value.strip()
-        ]
-        for name, values in pairs:
-            text.append("; ")
-            text.append(f"{name}: ", style="dim")
-            text.append(values)
+
+def _add_values(parts: list[_Part], joined: list[Joined], selected: Mapping[str, str]) -> None:
+    """What joins the documents, then what else the SELECT names."""
+    of_joins = {name for one in joined for name in one.variables}
+    pairs = [(one_line(one.text, _LONGEST_VALUE), _listed(one)) for one in joined]
+    pairs += [
+        (name, f"“{one_line(value, _LONGEST_VALUE)}”")
+        for name, value in selected.items()
+        if name not in of_joins and value.strip()
+    ]
+    for name, values in pairs:
+        parts += (("; ", ""), (f"{name}: ", "dim"), (values, ""))
 
 
 def takes_links() -> bool:
@@ -125,7 +145,7 @@ def closing_table(counts: Counter[str]) -> Table:
     return table
 
 
-def _place(node: BoundNode) -> tuple[int, str | None]:
+def _place(node: BoundNode) -> Place:
     return node.number, node.attribute
 
 

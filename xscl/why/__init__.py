@@ -21,7 +21,7 @@ from xscl.why.conditions import Conditions, conditions_of
 from xscl.why.findings import Finding, Miss, Tally, Values
 from xscl.why.funnel import funnel
 from xscl.why.hint import missing_name, where_lost
-from xscl.why.joined_values import Joined, joined_values
+from xscl.why.joined_values import Joined, JoinedValues
 from xscl.why.judge import why
 from xscl.why.report import Funnel, Why, as_text
 
@@ -30,6 +30,7 @@ __all__ = [
     "Finding",
     "Funnel",
     "Joined",
+    "JoinedValues",
     "Miss",
     "Tally",
     "Values",
@@ -37,7 +38,6 @@ __all__ = [
     "as_text",
     "conditions_of",
     "funnel",
-    "joined_values",
     "missing_name",
     "where_lost",
     "why",

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any, TypeVar
 
 from xscl.documents.document import Document, is_small
 from xscl.errors import XSCLError
@@ -21,7 +22,12 @@ from xscl.why.findings import Values
 from xscl.why.patterns import Pattern
 from xscl.why.relations import Relation
 
-__all__ = ["Joined", "Place", "joined_values"]
+__all__ = ["Joined", "JoinedValues", "Place"]
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+_REMEMBERED = 1_000
 
 Place = tuple[int, str | None]
 """A node of a document: the number of an element, and the name of its attribute."""
@@ -37,40 +43,85 @@ class Joined:
     values: Values
 
 
-def joined_values(
-    conditions: Conditions,
-    documents: Sequence[Document],
-    outputs: Sequence[Place],
-    variables: Mapping[str, Place],
-) -> list[Joined]:
-    """The joined values of a match, given the document and the output node of each block and the
-    nodes of some variables; none where a document, or the query, is too large to be judged
-    unasked."""
-    if not (conditions.few and all(map(is_small, documents))):
-        return []
-    if not any(map(_equalities, conditions.disjuncts)):
-        return []
-    relations: list[Relation] = []
-    try:
-        for number, (pattern, document) in enumerate(
-            zip(conditions.patterns, documents, strict=True)
-        ):
-            judged = _judged(pattern, document)
-            fixed = {pattern.output: outputs[number]}
-            fixed |= {
-                item.number: place
-                for item in pattern.items
-                if (place := variables.get(item.variable or "")) is not None
-            }
-            relations += judged.relations(conditions.sides(number), fixed)
-        for disjunct in conditions.disjuncts:
+class JoinedValues:
+    """Finds the joined values of the matches of a query, all from documents of one engine.
+
+    What a document leaves of the sides is found once for all matches that have the same nodes of
+    it, and what the equalities hold for once for all documents that leave the same.
+    """
+
+    def __init__(self, conditions: Conditions) -> None:
+        self._conditions = conditions
+        self._asked = conditions.few and any(map(_equalities, conditions.disjuncts))
+        self._left: dict[object, _Left] = {}
+        self._found: dict[tuple[_Left, ...], list[Joined]] = {}
+
+    def of(
+        self,
+        documents: Sequence[Document],
+        outputs: Sequence[Place],
+        variables: Mapping[str, Place],
+    ) -> list[Joined]:
+        """The joined values of a match, given the document and the output node of each block and
+        the nodes of some variables; none where a document, or the query, is too large to be judged
+        unasked."""
+        if not (self._asked and all(map(is_small, documents))):
+            return []
+        try:
+            left = tuple(
+                [
+                    self._left_of(number, document, output, variables)
+                    for number, (document, output) in enumerate(
+                        zip(documents, outputs, strict=True)
+                    )
+                ]
+            )
+            found = self._found.get(left)
+            if found is None:
+                found = self._joined(left)
+                _remember(self._found, left, found)
+            return found
+        except XSCLError:
+            # More assignments than can be kept apart.
+            return []
+
+    def _left_of(
+        self, number: int, document: Document, output: Place, variables: Mapping[str, Place]
+    ) -> _Left:
+        """What a document leaves of its block's sides, the nodes of a match held fast."""
+        pattern = self._conditions.patterns[number]
+        fixed = {pattern.output: output}
+        fixed |= {
+            item.number: place
+            for item in pattern.items
+            if (place := variables.get(item.variable or "")) is not None
+        }
+        key = number, document.number, *fixed.items()
+        left = self._left.get(key)
+        if left is None:
+            sides = self._conditions.sides(number)
+            relations = _judged(pattern, document).relations(sides, fixed)
+            left = tuple([(one.columns, frozenset(one.rows)) for one in relations])
+            _remember(self._left, key, left)
+        return left
+
+    def _joined(self, left: Sequence[_Left]) -> list[Joined]:
+        relations = [Relation(columns, rows) for some in left for columns, rows in some]
+        for disjunct in self._conditions.disjuncts:
             found = _of_disjunct(disjunct, relations)
             if found is not None:
                 return found
-    except XSCLError:
-        # More assignments than can be kept apart.
-        pass
-    return []
+        return []
+
+
+_Left = tuple[tuple[tuple[str | int, ...], frozenset[tuple[Any, ...]]], ...]
+"""Columns and rows of relations."""
+
+
+def _remember(known: dict[K, V], key: K, value: V) -> None:
+    if len(known) >= _REMEMBERED:
+        known.clear()
+    known[key] = value
 
 
 # Matches that are read one after another tend to have documents in common.

@@ -10,6 +10,8 @@ import pytest
 
 from tests.commands import xscl
 from tests.terminal import on_terminal
+from xscl.engine import Engine
+from xscl.sinks.readable import Sentences
 
 QUERIES = """\
 -- name: promo
@@ -92,3 +94,31 @@ def test_the_nodes_of_a_match_say_which_values_it_joins(tmp_path: Path) -> None:
     assert sorted(line.partition("; ")[2] for line in done.stdout.splitlines()) == [
         "x = y: “1”", "x = y: “3”", "x = z: “2”",
     ]  # fmt: skip
+
+
+def test_a_sentence_does_not_depend_on_those_before_it() -> None:
+    """Nodes, documents and values are remembered; each match is as if it were the first."""
+    query = (
+        "SELECT x, k FROM S//i->x[./k->k][./t->t] FOLLOWED BY {k = l AND t = u} "
+        "S//i->y[./k->l][./t->u]"
+    )
+    item = "<i><title>T{n} {k}</title><k>{k}</k><k>{n}</k><t>{t}</t></i>"
+    with Engine() as engine:
+        name = engine.subscribe(query).name
+        query_of = {name: engine.subscriptions[0].query}.get
+        found = [
+            match
+            for n in range(4)
+            for match in engine.publish(
+                "S",
+                f"<d>{''.join(item.format(n=n, k=k, t=t) for k in 'ab' for t in 'xy')}</d>",
+                id=f"d{n}",
+                timestamp=n,
+            )
+        ]
+    together = Sentences(query_of, links=False)
+    sentences = [together.plain(match) for match in found]
+    assert len(set(sentences)) > 20
+    for match, sentence in zip(found, sentences, strict=True):
+        alone = Sentences(query_of, links=False)
+        assert alone.sentence(match).plain == sentence == together.plain(match)
