@@ -23,9 +23,9 @@ def description() -> str:
     )
 
 
-def commit() -> str:
+def commit(checkout: Path = Path(__file__).parent) -> str:
     """The commit that is checked out, with `+` if files differ from it; `unknown` without git."""
-    git = ["git", "-C", str(Path(__file__).parent)]
+    git = ["git", "-C", str(checkout)]
     try:
         found = subprocess.run(
             [*git, "describe", "--always", "--exclude=*", "--dirty=+"],

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import nan
 from pathlib import Path
 
+from benchmarks.machine import commit
 from benchmarks.report import Cell, Report, Statement, Table, number, time_text
 from benchmarks.scale import Scale
 from benchmarks.users import rows
@@ -103,7 +104,11 @@ def run(scale: Scale) -> Report:
         "The archives of real feeds (shared/data/feed-archives) are absent, and so are the rows "
         "of links, authors and titles. "
     )  # fmt: skip
-    then = "*Then* is another checkout (`--against`), in the same turns. " if scale.against else ""
+    then = (
+        f"*Then* is commit {commit(Path(scale.against))} (`--against`), in the same turns."
+        if scale.against
+        else ""
+    )
     return Report(
         "user_table",
         "What users do",
