@@ -271,7 +271,7 @@ def test_xscl_state_tells_what_is_in_it(state: Path) -> None:
     assert (told["version"], told["subscriptions"], told["documents"]) == (VERSION, 1, 2)
     assert told["streams"]["S"]["documents"] == 2
     assert told["lateness"] == 100
-    assert told["bytes_of_documents"] == len('<a>1</a>{"a": 1}')
+    assert told["bytes_of_documents"] == len('<a>1</a>{"a":1}')
     text = run("state", str(state))[1]
     assert "1: pair" in text
     assert "undelivered  0 matches" in text
