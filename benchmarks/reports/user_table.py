@@ -32,8 +32,8 @@ from benchmarks.users.rows import (
 from benchmarks.users.turns import HERE, Run, Runs, Worker, in_rounds, ratio
 
 ROUNDS = 5
-LEAST, LONGER = 60, 20
-"""A row may take so many seconds, or so many limits if that is more."""
+LONGER = 20
+"""A row may take so many limits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def run(scale: Scale) -> Report:
         "What users do",
         "Processor time of one core, from text to what a user reads or writes; medians of up to "
         f"{ROUNDS} rounds in which all ways take turns, none of which begins when "
-        f"{most(scale):g} s of the clock have gone. Items in the shape of section 6.6.3, "
+        f"{scale.limit * LONGER:g} s of the clock have gone. Items in the shape of section 6.6.3, "
         f"windows of 7 days, {scale.many:,} queries where nothing else is said, in batches of "
         f"5,000, one by one under {min(rows.FEWER, scale.many):,}, and durably under "
         f"{min(rows.SOME, scale.many):,}; below them real items. *By hand* is what one would write "
@@ -131,10 +131,6 @@ def run(scale: Scale) -> Report:
         (),
         goals(measured, scale),
     )
-
-
-def most(scale: Scale) -> float:
-    return max(LEAST, scale.limit * LONGER)
 
 
 def in_turn(group: Sequence[Row], scale: Scale) -> dict[str, Measured]:
@@ -154,7 +150,7 @@ def in_turn(group: Sequence[Row], scale: Scale) -> dict[str, Measured]:
                 worker = Worker(checkout, row.work, row.folder)
                 stack.callback(worker.close)
                 ways[row.name, name] = worker
-        runs = in_rounds(ways, min(ROUNDS, 2 * scale.rounds - 1), most(scale))
+        runs = in_rounds(ways, min(ROUNDS, 2 * scale.rounds - 1), scale.limit * LONGER)
     gc.unfreeze()
     result = {
         row.name: Measured(
