@@ -18,8 +18,8 @@ from xscl.counts import counted
 from xscl.documents.composites import OperatorRow
 from xscl.documents.document import Document
 from xscl.evaluation.query_names import QueryNames
+from xscl.matches.forms import Sides
 from xscl.matches.match import Match
-from xscl.matches.sides import Sides
 from xscl.notebook import MOST_ROWS, short, table
 from xscl.queries.stage_registration import Reader
 from xscl.queries.subscription import Subscription

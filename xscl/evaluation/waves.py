@@ -41,8 +41,8 @@ from xscl.evaluation.grouping import Grouping
 from xscl.evaluation.match_groups import MatchGroups
 from xscl.evaluation.second_stage import SecondStage, StageRows, take_unheld_strings
 from xscl.evaluation.witness_batch import accepted, witness_batch
+from xscl.matches.forms import Sides
 from xscl.matches.match import Match
-from xscl.matches.sides import Sides
 from xscl.queries.catalogue import Catalogue
 from xscl.queries.shared_query import SharedDisjunct
 from xscl.queries.subscription import Subscription

@@ -10,9 +10,10 @@ from itertools import islice
 from lxml import etree
 
 from xpath_stage import parse
+from xscl.matches.forms import MatchForm, time_of
 from xscl.matches.nodes import BoundNode
 from xscl.matches.results import dumps
-from xscl.matches.sides import MatchForm, Side, time_of
+from xscl.matches.sides import Side
 from xscl.notebook import short, table
 from xscl.times import rfc3339
 

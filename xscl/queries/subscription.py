@@ -11,8 +11,8 @@ from xscl.dissection.parts import Dissection
 from xscl.documents.composites import OperatorRow
 from xscl.documents.document import Document
 from xscl.language.syntax import Query
+from xscl.matches.forms import MatchForm, Sides
 from xscl.matches.match import Match
-from xscl.matches.sides import MatchForm, Sides
 from xscl.notebook import table
 from xscl.queries.callbacks import call_back
 from xscl.stream_names import is_internal

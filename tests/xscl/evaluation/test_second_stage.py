@@ -23,8 +23,8 @@ from xscl.errors import DocumentError
 from xscl.evaluation.second_stage import SecondStage, longest_reach
 from xscl.evaluation.waves import Evaluation
 from xscl.language import parse
+from xscl.matches.forms import MatchForm, Sides
 from xscl.matches.match import Match, Told
-from xscl.matches.sides import MatchForm, Sides
 from xscl.queries.catalogue import Catalogue
 from xscl.queries.stage_registration import Reader, StageRegistration
 from xscl.queries.subscription import Subscription, Wiring
