@@ -31,7 +31,7 @@ OWN = {
     "Engine": {"keeper", "relations"},  # for the commands, and for the tests
     "Match": set(),
     "MatchGroup": {"called"},
-    "MatchGroups": {"add", "add_group", "called"},
+    "MatchGroups": {"add", "add_group", "called", "keep"},
     "MatchStream": {"take"},
     "Subscription": {
         *("deliver", "dissection", "feeds", "match", "numbers", "on_match", "order", "outline"),
