@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, overload
@@ -23,7 +23,6 @@ from xpath_stage import Strings, Witnesses, XPathEvaluator
 from xscl.counts import counted
 from xscl.documents.batches import in_batches
 from xscl.documents.bodies import Bodies
-from xscl.documents.document import Document, is_small
 from xscl.documents.intake import Arrivals, Intake, Skipped
 from xscl.documents.retention import Retention
 from xscl.documents.trees import Trees
@@ -49,7 +48,6 @@ from xscl.times import duration, to_seconds
 from xscl.version import __version__
 
 if TYPE_CHECKING:
-    from xscl.dissection.parts import Dissection
     from xscl.durable.keeper import Keeper
     from xscl.durable.plan import Plan, Texts
     from xscl.matches.published import MatchStream
@@ -57,8 +55,6 @@ if TYPE_CHECKING:
     from xscl.why import Funnel, Why
 
 __all__ = ["Engine"]
-
-_HINTED = 200
 
 Envelope = Mapping[str, object]
 OnMatch = Callable[[Match], object]
@@ -436,15 +432,18 @@ class Engine:
         Without documents, a funnel: how many of those held, and of their pairs, came through each
         condition.  Raises StateError for an id that is not held.
         """
+        from xscl.engine.held import funnel_of_held, named
         from xscl.why import why
 
         with self._transactions.asking():
             dissection = self._queries.named(name).dissection
             if not documents:
-                return self._funnel(dissection)
+                return funnel_of_held(dissection, self._intake)
             streams = [*dissection.streams, *[""] * len(documents)]
             given = [
-                self._intake.document(one) if isinstance(one, Mapping) else self._held(one, stream)
+                self._intake.document(one)
+                if isinstance(one, Mapping)
+                else named(one, stream, self._intake)
                 for one, stream in zip(documents, streams, strict=False)
             ]
         return why(dissection.query, given)
@@ -454,41 +453,11 @@ class Engine:
         nothing: a name that no document had, a filter that none met, values that none have in
         common; None where nothing is known.  Of the documents held, the first 200 are looked
         at; what no query can reach is not held, so that a `sample` of what was published helps."""
-        from xscl.why import conditions_of, funnel, missing_name, where_lost
+        from xscl.engine.held import hint
 
         with self._transactions.asking():
             dissection = self._queries.named(name).dissection
-            conditions = conditions_of(dissection.query)
-            missing = missing_name(conditions, self._xpath.paths)
-            if missing is not None or not conditions.few:
-                return missing
-
-            def of_sample() -> Funnel:
-                documents = map(self._intake.document, sample)
-                return funnel(dissection.query, documents, [[] for _ in dissection.subqueries])
-
-            held = self._funnel(dissection, most=_HINTED)
-            lost = where_lost(conditions, held, of_sample)
-            if lost is None or (self._intake.lateness is None and held.documents < _HINTED):
-                return lost
-            return f"of the {held.documents:,} documents looked at: {lost}"
-
-    def _funnel(self, dissection: Dissection, most: int | None = None) -> Funnel:
-        """How many of the documents held, `most` at most, come through each condition."""
-        from xscl.why import funnel
-
-        read = {stream for one in dissection.everything() for stream in one.streams}
-        of_streams = (
-            one
-            for one in self._intake.held.values()
-            if one.stream in read and (most is None or is_small(one))
-        )
-        held = [*islice(of_streams, most)]
-        results = [
-            [document for document in held if document.stream == stream]
-            for stream, _ in dissection.subqueries
-        ]
-        return funnel(dissection.query, held, results)
+            return hint(dissection, self._intake, self._xpath.paths, sample)
 
     def holds(self, id: str) -> bool:
         """Whether a document of an id is held, of whatever stream."""
@@ -666,16 +635,6 @@ class Engine:
             lambda: evaluation.read(envelopes, raising=raising),
             lambda read: evaluate(*read),
         )
-
-    def _held(self, id: str, stream: str) -> Document:
-        """The document of an id that is held, that of a stream if there are several."""
-        found = [one for one in self._intake.held.values() if one.id == id]
-        if not found:
-            raise StateError(
-                f"no document {id!r} is held: it has not come, was skipped, or no query can reach "
-                "it any more"
-            )
-        return next((one for one in found if one.stream == stream), found[0])
 
     def _found(self, added: Iterable[Added], outgoing: Outgoing) -> list[Subscription]:
         """The subscriptions, each with the matches that it found in the documents held."""

@@ -10,83 +10,34 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import chain
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from join_stage import Batch, ChannelTuple, Wanted
-from xpath_stage import (
-    Accept,
-    ExcessiveDocument,
-    Held,
-    Layout,
-    MalformedDocument,
-    Strings,
-    Witnesses,
-    XPathEvaluator,
-    evaluate_json,
-    evaluate_parser_events,
-    evaluate_text,
-    evaluate_value,
-)
-from xscl.documents.bodies import Body
+from join_stage import Wanted
+from xpath_stage import Layout, Strings, Witnesses, XPathEvaluator
 from xscl.documents.composites import Composite, DerivedStream, OperatorRow
-from xscl.documents.document import Document, as_held, from_file, is_streamed
+from xscl.documents.document import Document, as_held
 from xscl.documents.intake import Arrivals, Intake
-from xscl.documents.retention import DocumentShape
-from xscl.documents.trees import in_pieces, parsed
 from xscl.errors import DocumentError
 from xscl.evaluation.grouping import Grouping
 from xscl.evaluation.match_groups import MatchGroups
-from xscl.evaluation.second_stage import SecondStage, StageRows, take_unheld_strings
-from xscl.evaluation.witness_batch import accepted, witness_batch
+from xscl.evaluation.second_stage import SecondStage, StageRows
+from xscl.evaluation.second_stages import SecondStages
+from xscl.evaluation.stage_one import StageOne, Wave
 from xscl.matches.forms import Sides
 from xscl.matches.match import Match
 from xscl.queries.catalogue import Catalogue
 from xscl.queries.shared_query import SharedDisjunct
 from xscl.queries.subscription import Subscription
 
-__all__ = ["Delivery", "Evaluation", "Wave"]
+__all__ = ["Delivery", "Evaluation"]
 
 Delivery = tuple[Subscription, Match]
-
-
-@dataclass(slots=True)
-class Wave:
-    """Documents and composites, new ones whose numbers ascend, and their witnesses."""
-
-    documents: list[Document] = field(default_factory=list)
-    composites: list[Composite] = field(default_factory=list)
-    witnesses: Witnesses = field(default_factory=Witnesses)
-
-    def __bool__(self) -> bool:
-        return bool(self.documents or self.composites)
 
 
 _ENDED = Wave()
 """The wave after the last one: nothing is added to it."""
 
 _Row = tuple[Subscription | DerivedStream, OperatorRow]
-
-
-class _Step(NamedTuple):
-    """The rows that stages have found in a wave, or after the last one as time passed."""
-
-    stages: Sequence[SecondStage]
-    timed: Sequence[StageRows]
-
-    @property
-    def tuples(self) -> Iterator[ChannelTuple]:
-        return chain.from_iterable([stage.tuples for stage in self.stages])
-
-    def outputs(self, wanted: Wanted) -> Iterator[StageRows]:
-        for stage in self.stages:
-            yield from stage.outputs(wanted)
-        yield from self.timed
-
-    def counts(self) -> Iterator[tuple[int, int]]:
-        return chain.from_iterable(stage.counts().items() for stage in self.stages)
 
 
 class Evaluation:
@@ -105,18 +56,20 @@ class Evaluation:
         on_error: Callable[[DocumentError], object],
     ) -> None:
         self._xpath = xpath
-        self._stages = stages
-        self._strings = strings
         self._queries = queries
         self._intake = intake
         self._on_error = on_error
+        self._stage_one = StageOne(xpath, queries.graph, intake, on_error)
+        self._second = SecondStages(xpath, stages, strings, queries, intake)
         self._grouping = Grouping(queries.stages)
-        self._accepts: list[Accept] = []
-        self._version = self._versions()
-        # The constants of shared queries that hold at the nodes of the documents held.
-        self._constants_at: dict[int, dict[tuple[int, int], Held]] = {}
         # The layouts of composites, by derived stream and codes.
         self._composed: dict[tuple[int, tuple[int, ...]], Layout] = {}
+
+    def follow_queries(self) -> None:
+        """Lets all that is held follow the queries, and the leaf paths that documents show."""
+        if self._second.follow_queries():
+            self._grouping.queries_changed()
+            self._composed.clear()
 
     def read(
         self, envelopes: Iterable[Mapping[str, object]], *, raising: bool = False
@@ -126,17 +79,7 @@ class Evaluation:
         `follow_queries` comes before: duplicates are those of documents that can be reached as
         queries are now.  A document that cannot be read is raised, if `raising`.
         """
-        arrivals, witnesses = self._intake.arrivals(), Witnesses()
-        for envelope in envelopes:
-            try:
-                self._arrive(envelope, arrivals, witnesses)
-            except DocumentError as error:
-                if raising:
-                    self._intake.skipped.malformed += 1
-                    raise
-                error.envelope = envelope
-                arrivals.errors.append(error)
-        return arrivals, witnesses
+        return self._stage_one.read(envelopes, raising=raising)
 
     def publish(self, arrivals: Arrivals, witnesses: Witnesses) -> list[Delivery]:
         """The matches that a batch completes, in order of the completing documents, then of the
@@ -150,12 +93,12 @@ class Evaluation:
         groups = MatchGroups(self._xpath.attribute_name)
         deliveries: list[Delivery] = []
         wave = self._admit(arrivals, witnesses)
-        while step := self._step(wave):
+        while step := self._second.step(wave):
             rows = self._rows(step.outputs(Wanted.BUT_CHANNELS))
             self._grouping.group(step.tuples, rows, self._intake.held, groups)
             wave = self._next_wave(rows, deliveries, all_of_them=False)
         self._intake.read_by(groups)
-        self._let_go()
+        self._second.let_go()
         return groups, [*groups.called(), *deliveries]
 
     def count(self, arrivals: Arrivals, witnesses: Witnesses) -> Counter[str]:
@@ -165,7 +108,7 @@ class Evaluation:
         """
         counts: Counter[str] = Counter()
         wave = self._admit(arrivals, witnesses)
-        while step := self._step(wave):
+        while step := self._second.step(wave):
             for number, matches in step.counts():
                 owner = self._queries.stages.reader(number).owner
                 assert isinstance(owner, Subscription)
@@ -174,7 +117,7 @@ class Evaluation:
             owners = (owner for owner, _ in rows if isinstance(owner, Subscription))
             counts.update(owner.name for owner in owners if owner.reported)
             wave = self._next_wave(rows, None)
-        self._let_go()
+        self._second.let_go()
         return counts
 
     def review(self, subscription: Subscription) -> list[Delivery]:
@@ -188,7 +131,7 @@ class Evaluation:
         if derived:
             self._compose_anew(wave, derived)
         self.follow_queries()
-        found = self._review(wave, numbers)
+        found = self._second.review(wave, numbers)
         deliveries: list[Delivery] = []
         following = self._next_wave(self._rows(found), deliveries)
         return deliveries + self._cascade(following)
@@ -200,19 +143,19 @@ class Evaluation:
         Composites are not made of them: `recompose` does that when all are there.
         """
         self.follow_queries()
-        wave = self._hold(
+        wave = self._stage_one.hold(
             as_held(document, self._intake.bodies, self._intake.trees) for document in documents
         )
         self._intake.bodies.shrink()
         self.follow_queries()
-        self._restore(wave, ())
+        self._second.restore(wave, ())
 
     def reread(self, streams: Iterable[str]) -> None:
         """Reads the documents held of some streams anew, as `review` has done for a query."""
         self.follow_queries()
         wave = self._read_anew(streams)
         self.follow_queries()
-        self._review(wave, ())
+        self._second.review(wave, ())
 
     def recompose(self) -> None:
         """Makes the composites of all documents held, after `restore`."""
@@ -220,28 +163,14 @@ class Evaluation:
         if not numbers:
             return
         self.follow_queries()
-        for stage in self._stages:
-            stage.rejoin(numbers)
-        found = _Step(self._stages, ()).outputs(Wanted.ALL)
+        found = self._second.rejoin(numbers)
         while wave := self._next_wave(self._rows(found), None):
-            found = self._restore(wave, numbers)
+            found = self._second.restore(wave, numbers)
 
     def forget(self, *, exact: bool = False) -> None:
         """Lets go of what no query can reach any more."""
         self.follow_queries()
-        self._let_go(exact=exact)
-
-    def _let_go(self, *, exact: bool = False) -> None:
-        gone = self._intake.forget(exact=exact)
-        if gone and self._constants_at:
-            for number in gone:
-                self._constants_at.pop(number, None)
-        watermark = self._intake.watermark
-        if gone or watermark is not None or exact:
-            for stage in self._stages:
-                stage.forget(watermark, gone, exact=exact)
-            self._strings.forget(take_unheld_strings(self._stages, exact=exact))
-        self._intake.bodies.shrink()
+        self._second.let_go(exact=exact)
 
     def settle(self) -> None:
         """Before a query comes: what is out of reach stays so, whatever the query could reach."""
@@ -250,27 +179,6 @@ class Evaluation:
             self._intake.let_go_unreachable()
 
     # Waves.
-
-    def _arrive(
-        self, envelope: Mapping[str, object], arrivals: Arrivals, witnesses: Witnesses
-    ) -> None:
-        """Reads one document of a batch; whether it is late or a duplicate comes first, and what
-        is refused is not parsed."""
-        intake = self._intake
-        document = arrivals.document(envelope)
-        if arrivals.count_if_refused(document):
-            return
-        document = held = from_file(document, intake.bodies)
-        read = self._queries.graph.read[document.stream]
-        if read:
-            try:
-                held = as_held(document, intake.bodies, intake.trees)
-            except DocumentError:
-                # What a parser says of it says more.
-                parsed(document)
-                raise
-        shape = self._evaluate(document, witnesses)
-        arrivals.add(held, shape if read else None)
 
     def _admit(self, arrivals: Arrivals, witnesses: Witnesses) -> Wave:
         """The first wave: takes in a batch that was read."""
@@ -285,7 +193,7 @@ class Evaluation:
         for."""
         read = set(streams)
         held = (one for one in self._intake.held.values() if one.stream in read)
-        return self._hold(sorted(held, key=lambda one: one.number))
+        return self._stage_one.hold(sorted(held, key=lambda one: one.number))
 
     def _compose_anew(self, wave: Wave, derived: Sequence[DerivedStream]) -> None:
         """Adds to documents read anew all composites of some derived streams: those that stand,
@@ -304,139 +212,21 @@ class Evaluation:
             return (owner, found.documents, found.codes) not in standing
 
         self.follow_queries()
-        found = self._review(wave, numbers)
+        found = self._second.review(wave, numbers)
         while more := self._next_wave([*filter(missing, self._rows(found))], None):
             wave.composites += more.composites
-            found = self._restore(more, numbers)
-
-    def _hold(self, documents: Iterable[Document]) -> Wave:
-        """Documents that came before, with their witnesses; they are held with the shapes that
-        they have now."""
-        wave = Wave()
-        for document in documents:
-            try:
-                shape = self._evaluate(document, wave.witnesses)
-            except DocumentError as error:
-                self._on_error(error)
-                continue
-            self._intake.hold(document, shape)
-            wave.documents.append(document)
-        return wave
+            found = self._second.restore(more, numbers)
 
     def _refuse(self, error: DocumentError) -> None:
         self._intake.skipped.malformed += 1
         self._on_error(error)
 
-    def _evaluate(self, document: Document, witnesses: Witnesses) -> DocumentShape:
-        """Stage 1; a document that causes too much work is as if it had never come, and one that
-        cannot be read, too."""
-        stream, number = document.stream, document.number
-        try:
-            if is_streamed(document):
-                source, times = in_pieces(document)
-                layout = evaluate_parser_events(
-                    self._xpath, stream, source, number, witnesses, times=times
-                )
-            else:
-                body = document.body.read() if isinstance(document.body, Body) else document.body
-                if not document.json:
-                    assert isinstance(body, str | bytes)
-                    layout = evaluate_text(self._xpath, stream, body, number, witnesses)
-                elif isinstance(body, bytes):
-                    layout = evaluate_json(self._xpath, stream, body, number, witnesses)
-                else:
-                    layout = evaluate_value(self._xpath, stream, body, number, witnesses)
-        except (ExcessiveDocument, MalformedDocument) as error:
-            raise DocumentError(str(error), stream=document.source, document=document.id) from error
-        return document.stream, layout.kinds
-
     def _cascade(self, wave: Wave) -> list[Delivery]:
         deliveries: list[Delivery] = []
-        while step := self._step(wave):
+        while step := self._second.step(wave):
             wave = self._next_wave(self._rows(step.outputs(Wanted.ALL)), deliveries)
-        self._let_go()
+        self._second.let_go()
         return deliveries
-
-    def _step(self, wave: Wave) -> _Step | None:
-        """Takes a wave into the second stages; after the last one lets them see the time, and
-        returns None when that completes nothing."""
-        if wave.documents or wave.composites:
-            self._note_paths()
-            batch = self._batch(wave)
-            for stage in self._stages:
-                stage.begin(batch)
-            return _Step(self._stages, ())
-        watermark = self._intake.watermark
-        timed = [some for stage in self._stages for some in stage.advance(watermark)]
-        return _Step((), timed) if timed else None
-
-    def _review(self, wave: Wave, numbers: Collection[int]) -> Iterator[StageRows]:
-        batch = self._batch(wave)
-        for stage in self._stages:
-            stage.review(batch, numbers)
-        return _Step(self._stages, ()).outputs(Wanted.ALL)
-
-    def _restore(self, wave: Wave, numbers: Collection[int]) -> Iterator[StageRows]:
-        batch = self._batch(wave)
-        for stage in self._stages:
-            stage.restore(batch, numbers)
-        return _Step(self._stages, ()).outputs(Wanted.ALL)
-
-    def _versions(self) -> int:
-        """It grows as queries come and go; of a query that can have no match, only the graph
-        knows."""
-        version = self._queries.graph.version
-        for stage in self._stages:
-            version += stage.version
-        return version
-
-    def follow_queries(self) -> None:
-        """Lets the second stages and the retention follow the queries and the leaf paths."""
-        version = self._versions()
-        if version == self._version:
-            self._note_paths()
-            return
-        self._version = version
-        changes = self._xpath.take_changes()
-        gone = {*changes.gone, *self._queries.stages.take_gone()}
-        moved = {old for old, _ in changes.moved}
-        if gone or moved or changes.unvalued:
-            for stage in self._stages:
-                stage.change(sorted(gone), changes.moved, changes.unvalued)
-            self._accepts = [
-                accept
-                for accept in self._accepts
-                if accept.spine not in gone and accept.path not in moved
-            ]
-        new = (*self._queries.stages.take_accepts(), *changes.accepts)
-        self._accepts += (accept for accept in new if accept.spine not in gone)
-        if moved:
-            # Only these tell the rows that they have taken over from rows out of reach.
-            for stage in self._stages:
-                stage.accept(accepted(self._accepts))
-            self._accepts = []
-        self._intake.queries_changed(changes.moved)
-        self._grouping.queries_changed()
-        self._composed.clear()
-
-    def _note_paths(self) -> None:
-        """Notes the leaf paths that documents have shown, while queries are the same."""
-        if self._xpath.changed:
-            self._accepts += self._xpath.take_changes().accepts
-
-    def _batch(self, wave: Wave) -> Batch:
-        self._note_constants(wave)
-        accepts, self._accepts = self._accepts, []
-        strings = self._strings.take()
-        return witness_batch(wave.documents, wave.composites, wave.witnesses, accepts, strings)
-
-    def _note_constants(self, wave: Wave) -> None:
-        """Notes what constants hold at the nodes of a wave's documents."""
-        if self._constants_at:
-            for document in wave.documents:
-                self._constants_at.pop(document.number, None)
-        for number, code, family, constants in wave.witnesses.held:
-            self._constants_at.setdefault(number, {})[code, family] = constants
 
     def _rows(self, outputs: Iterable[StageRows]) -> list[_Row]:
         """The rows of stages, each once: composites, then matches in order of the completing
@@ -449,7 +239,7 @@ class Evaluation:
                 reader = readers(values[0])
                 owner, row = reader.owner, reader.reading.read(values[1:], composites)
                 if isinstance(owner, SharedDisjunct):
-                    found.update(dict.fromkeys(owner.table.matched(row, self._constants_at)))
+                    found.update(dict.fromkeys(owner.table.matched(row, self._second.constants_at)))
                 else:
                     found[owner, row] = None
 
@@ -533,7 +323,7 @@ class Evaluation:
             return
         document = as_held(result, self._intake.bodies, self._intake.trees)
         try:
-            shape = self._evaluate(document, wave.witnesses)
+            shape = self._stage_one.evaluate(document, wave.witnesses)
         except DocumentError as error:
             self._refuse(error)
             return

@@ -20,7 +20,7 @@ the comparisons; so it is also a check of the engine.
 from xscl.why.conditions import Conditions, conditions_of
 from xscl.why.findings import Finding, Miss, Tally, Values
 from xscl.why.funnel import funnel
-from xscl.why.hint import missing_name, where_lost
+from xscl.why.hint import Names, missing_name, where_lost
 from xscl.why.joined_values import Joined, JoinedValues
 from xscl.why.judge import why
 from xscl.why.report import Funnel, Why, as_text
@@ -32,6 +32,7 @@ __all__ = [
     "Joined",
     "JoinedValues",
     "Miss",
+    "Names",
     "Tally",
     "Values",
     "Why",

@@ -1,0 +1,68 @@
+"""Questions about the documents that an engine holds: how many of them came through a query's
+conditions, and what keeps it from matching."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import islice
+
+from xscl.dissection.parts import Dissection
+from xscl.documents.document import Document, is_small
+from xscl.documents.intake import Intake
+from xscl.errors import StateError
+from xscl.why import Funnel, Names, conditions_of, funnel, missing_name, where_lost
+
+__all__ = ["funnel_of_held", "hint", "named"]
+
+_HINTED = 200
+
+
+def named(id: str, stream: str, intake: Intake) -> Document:
+    """The document of an id that is held, that of a stream if there are several; raises
+    StateError if there is none."""
+    found = [one for one in intake.held.values() if one.id == id]
+    if not found:
+        raise StateError(
+            f"no document {id!r} is held: it has not come, was skipped, or no query can reach "
+            "it any more"
+        )
+    return next((one for one in found if one.stream == stream), found[0])
+
+
+def funnel_of_held(dissection: Dissection, intake: Intake, most: int | None = None) -> Funnel:
+    """How many of the documents held, `most` at most, come through each condition of a query."""
+    read = {stream for one in dissection.everything() for stream in one.streams}
+    of_streams = (
+        one
+        for one in intake.held.values()
+        if one.stream in read and (most is None or is_small(one))
+    )
+    held = [*islice(of_streams, most)]
+    results = [
+        [document for document in held if document.stream == stream]
+        for stream, _ in dissection.subqueries
+    ]
+    return funnel(dissection.query, held, results)
+
+
+def hint(
+    dissection: Dissection,
+    intake: Intake,
+    names: Names,
+    sample: Iterable[Mapping[str, object]],
+) -> str | None:
+    """What keeps a query from matching, in a sentence, as `Engine.hint` says it."""
+    conditions = conditions_of(dissection.query)
+    missing = missing_name(conditions, names)
+    if missing is not None or not conditions.few:
+        return missing
+
+    def of_sample() -> Funnel:
+        documents = map(intake.document, sample)
+        return funnel(dissection.query, documents, [[] for _ in dissection.subqueries])
+
+    held = funnel_of_held(dissection, intake, most=_HINTED)
+    lost = where_lost(conditions, held, of_sample)
+    if lost is None or (intake.lateness is None and held.documents < _HINTED):
+        return lost
+    return f"of the {held.documents:,} documents looked at: {lost}"

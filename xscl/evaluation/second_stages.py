@@ -1,0 +1,160 @@
+"""The second stages of an engine as one: each wave's batch of witnesses to all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+from join_stage import Batch, ChannelTuple, Wanted
+from xpath_stage import Accept, Held, Strings, XPathEvaluator
+from xscl.documents.intake import Intake
+from xscl.evaluation.second_stage import SecondStage, StageRows, take_unheld_strings
+from xscl.evaluation.stage_one import Wave
+from xscl.evaluation.witness_batch import accepted, witness_batch
+from xscl.queries.catalogue import Catalogue
+
+__all__ = ["SecondStages", "Step"]
+
+
+class Step(NamedTuple):
+    """The rows that stages have found in a wave, or after the last one as time passed."""
+
+    stages: Sequence[SecondStage]
+    timed: Sequence[StageRows]
+
+    @property
+    def tuples(self) -> Iterator[ChannelTuple]:
+        return chain.from_iterable([stage.tuples for stage in self.stages])
+
+    def outputs(self, wanted: Wanted) -> Iterator[StageRows]:
+        for stage in self.stages:
+            yield from stage.outputs(wanted)
+        yield from self.timed
+
+    def counts(self) -> Iterator[tuple[int, int]]:
+        return chain.from_iterable(stage.counts().items() for stage in self.stages)
+
+
+class SecondStages:
+    """The second stages, as queries and leaf paths are now.
+
+    `constants_at` has the constants of shared queries that hold at the nodes of the documents held.
+    """
+
+    def __init__(
+        self,
+        xpath: XPathEvaluator,
+        stages: Sequence[SecondStage],
+        strings: Strings,
+        queries: Catalogue,
+        intake: Intake,
+    ) -> None:
+        self._xpath = xpath
+        self._stages = stages
+        self._strings = strings
+        self._queries = queries
+        self._intake = intake
+        self._accepts: list[Accept] = []
+        self._version = self._versions()
+        self.constants_at: dict[int, dict[tuple[int, int], Held]] = {}
+
+    def step(self, wave: Wave) -> Step | None:
+        """Takes a wave into the second stages; after the last one lets them see the time, and
+        returns None when that completes nothing."""
+        if wave.documents or wave.composites:
+            self._note_paths()
+            batch = self._batch(wave)
+            for stage in self._stages:
+                stage.begin(batch)
+            return Step(self._stages, ())
+        watermark = self._intake.watermark
+        timed = [some for stage in self._stages for some in stage.advance(watermark)]
+        return Step((), timed) if timed else None
+
+    def review(self, wave: Wave, numbers: Collection[int]) -> Iterator[StageRows]:
+        batch = self._batch(wave)
+        for stage in self._stages:
+            stage.review(batch, numbers)
+        return Step(self._stages, ()).outputs(Wanted.ALL)
+
+    def restore(self, wave: Wave, numbers: Collection[int]) -> Iterator[StageRows]:
+        batch = self._batch(wave)
+        for stage in self._stages:
+            stage.restore(batch, numbers)
+        return Step(self._stages, ()).outputs(Wanted.ALL)
+
+    def rejoin(self, numbers: Collection[int]) -> Iterator[StageRows]:
+        """The rows of some queries among all documents held."""
+        for stage in self._stages:
+            stage.rejoin(numbers)
+        return Step(self._stages, ()).outputs(Wanted.ALL)
+
+    def let_go(self, *, exact: bool = False) -> None:
+        """Lets go of what no query can reach any more."""
+        gone = self._intake.forget(exact=exact)
+        if gone and self.constants_at:
+            for number in gone:
+                self.constants_at.pop(number, None)
+        watermark = self._intake.watermark
+        if gone or watermark is not None or exact:
+            for stage in self._stages:
+                stage.forget(watermark, gone, exact=exact)
+            self._strings.forget(take_unheld_strings(self._stages, exact=exact))
+        self._intake.bodies.shrink()
+
+    def follow_queries(self) -> bool:
+        """Lets the second stages and the retention follow the queries and the leaf paths; returns
+        whether queries have come or gone."""
+        version = self._versions()
+        if version == self._version:
+            self._note_paths()
+            return False
+        self._version = version
+        changes = self._xpath.take_changes()
+        gone = {*changes.gone, *self._queries.stages.take_gone()}
+        moved = {old for old, _ in changes.moved}
+        if gone or moved or changes.unvalued:
+            for stage in self._stages:
+                stage.change(sorted(gone), changes.moved, changes.unvalued)
+            self._accepts = [
+                accept
+                for accept in self._accepts
+                if accept.spine not in gone and accept.path not in moved
+            ]
+        new = (*self._queries.stages.take_accepts(), *changes.accepts)
+        self._accepts += (accept for accept in new if accept.spine not in gone)
+        if moved:
+            # Only these tell the rows that they have taken over from rows out of reach.
+            for stage in self._stages:
+                stage.accept(accepted(self._accepts))
+            self._accepts = []
+        self._intake.queries_changed(changes.moved)
+        return True
+
+    def _versions(self) -> int:
+        """It grows as queries come and go; of a query that can have no match, only the graph
+        knows."""
+        version = self._queries.graph.version
+        for stage in self._stages:
+            version += stage.version
+        return version
+
+    def _note_paths(self) -> None:
+        """Notes the leaf paths that documents have shown, while queries are the same."""
+        if self._xpath.changed:
+            self._accepts += self._xpath.take_changes().accepts
+
+    def _batch(self, wave: Wave) -> Batch:
+        self._note_constants(wave)
+        accepts, self._accepts = self._accepts, []
+        strings = self._strings.take()
+        return witness_batch(wave.documents, wave.composites, wave.witnesses, accepts, strings)
+
+    def _note_constants(self, wave: Wave) -> None:
+        """Notes what constants hold at the nodes of a wave's documents."""
+        if self.constants_at:
+            for document in wave.documents:
+                self.constants_at.pop(document.number, None)
+        for number, code, family, constants in wave.witnesses.held:
+            self.constants_at.setdefault(number, {})[code, family] = constants

@@ -1,0 +1,132 @@
+"""Documents into their witnesses, by stage 1: those of a batch that comes, and those held anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from xpath_stage import (
+    ExcessiveDocument,
+    MalformedDocument,
+    Witnesses,
+    XPathEvaluator,
+    evaluate_json,
+    evaluate_parser_events,
+    evaluate_text,
+    evaluate_value,
+)
+from xscl.documents.bodies import Body
+from xscl.documents.composites import Composite
+from xscl.documents.document import Document, as_held, from_file, is_streamed
+from xscl.documents.intake import Arrivals, Intake
+from xscl.documents.retention import DocumentShape
+from xscl.documents.trees import in_pieces, parsed
+from xscl.errors import DocumentError
+from xscl.queries.stream_graph import StreamGraph
+
+__all__ = ["StageOne", "Wave"]
+
+
+@dataclass(slots=True)
+class Wave:
+    """Documents and composites, new ones whose numbers ascend, and their witnesses."""
+
+    documents: list[Document] = field(default_factory=list)
+    composites: list[Composite] = field(default_factory=list)
+    witnesses: Witnesses = field(default_factory=Witnesses)
+
+    def __bool__(self) -> bool:
+        return bool(self.documents or self.composites)
+
+
+class StageOne:
+    """Stage 1 of an engine, with the intake of its documents.
+
+    Documents held that cannot be read anew are reported to `on_error`.
+    """
+
+    def __init__(
+        self,
+        xpath: XPathEvaluator,
+        graph: StreamGraph,
+        intake: Intake,
+        on_error: Callable[[DocumentError], object],
+    ) -> None:
+        self._xpath = xpath
+        self._graph = graph
+        self._intake = intake
+        self._on_error = on_error
+
+    def read(
+        self, envelopes: Iterable[Mapping[str, object]], *, raising: bool = False
+    ) -> tuple[Arrivals, Witnesses]:
+        """Reads a batch, as `Evaluation.read` does."""
+        arrivals, witnesses = self._intake.arrivals(), Witnesses()
+        for envelope in envelopes:
+            try:
+                self._arrive(envelope, arrivals, witnesses)
+            except DocumentError as error:
+                if raising:
+                    self._intake.skipped.malformed += 1
+                    raise
+                error.envelope = envelope
+                arrivals.errors.append(error)
+        return arrivals, witnesses
+
+    def hold(self, documents: Iterable[Document]) -> Wave:
+        """Documents that came before, with their witnesses; they are held with the shapes that
+        they have now."""
+        wave = Wave()
+        for document in documents:
+            try:
+                shape = self.evaluate(document, wave.witnesses)
+            except DocumentError as error:
+                self._on_error(error)
+                continue
+            self._intake.hold(document, shape)
+            wave.documents.append(document)
+        return wave
+
+    def evaluate(self, document: Document, witnesses: Witnesses) -> DocumentShape:
+        """Stage 1; a document that causes too much work is as if it had never come, and one that
+        cannot be read, too."""
+        stream, number = document.stream, document.number
+        try:
+            if is_streamed(document):
+                source, times = in_pieces(document)
+                layout = evaluate_parser_events(
+                    self._xpath, stream, source, number, witnesses, times=times
+                )
+            else:
+                body = document.body.read() if isinstance(document.body, Body) else document.body
+                if not document.json:
+                    assert isinstance(body, str | bytes)
+                    layout = evaluate_text(self._xpath, stream, body, number, witnesses)
+                elif isinstance(body, bytes):
+                    layout = evaluate_json(self._xpath, stream, body, number, witnesses)
+                else:
+                    layout = evaluate_value(self._xpath, stream, body, number, witnesses)
+        except (ExcessiveDocument, MalformedDocument) as error:
+            raise DocumentError(str(error), stream=document.source, document=document.id) from error
+        return document.stream, layout.kinds
+
+    def _arrive(
+        self, envelope: Mapping[str, object], arrivals: Arrivals, witnesses: Witnesses
+    ) -> None:
+        """Reads one document of a batch; whether it is late or a duplicate comes first, and what
+        is refused is not parsed."""
+        intake = self._intake
+        document = arrivals.document(envelope)
+        if arrivals.count_if_refused(document):
+            return
+        document = held = from_file(document, intake.bodies)
+        read = self._graph.read[document.stream]
+        if read:
+            try:
+                held = as_held(document, intake.bodies, intake.trees)
+            except DocumentError:
+                # What a parser says of it says more.
+                parsed(document)
+                raise
+        shape = self.evaluate(document, witnesses)
+        arrivals.add(held, shape if read else None)
