@@ -29,10 +29,11 @@ _LONG = (
 """Where the tests are that start Spark, and others that take long."""
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What takes long comes first, drawn examples among it; what comes last should be short, so
     that no worker is done long before another.  Tests that share what is costly to make are of one
-    worker."""
+    worker, which pytest-xdist is to be told before it looks."""
     if DRAW > 1:
         config.hook.pytest_deselected(items=[item for item in items if not _is_drawn(item)])
         items[:] = filter(_is_drawn, items)

@@ -18,6 +18,8 @@ def ingest(spark: SparkSession, *options: str, proxy: str | None = None) -> Resu
     # Names that only the proxy knows are asked for in vain: once, and not for long.
     environment |= {"RES_OPTIONS": "attempts:1 timeout:1 ndots:1", "LOCALDOMAIN": "."}
     with mock.patch.dict(spark.sparkContext.environment, environment):
-        done = CliRunner().invoke(cli, ["ingest", *options], standalone_mode=False)
-    assert (done.return_value, done.stdout) == (0, ""), (done.stderr, done.exception)
+        done = CliRunner().invoke(
+            cli, ["ingest", *options], standalone_mode=False, catch_exceptions=False
+        )
+    assert (done.return_value, done.stdout) == (0, ""), done.stderr
     return done
