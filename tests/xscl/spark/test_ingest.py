@@ -27,6 +27,7 @@ from tests.xscl.spark.java import QUICK
 from xscl.cli import ingest as program
 from xscl.cli.main import cli
 from xscl.sources.ingested import read_items
+from xscl.spark.ingestion import jobs
 
 XSCL = (sys.executable, "-c", "from xscl.cli.main import main; main()")
 INGEST = (*XSCL, "ingest", "--master", "local[1]", *QUICK)
@@ -88,6 +89,15 @@ class Place:
 def place(tmp_path: Path) -> Place:
     shutil.copytree(FEEDS, tmp_path / "feeds")
     return Place(tmp_path)
+
+
+def test_each_session_of_one_spark_gets_the_format(spark: SparkSession) -> None:
+    """Also where the active one has it, which stays active."""
+    active = SparkSession.active()
+    for one in (spark, spark.newSession(), spark, spark.newSession()):
+        jobs._register(one)
+        one.read.format("feed").option("sources", "feeds").load()
+    assert SparkSession.active()._jsparkSession.equals(active._jsparkSession)
 
 
 def test_once_and_again(spark: SparkSession, place: Place) -> None:

@@ -33,6 +33,7 @@ _ITEMS_A_FILE = 50_000
 _BYTES_A_BATCH = 256 * 1024 * 1024
 _SHOWN = 20
 _ALL = "36500d"
+_EMPTY = "nothing INT"
 
 
 def items_of(
@@ -62,7 +63,7 @@ def start_fetch(
     `trigger` (seconds) is how often a batch starts; None fetches what is due, and ends.  Spark's
     log of what landed lets go of files that are older than `keep` seconds.
     """
-    spark.dataSource.register(FeedSource)
+    _register(spark)
     landing = (
         spark.readStream.format("feed")
         .options(**{"numPartitions": str(spark.sparkContext.defaultParallelism), **options})
@@ -75,6 +76,18 @@ def start_fetch(
     if keep is not None:
         landing = landing.option("retention", f"{round(keep)}s")
     return _start(landing, trigger)
+
+
+def _register(spark: SparkSession) -> None:
+    """Makes `format("feed")` known to a session: Spark asks the active one whether it is known
+    already, which is another where this one was made beside it."""
+    before = SparkSession.getActiveSession()
+    spark.createDataFrame([], _EMPTY)  # makes its session the active one
+    try:
+        spark.dataSource.register(FeedSource)
+    finally:
+        if before is not None:
+            before.createDataFrame([], _EMPTY)
 
 
 def start_items(
