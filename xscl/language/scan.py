@@ -58,6 +58,12 @@ _PLAIN = (
     r"|[0-9/.,:@$=<>!*+|)]|->|-(?!-)|\((?!:)"
 )
 _PLAIN_RUN = re.compile(rf"(?:[ \t\r\n]*+(?:{_PLAIN}|\[(?:[ \t\r\n]++|{_PLAIN})*+\]))++", re.DOTALL)
+# A statement as most are: with no comment, constructor or mistake that the scanner looks for.
+_ORDINARY = re.compile(
+    r"[ \t\r\n]*+(?:(?<![^ \t\r\n])(--[^\n]*+)\n[ \t\r\n]*+)?+"
+    rf"((?:(?!(?ai:SELECT){END_OF_WORD}){NAME}'*+|{STRING}"
+    r"|[ \t\r\n0-9/.,:@$=<>!*+|)\[\]{}]|->|-(?!-)|\((?!:))++);"
+)
 _NAME_REMARK = re.compile(r"--[ \t]*name[ \t]*:[ \t]*(\S(?:.*\S)?)")
 _PARAMETER = re.compile(rf"\(:({NAME})")
 _COMMENT_MARK = re.compile(r"\(:|:\)")
@@ -120,8 +126,11 @@ class _Scanner:
             at = 1
             self.blank(0, 1)
         while at < len(text):
+            if self.start < 0:
+                at = self.ordinary(at)
             found = _TOKEN.match(text, at)
-            assert found is not None  # the last alternative matches anything
+            if found is None:
+                break  # at the end: the last alternative matches anything
             kind, at = found.lastgroup, found.end()
             match kind:
                 case "blank":
@@ -135,6 +144,17 @@ class _Scanner:
                 case _:
                     at = self.token(kind, found.start(), at)
         self.finish(self.end)
+
+    def ordinary(self, at: int) -> int:
+        """Take the ordinary statements that begin at a place; tell where they end."""
+        while (found := _ORDINARY.match(self.text, at)) is not None:
+            if found[1] is not None:
+                self.remark(*found.span(1))
+            start, end = found.span(2)
+            self.statements.append(Statement(start, end, self.name, self.named_at, (), (), None))
+            self.name = self.named_at = None
+            at = end + 1
+        return at
 
     def token(self, kind: str | None, start: int, end: int) -> int:
         """Take one significant token; tell where the next one starts."""

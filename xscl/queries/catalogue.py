@@ -24,6 +24,7 @@ from xscl.queries.subscription import Subscription, Wiring
 
 if TYPE_CHECKING:
     from xscl.language.alike import TextPlace
+    from xscl.language.parameters import Prepared
 
 __all__ = ["Catalogue"]
 
@@ -85,20 +86,30 @@ class Catalogue:
             "of its text; choose another or cancel that one"
         )
 
-    def add(
+    def add(self, dissection: Dissection, since: int, on_match: OnMatch | None) -> Subscription:
+        """Subscribes a query under its name, which is free; it sees the documents from number
+        `since` on.  Raises QueryError if it would close a cycle of streams."""
+        self.graph.check(dissection)
+        wiring = self._wiring(dissection, None, since)
+        return self.add_alike(wiring, dissection.query.name, since, on_match)
+
+    def alike(self, prepared: Prepared) -> Wiring | None:
+        """What the subscriptions of a query have in common that differ in their names alone."""
+        return self.shared.wiring(prepared, self._cancel)
+
+    def add_alike(
         self,
-        dissection: Dissection,
+        wiring: Wiring,
+        name: str,
         since: int,
         on_match: OnMatch | None,
         place: TextPlace | None = None,
     ) -> Subscription:
-        """Subscribes a query under its name, which is free; it sees the documents from number
-        `since` on.  Raises QueryError if it would close a cycle of streams."""
-        self.graph.check(dissection)
-        self.graph.add(dissection)
-        subscription = self._subscribe(dissection, None, since, on_match)
-        subscription.place = place
-        self._by_name[subscription.name] = subscription
+        """Subscribes a query under a name, as `add` does, given what it has in common with
+        others."""
+        self.graph.add(wiring.dissection)
+        subscription = self._subscribe(wiring, name, since, on_match, place)
+        self._by_name[name] = subscription
         return subscription
 
     def add_shared(
@@ -135,7 +146,7 @@ class Catalogue:
             subscription.active = False
             self._remove_shared(source, subscription)
         else:
-            self.graph.remove(subscription.outline)
+            self.graph.remove(subscription.wiring.dissection)
             self._unsubscribe(subscription)
         return True
 
@@ -151,26 +162,31 @@ class Catalogue:
 
     # Inside.
 
-    def _subscribe(
-        self, dissection: Dissection, internal: str | None, since: int, on_match: OnMatch | None
-    ) -> Subscription:
+    def _wiring(self, dissection: Dissection, internal: str | None, since: int) -> Wiring:
+        """The wiring of a query, whose sub-queries are subscribed."""
         inner = tuple(
-            self._subscribe(below, stream, since, None) for stream, below in dissection.subqueries
+            self._subscribe(self._wiring(below, stream, since), below.query.name, since, None)
+            for stream, below in dissection.subqueries
         )
         feeds = tuple(stream for stream in (internal, dissection.feeds) if stream is not None)
+        return Wiring.of(dissection, feeds, self._cancel, inner)
+
+    def _subscribe(
+        self,
+        wiring: Wiring,
+        name: str,
+        since: int,
+        on_match: OnMatch | None,
+        place: TextPlace | None = None,
+    ) -> Subscription:
+        disjuncts = wiring.dissection.disjuncts
         # A query without disjuncts, which can have no match, has a place in the order, too.
-        numbers = self.stages.take_numbers(max(len(dissection.disjuncts), 1))
-        wiring = Wiring.of(
-            dissection, numbers[: len(dissection.disjuncts)], feeds, self._cancel, inner
-        )
-        subscription = Subscription(dissection.query.name, wiring, numbers[0], since, on_match)
-        for number, disjunct in zip(numbers, dissection.disjuncts, strict=False):
+        numbers = self.stages.take_numbers(max(len(disjuncts), 1))
+        subscription = Subscription(name, wiring, numbers[0], since, on_match, (), place)
+        for number, disjunct in zip(numbers, disjuncts, strict=False):
             # Of the sole disjunct of a query, the join stage can count the matches.
-            sole = len(dissection.disjuncts) == 1 and not feeds
-            sole = sole and all(side.operator is None for side in disjunct.operators[-1].sides)
-            self.stages.register(
-                number, subscription, dissection.query, disjunct, since, sole_disjunct=sole
-            )
+            sole = len(disjuncts) == 1 and not wiring.feeds and not disjunct.operators[:-1]
+            self.stages.register(number, subscription, name, disjunct, since, sole_disjunct=sole)
         return subscription
 
     def _unsubscribe(self, subscription: Subscription) -> None:
@@ -183,18 +199,17 @@ class Catalogue:
     def _register_shared(self, shared: SharedQuery, name: str, since: int) -> None:
         """Registers a shared query, whose first subscription bears this name."""
         dissection = shared.dissection
-        query = dissection.query.renamed(name)
         self.graph.add(dissection)
-        numbers = self.stages.take_numbers(len(dissection.disjuncts))
-        shared.wiring = Wiring.of(dissection, numbers, (), self._cancel, source=shared)
+        shared.numbers = self.stages.take_numbers(len(dissection.disjuncts))
+        shared.wiring = Wiring.of(dissection, (), self._cancel, source=shared)
         shared.disjuncts = tuple(
             SharedDisjunct(shared, self._constant_table(shared, one))
             for one in dissection.disjuncts
         )
         for number, owner, disjunct in zip(
-            numbers, shared.disjuncts, dissection.disjuncts, strict=True
+            shared.numbers, shared.disjuncts, dissection.disjuncts, strict=True
         ):
-            self.stages.register(number, owner, query, disjunct, since)
+            self.stages.register(number, owner, name, disjunct, since)
         self.shared.add(shared)
 
     def _remove_shared(self, shared: SharedQuery, subscription: Subscription) -> None:
@@ -205,8 +220,7 @@ class Catalogue:
                 self._xpath.constants.release(asked.family, asked.constant(subscription))
         shared.size -= 1
         if not shared.size:
-            assert shared.wiring is not None
-            for number in shared.wiring.numbers:
+            for number in shared.numbers:
                 self.stages.release(number)
             self.graph.remove(shared.dissection)
             self.shared.remove(shared)

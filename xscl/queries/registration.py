@@ -117,19 +117,18 @@ class Registration:
     ) -> Subscription | list[QueryError]:
         """Subscribes a query that sees the documents from number `since` on; or returns its
         errors.  With `history` it shares no constants, as it is reviewed by itself."""
-        read = request.read
-        place = read.place if isinstance(read, Instance) and not read.is_first else None
-        if self._may_share(request):
-            assert request.prepared is not None
-            prepared, values = request.prepared
+        prepared, values = request.prepared or (None, {})
+        if prepared is not None and self._may_share(prepared, values, request.name):
+            read = request.read
+            place = read.place if isinstance(read, Instance) and not read.is_first else None
+            wiring = self._queries.alike(prepared)
+            if wiring is not None:
+                return self._queries.add_alike(wiring, request.name, since, on_match, place)
             shared = None if history else self._queries.shared.find(prepared, values)
             if shared is not None:
                 return self._queries.add_shared(
                     shared, values, request.name, since, on_match, place
                 )
-            dissection = self._queries.shared.dissection(prepared, request.name)
-            if dissection is not None:
-                return self._queries.add(dissection, since, on_match, place)
         query, errors = request.query
         if errors:
             return errors
@@ -139,12 +138,13 @@ class Registration:
         except QueryError as error:
             return [error]
 
-    def _may_share(self, request: Request) -> bool:
+    def _may_share(self, prepared: Prepared, values: Mapping[str, object], name: str) -> bool:
         """Whether a query may share what others have; one with errors does not get so far."""
-        if self._alike is None or request.prepared is None:
-            return False
-        prepared, values = request.prepared
-        return not prepared.problems(values) and self._queries.misnamed(request.name) is None
+        return (
+            self._alike is not None
+            and not prepared.problems(values)
+            and self._queries.misnamed(name) is None
+        )
 
     def resume(self, request: Request, *, since: int, history: bool) -> None:
         """Subscribes a query of an earlier run, which finds nothing in the documents that there

@@ -10,8 +10,8 @@ subscriptions that a row of it is a match of.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -32,8 +32,9 @@ __all__ = ["SharedDisjunct", "SharedQueries", "SharedQuery"]
 class SharedQuery:
     """A prepared query in which some parameters are bound and the others, `left_open`, are not.
 
-    `disjuncts` are those of its dissection, `wiring` is what its subscriptions have in common, of
-    which there are `size`; it is set once the shared query is registered.
+    `disjuncts` are those of its dissection, `numbers` theirs in the join stage, `wiring` is what
+    its subscriptions have in common, of which there are `size`; they are set once the shared query
+    is registered.
     """
 
     prepared: Prepared
@@ -42,6 +43,7 @@ class SharedQuery:
     left_open: tuple[str, ...]
     dissection: Dissection
     disjuncts: tuple[SharedDisjunct, ...] = ()
+    numbers: range = range(0)
     wiring: Wiring | None = None
     size: int = 0
 
@@ -66,11 +68,11 @@ class SharedDisjunct:
 
 @dataclass(slots=True)
 class SharedQueries:
-    """The shared queries that are subscribed, by what is prepared and bound in them; and the
-    dissections of queries that are alike in all but their names."""
+    """The shared queries that are subscribed, by what is prepared and bound in them; and what
+    queries have in common that are alike in all but their names."""
 
     _shared: dict[tuple[object, ...], SharedQuery] = field(default_factory=dict)
-    _dissections: WeakKeyDictionary[Prepared, Dissection] = field(default_factory=WeakKeyDictionary)
+    _wirings: WeakKeyDictionary[Prepared, Wiring] = field(default_factory=WeakKeyDictionary)
     _left_open: WeakKeyDictionary[Prepared, frozenset[str]] = field(
         default_factory=WeakKeyDictionary
     )
@@ -113,20 +115,15 @@ class SharedQueries:
             dissection=dissection,
         )
 
-    def dissection(self, prepared: Prepared, name: str) -> Dissection | None:
-        """The dissection of a query without constants, under a name; None of one that has any,
-        or that does not stand for itself."""
-        dissection = self._dissections.get(prepared)
-        if dissection is None:
-            if prepared.parameters or not _stands_alone(prepared.query):
-                return None
+    def wiring(self, prepared: Prepared, cancel: Callable[[Subscription], None]) -> Wiring | None:
+        """What the subscriptions of a query without constants have in common; None of one that
+        has any, or that does not stand for itself."""
+        wiring = self._wirings.get(prepared)
+        if wiring is None and not prepared.parameters and _stands_alone(prepared.query):
             from xscl.dissection.dissect import dissect
 
-            dissection = self._dissections[prepared] = dissect(prepared.query)
-        query = dissection.query
-        if query.name == name:
-            return dissection
-        return replace(dissection, query=replace(query, name=name))
+            wiring = self._wirings[prepared] = Wiring.of(dissect(prepared.query), (), cancel)
+        return wiring
 
     def add(self, shared: SharedQuery) -> None:
         """Keeps a shared query that is subscribed."""

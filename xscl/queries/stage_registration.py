@@ -15,7 +15,6 @@ from join_stage.registry import Registry, Row
 from xpath_stage import Accept, XPathEvaluator
 from xscl.dissection.parts import Disjunct, JoinOperator
 from xscl.documents.composites import DerivedStream, Reading, RowReader, Source
-from xscl.language.syntax import Query
 from xscl.queries.shared_query import SharedDisjunct
 from xscl.queries.subscription import Subscription
 
@@ -123,14 +122,14 @@ class StageRegistration:
         self,
         number: int,
         owner: Subscription | SharedDisjunct,
-        query: Query,
+        query: str,
         disjunct: Disjunct,
         since: int,
         *,
         sole_disjunct: bool = False,
     ) -> None:
-        """Registers the operators of a disjunct, the last one under a number, whose rows are the
-        owner's."""
+        """Registers the operators of a disjunct of a query of some name, the last one under a
+        number, whose rows are the owner's."""
         derived: list[DerivedStream] = []
         for operator in disjunct.operators[:-1]:
             derived.append(self._derive(query, disjunct, operator, derived, since))
@@ -147,7 +146,7 @@ class StageRegistration:
 
     def _derive(
         self,
-        query: Query,
+        query: str,
         disjunct: Disjunct,
         operator: JoinOperator,
         derived: Sequence[DerivedStream],
@@ -178,7 +177,7 @@ class StageRegistration:
     def _register(
         self,
         number: int,
-        query: Query,
+        query: str,
         disjunct: Disjunct,
         operator: JoinOperator,
         derived: Sequence[DerivedStream],
@@ -221,7 +220,7 @@ class StageRegistration:
             operator.plan,
             joins=[(spine(left), spine(right)) for left, right in operator.plan.joins],
             singles=[spine(chain) for chain in operator.plan.singles],
-            variables=[self._variable(query.name, disjunct, *named) for named in names],
+            variables=[self._variable(query, disjunct, *named) for named in names],
             constraint=operator.constraint,
             since=since,
             sole_disjunct=sole_disjunct,

@@ -32,9 +32,10 @@ OnMatch = Callable[[Match], object]
 
 class QuerySource(Protocol):
     """Makes the queries of subscriptions that do not keep them; `dissection` is that of all of
-    them."""
+    them, and so are the numbers in the join stage."""
 
     dissection: Dissection
+    numbers: range
 
     def query_of(self, subscription: Subscription) -> Query:
         """The query of a subscription, made anew."""
@@ -42,16 +43,14 @@ class QuerySource(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Wiring:
-    """The parts of a subscription in its engine; subscriptions that differ in their constants alone
-    have them in common.
+    """The parts of a subscription in its engine; subscriptions that differ in their names and
+    constants alone have them in common.
 
-    `numbers` are those of its parts in the join stage, `feeds` the streams that its results go to
-    (an internal one is that of a sub-query), `inner` the subscriptions of its sub-queries, `form`
-    is what its matches have in common.
+    `feeds` are the streams that its results go to (an internal one is that of a sub-query), `inner`
+    the subscriptions of its sub-queries, `form` is what its matches have in common.
     """
 
     source: Dissection | QuerySource
-    numbers: tuple[int, ...]
     feeds: tuple[str, ...]
     cancel: Callable[[Subscription], None]
     inner: tuple[Subscription, ...]
@@ -61,7 +60,6 @@ class Wiring:
     def of(
         cls,
         dissection: Dissection,
-        numbers: Sequence[int],
         feeds: tuple[str, ...],
         cancel: Callable[[Subscription], None],
         inner: tuple[Subscription, ...] = (),
@@ -81,12 +79,16 @@ class Wiring:
             )
         return cls(
             source=dissection if source is None else source,
-            numbers=tuple(numbers),
             feeds=feeds,
             cancel=cancel,
             inner=inner,
             form=MatchForm(dissection.query.select, dissection.feeds, outputs, variables),
         )
+
+    @property
+    def dissection(self) -> Dissection:
+        """The dissection that its subscriptions have in common."""
+        return self.source if isinstance(self.source, Dissection) else self.source.dissection
 
     @property
     def stream(self) -> str | None:
@@ -171,14 +173,13 @@ class Subscription:
         if self.place is not None:
             return self.place.query.renamed(self.name)
         source = self.wiring.source
-        return source.query if isinstance(source, Dissection) else source.query_of(self)
+        return self.outline.query if isinstance(source, Dissection) else source.query_of(self)
 
     @property
     def dissection(self) -> Dissection:
         """The query, taken apart."""
-        source = self.wiring.source
-        if self.place is None and isinstance(source, Dissection):
-            return source
+        if self.place is None and isinstance(self.wiring.source, Dissection):
+            return self.outline
         from xscl.dissection.dissect import dissect
 
         return dissect(self.query)
@@ -187,16 +188,18 @@ class Subscription:
     def outline(self) -> Dissection:
         """As `dissection`, but in the words of another query where it is alike, and without the
         constants that tell it from that."""
-        source = self.wiring.source
-        if isinstance(source, Dissection):
-            return source
-        outline = source.dissection
+        outline = self.wiring.dissection
+        if outline.query.name == self.name:
+            return outline
         return replace(outline, query=replace(outline.query, name=self.name))
 
     @property
-    def numbers(self) -> tuple[int, ...]:
+    def numbers(self) -> range:
         """The numbers of its parts in the join stage."""
-        return self.wiring.numbers
+        source = self.wiring.source
+        if isinstance(source, Dissection):
+            return range(self.order, self.order + len(source.disjuncts))
+        return source.numbers
 
     @property
     def all_numbers(self) -> set[int]:

@@ -179,7 +179,6 @@ class Stages:
         dissection = dissect(like)
         wiring = Wiring(
             source=dissection,
-            numbers=(QUERY,),
             feeds=("counts",),
             cancel=lambda one: None,
             inner=(),

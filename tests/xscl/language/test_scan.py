@@ -131,8 +131,12 @@ def test_a_name_has_a_place() -> None:
         "SELECT " + "<a>" * 100_000 + "</b>" * 100_000,
         " " * 1_000_000,
         "a-" * 400_000 + ">",
+        "-- a\n" * 200_000 + "S//a" * 100_000,
     ],
-    ids=["statements", "quotes", "comments", "tags", "braces", "end tags", "blanks", "hyphens"],
+    ids=[
+        *("statements", "quotes", "comments", "tags", "braces", "end tags", "blanks", "hyphens"),
+        "remarks",
+    ],
 )
 def test_the_time_is_linear(text: str) -> None:
     # Were the time not linear, this would not end.
@@ -163,6 +167,7 @@ PIECES = [
 def test_tokens_that_change_nothing_are_taken_together(pieces: list[str]) -> None:
     text = "".join(pieces)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_PLAIN_RUN", re.compile("(?!)"))
+        for together in ("_PLAIN_RUN", "_ORDINARY"):
+            patch.setattr(module, together, re.compile("(?!)"))
         one_by_one = scan(text)
     assert scan(text) == one_by_one
