@@ -30,8 +30,8 @@ CODE = set(
 OWN = {
     "Engine": {"keeper", "relations"},  # for the commands, and for the tests
     "Match": set(),
-    "MatchGroup": {"called"},
-    "MatchGroups": {"add", "add_group", "called", "keep"},
+    "MatchGroup": set(),
+    "MatchGroups": {"add", "ranges"},
     "MatchStream": {"take"},
     "Subscription": {
         *("deliver", "dissection", "feeds", "match", "numbers", "on_match", "order", "outline"),

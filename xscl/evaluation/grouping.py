@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import cast
 
 from join_stage import Channel, ChannelTuple
 from xscl.documents.composites import DerivedStream, OperatorRow
 from xscl.documents.document import Document
-from xscl.evaluation.match_groups import NOBODY, ChannelQueries, GroupRange, MatchGroups
+from xscl.evaluation.match_groups import AttributeName, ChannelQueries, GroupRange, MatchGroups
 from xscl.queries.stage_registration import StageRegistration
 from xscl.queries.subscription import Subscription
 
@@ -21,8 +21,10 @@ More = dict[tuple[int, ...], list[tuple[Subscription, OperatorRow]]]
 class Grouping:
     """The queries of the channels, as those of an engine are now."""
 
-    def __init__(self, stages: StageRegistration) -> None:
+    def __init__(self, stages: StageRegistration, attribute_name: AttributeName) -> None:
         self._stages = stages
+        self._attribute_name = attribute_name
+        self._nobody = ChannelQueries((), 0, attribute_name)
         self._of_channels: dict[Channel, ChannelQueries] = {}
 
     def queries_changed(self) -> None:
@@ -47,21 +49,23 @@ class Grouping:
             queries = of_channels.get(one.channel)
             if queries is None:
                 queries = self._queries_of(one.channel)
-            if queries is NOBODY:
+            if not queries:
                 continue
-            others: Sequence[int] = one.others
+            of, others = (held[one.document],), one.others
+            before, after = ((), of) if one.right else (of, ())
             if more:
                 others = []
                 for pair, other in zip(one.pairs(), one.others, strict=True):
                     if pair in more:
-                        left, right = pair
-                        to.add_group((held[left], held[right]), queries, more.pop(pair))
+                        with_more = queries.with_more(more.pop(pair))
+                        to.add(GroupRange(with_more, before, [other], after, held))
                     else:
                         others.append(other)
             if others:
-                to.add(GroupRange(queries, held[one.document], others, one.right, held))
-        for numbers, some in more.items():
-            to.add_group(tuple(held[number] for number in numbers), NOBODY, some)
+                to.add(GroupRange(queries, before, others, after, held))
+        for (*first, last), some in more.items():
+            documents = tuple([held[number] for number in first])
+            to.add(GroupRange(self._nobody.with_more(some), documents, [last], (), held))
 
     def _queries_of(self, channel: Channel) -> ChannelQueries:
         parts = [part for part in channel.parts if part.sole]
@@ -77,8 +81,9 @@ class Grouping:
                     for part in parts
                 ],
                 sum(alike.values()),
+                self._attribute_name,
             )
             if parts
-            else NOBODY
+            else self._nobody
         )
         return queries

@@ -10,8 +10,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
-from itertools import islice
+from functools import cached_property
+from itertools import chain, islice, repeat
 from typing import overload
 
 from xscl.counts import counted
@@ -24,7 +24,7 @@ from xscl.notebook import MOST_ROWS, short, table
 from xscl.queries.stage_registration import Reader
 from xscl.queries.subscription import Subscription
 
-__all__ = ["ChannelQueries", "GroupRange", "MatchGroup", "MatchGroups"]
+__all__ = ["AttributeName", "ChannelQueries", "GroupRange", "MatchGroup", "MatchGroups"]
 
 AttributeName = Callable[[int], str | None]
 
@@ -33,24 +33,33 @@ Parts = Sequence[tuple[Sequence[Reader], Sequence[tuple[int, ...]]]]
 
 class ChannelQueries:
     """The queries of a channel, and the nodes of their matches: for each part of it the readers of
-    queries, and the heads for each of which each query has a match.
+    queries, and the heads for each of which each query has a match; `more` are matches beside
+    these, of one tuple of documents.
 
-    `size` is the number of queries; `names` are theirs, and `count` is the number of their matches
-    for each pair of documents.
+    `size` is the number of queries, if `more` has none; `names` are theirs, and `count` is the
+    number of their matches for each pair of documents.
     """
 
-    def __init__(self, parts: Parts, size: int) -> None:
+    def __init__(
+        self,
+        parts: Parts,
+        size: int,
+        attribute_name: AttributeName,
+        more: Sequence[tuple[Subscription, OperatorRow]] = (),
+    ) -> None:
         self._parts = parts
         self._size = size
-        self.names = QueryNames(partial(_owners, parts, ()), size)
-        self.count = sum([len(readers) * len(heads) for readers, heads in parts])
+        self._attribute_name = attribute_name
+        self._more = more
+        self.names = QueryNames(self._owners, None if more else size)
+        self.count = sum([len(readers) * len(heads) for readers, heads in parts]) + len(more)
 
     def __bool__(self) -> bool:
         return self._size > 0
 
     @cached_property
     def called(self) -> bool:
-        """Whether a callback waits for any of them."""
+        """Whether a callback waits for any of them, but for `more`."""
         for readers, _ in self._parts:
             for reader in readers:
                 owner = reader.owner
@@ -58,28 +67,36 @@ class ChannelQueries:
                     return True
         return False
 
-    def names_with(self, more: Sequence[tuple[Subscription, OperatorRow]]) -> QueryNames:
-        """The names of its queries, and of those that have more matches."""
-        return QueryNames(partial(_owners, self._parts, more)) if more else self.names
+    def with_more(self, more: Sequence[tuple[Subscription, OperatorRow]]) -> ChannelQueries:
+        """The same of one tuple of documents, which has more matches."""
+        return ChannelQueries(self._parts, self._size, self._attribute_name, more)
 
-    def rows(self, documents: tuple[int, ...]) -> Iterator[tuple[Subscription, OperatorRow]]:
-        """The matches of one pair of documents."""
+    def matches(self, documents: tuple[Document, ...]) -> list[Match]:
+        """The matches of one tuple of documents, in order of the queries."""
+        rows = [*self._rows(documents), *self._more]
+        rows.sort(key=lambda row: (row[0].order, row[1].codes))
+        sides = Sides(self._attribute_name)
+        return [owner.match(found, documents, sides) for owner, found in rows]
+
+    def called_with(self, documents: tuple[Document, ...]) -> Iterator[tuple[Subscription, Match]]:
+        """The matches of one tuple of documents that a callback waits for, but for `more`."""
+        sides = Sides(self._attribute_name)
+        for owner, found in self._rows(documents):
+            if owner.on_match is not None:
+                yield owner, owner.match(found, documents, sides)
+
+    def _rows(self, documents: tuple[Document, ...]) -> Iterator[tuple[Subscription, OperatorRow]]:
+        numbers = tuple([document.number for document in documents])
         for readers, heads in self._parts:
             for reader in readers:
                 assert isinstance(reader.owner, Subscription)
                 for head in heads:
-                    yield reader.owner, reader.reading.read((*documents, *head), {})
+                    yield reader.owner, reader.reading.read((*numbers, *head), {})
 
-
-def _owners(
-    parts: Parts, more: Sequence[tuple[Subscription, OperatorRow]]
-) -> Iterable[Subscription]:
-    """The queries of a channel's parts, and those that have more matches, each once."""
-    found = {reader.owner for readers, _ in parts for reader in readers}
-    return {*(one for one in found if isinstance(one, Subscription)), *(one for one, _ in more)}
-
-
-NOBODY = ChannelQueries((), 0)
+    def _owners(self) -> Iterable[Subscription]:
+        found = {reader.owner for readers, _ in self._parts for reader in readers}
+        subscriptions = {one for one in found if isinstance(one, Subscription)}
+        return subscriptions.union([one for one, _ in self._more])
 
 
 class MatchGroup:
@@ -87,23 +104,16 @@ class MatchGroup:
 
     `documents` are the ids, in block order; `queries` the names, in order of subscription, one
     sequence for all groups of a channel, which does not change; `count` is the number of matches,
-    and `matches()` are these.  A group holds its documents.
+    and `matches()` are these.  A group holds its documents, with others that were found at once.
     """
 
-    __slots__ = ("_attribute_name", "_documents", "_more", "_queries", "_shared")
+    __slots__ = ("_number", "_queries", "_range")
 
-    def __init__(
-        self,
-        documents: tuple[Document, ...],
-        queries: ChannelQueries,
-        more: Sequence[tuple[Subscription, OperatorRow]],
-        attribute_name: AttributeName,
-    ) -> None:
-        self._documents = documents
-        self._shared = queries
-        self._more = more
-        self._attribute_name = attribute_name
-        self._queries = queries.names_with(more)
+    def __init__(self, some: GroupRange, number: int, queries: Sequence[str]) -> None:
+        # Hundreds of thousands a second are counted: what is not asked for is not touched.
+        self._range = some
+        self._number = number
+        self._queries = queries
 
     def __repr__(self) -> str:
         matches, queries = counted(self.count, "match"), counted(len(self.queries), "query")
@@ -116,7 +126,7 @@ class MatchGroup:
     @property
     def documents(self) -> tuple[str, ...]:
         """The documents' ids, in block order."""
-        return tuple(document.id for document in self._documents)
+        return tuple([document.id for document in self._range.documents(self._number)])
 
     @property
     def queries(self) -> Sequence[str]:
@@ -126,54 +136,46 @@ class MatchGroup:
     @property
     def count(self) -> int:
         """The number of matches."""
-        return self._shared.count + len(self._more)
+        return self._range.queries.count
 
     def matches(self) -> list[Match]:
         """The matches, in order of the queries."""
-        rows = [*self._shared.rows(self._numbers), *self._more]
-        rows.sort(key=lambda row: (row[0].order, row[1].codes))
-        sides = Sides(self._attribute_name)
-        return [owner.match(found, self._documents, sides) for owner, found in rows]
-
-    def called(self) -> Iterator[tuple[Subscription, Match]]:
-        """The matches of its channel that a callback waits for."""
-        if self._shared.called:
-            sides = Sides(self._attribute_name)
-            for owner, found in self._shared.rows(self._numbers):
-                if owner.on_match is not None:
-                    yield owner, owner.match(found, self._documents, sides)
-
-    @property
-    def _numbers(self) -> tuple[int, ...]:
-        return tuple(document.number for document in self._documents)
+        return self._range.queries.matches(self._range.documents(self._number))
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, weakref_slot=True)
 class GroupRange:
-    """A document, on the right side or on the left, and others on the opposite one, with the
-    queries that each of these pairs satisfies.
+    """Tuples of documents that satisfy the same queries, and differ in one document: those
+    `before` it, the ones that stand in its place, and those `after`.
 
     The others are numbers of documents in `held`, the engine's own until it lets go of any: most
     are never looked at, and to touch hundreds of objects would be the dearest part of a join.
     """
 
     queries: ChannelQueries
-    document: Document
+    before: tuple[Document, ...]
     others: Sequence[int]
-    right: bool
+    after: tuple[Document, ...]
     held: Mapping[int, Document]
 
     def keep(self) -> None:
         """Keeps the documents themselves."""
         self.held = {number: self.held[number] for number in self.others}
 
-    def group(self, index: int, attribute_name: AttributeName) -> MatchGroup:
-        """The group of the document and one of the others."""
-        number = self.others[index]
+    def documents(self, number: int) -> tuple[Document, ...]:
+        """The documents of one of the tuples."""
         # What the engine lets go of meanwhile has been kept before.
         other = self.held.get(number) or self.held[number]
-        documents = (other, self.document) if self.right else (self.document, other)
-        return MatchGroup(documents, self.queries, (), attribute_name)
+        return (*self.before, other, *self.after)
+
+    def groups(self) -> Iterator[MatchGroup]:
+        """The groups of the tuples."""
+        return map(MatchGroup, repeat(self), self.others, repeat(self.queries.names))
+
+    def called(self) -> Iterator[tuple[Subscription, Match]]:
+        """The matches that a callback waits for, but for `more` of the queries'."""
+        for number in self.others:
+            yield from self.queries.called_with(self.documents(number))
 
 
 class MatchGroups(Sequence[MatchGroup]):
@@ -183,10 +185,8 @@ class MatchGroups(Sequence[MatchGroup]):
     0
     """
 
-    def __init__(self, attribute_name: AttributeName = lambda code: None) -> None:
-        self._attribute_name = attribute_name
+    def __init__(self) -> None:
         self._ranges: list[GroupRange] = []
-        self._groups: list[MatchGroup] = []
         # The number of groups in the ranges up to each, this one included.
         self._ends: list[int] = []
 
@@ -202,7 +202,7 @@ class MatchGroups(Sequence[MatchGroup]):
         return table(title, rows, heads=heads, of=len(self))
 
     def __len__(self) -> int:
-        return (self._ends[-1] if self._ends else 0) + len(self._groups)
+        return self._ends[-1] if self._ends else 0
 
     @overload
     def __getitem__(self, index: int) -> MatchGroup: ...
@@ -218,47 +218,24 @@ class MatchGroups(Sequence[MatchGroup]):
         if not 0 <= index < len(self):
             raise IndexError(index)
         place = bisect_right(self._ends, index)
-        if place == len(self._ranges):
-            return self._groups[index - (self._ends[-1] if self._ends else 0)]
+        some = self._ranges[place]
         begin = self._ends[place - 1] if place else 0
-        return self._ranges[place].group(index - begin, self._attribute_name)
+        return MatchGroup(some, some.others[index - begin], some.queries.names)
 
     def __iter__(self) -> Iterator[MatchGroup]:
-        for some in self._ranges:
-            for index in range(len(some.others)):
-                yield some.group(index, self._attribute_name)
-        yield from self._groups
+        return chain.from_iterable(map(GroupRange.groups, self._ranges))
 
     @property
     def total(self) -> int:
         """The number of matches of all groups."""
-        in_ranges = sum(some.queries.count * len(some.others) for some in self._ranges)
-        return in_ranges + sum(group.count for group in self._groups)
+        return sum([some.queries.count * len(some.others) for some in self._ranges])
 
-    def keep(self) -> None:
-        """Keeps the documents of its groups, before the engine lets go of any."""
-        for some in self._ranges:
-            some.keep()
+    @property
+    def ranges(self) -> Sequence[GroupRange]:
+        """The groups as ranges of tuples of documents that satisfy the same queries."""
+        return self._ranges
 
     def add(self, some: GroupRange) -> None:
-        """Adds a range of pairs."""
-        self._ends.append((self._ends[-1] if self._ends else 0) + len(some.others))
+        """Adds a range."""
+        self._ends.append(len(self) + len(some.others))
         self._ranges.append(some)
-
-    def add_group(
-        self,
-        documents: tuple[Document, ...],
-        queries: ChannelQueries,
-        more: Sequence[tuple[Subscription, OperatorRow]],
-    ) -> None:
-        """Adds a group of its own."""
-        self._groups.append(MatchGroup(documents, queries, more, self._attribute_name))
-
-    def called(self) -> Iterator[tuple[Subscription, Match]]:
-        """The matches of channels that a callback waits for."""
-        for some in self._ranges:
-            if some.queries.called:
-                for index in range(len(some.others)):
-                    yield from some.group(index, self._attribute_name).called()
-        for group in self._groups:
-            yield from group.called()

@@ -19,7 +19,7 @@ from xscl.documents.document import Document, as_held
 from xscl.documents.intake import Arrivals, Intake
 from xscl.errors import DocumentError
 from xscl.evaluation.grouping import Grouping
-from xscl.evaluation.match_groups import MatchGroups
+from xscl.evaluation.match_groups import GroupRange, MatchGroups
 from xscl.evaluation.second_stage import SecondStage, StageRows
 from xscl.evaluation.second_stages import SecondStages
 from xscl.evaluation.stage_one import StageOne, Wave
@@ -61,7 +61,7 @@ class Evaluation:
         self._on_error = on_error
         self._stage_one = StageOne(xpath, queries.graph, intake, on_error)
         self._second = SecondStages(xpath, stages, strings, queries, intake)
-        self._grouping = Grouping(queries.stages)
+        self._grouping = Grouping(queries.stages, xpath.attribute_name)
         # The layouts of composites, by derived stream and codes.
         self._composed: dict[tuple[int, tuple[int, ...]], Layout] = {}
 
@@ -90,16 +90,21 @@ class Evaluation:
         self, arrivals: Arrivals, witnesses: Witnesses
     ) -> tuple[MatchGroups, list[Delivery]]:
         """As `publish`, but in groups; beside them the matches that somebody waits for."""
-        groups = MatchGroups(self._xpath.attribute_name)
+        groups = MatchGroups()
         deliveries: list[Delivery] = []
         wave = self._admit(arrivals, witnesses)
         while step := self._second.step(wave):
             rows = self._rows(step.outputs(Wanted.BUT_CHANNELS))
             self._grouping.group(step.tuples, rows, self._intake.held, groups)
             wave = self._next_wave(rows, deliveries, all_of_them=False)
-        self._intake.read_by(groups)
+        for some in groups.ranges:
+            self._intake.read_by(some)
         self._second.let_go()
-        return groups, [*groups.called(), *deliveries]
+        waited_for = [some for some in groups.ranges if some.queries.called]
+        return groups, [
+            *itertools.chain.from_iterable(map(GroupRange.called, waited_for)),
+            *deliveries,
+        ]
 
     def count(self, arrivals: Arrivals, witnesses: Witnesses) -> Counter[str]:
         """The number of matches of each query that a batch completes.

@@ -201,7 +201,7 @@ def test_pairs_that_have_more_than_their_channel_cost_what_they_are() -> None:
         ]
         groups = MatchGroups()
         Counted.comparisons = 0
-        Grouping(engine._queries.stages).group(
+        Grouping(engine._queries.stages, lambda code: None).group(
             [ChannelTuple(channel, Counted(most), others, True)], rows, held, groups
         )
         assert Counted.comparisons < 20 * most
