@@ -7,11 +7,16 @@ else.  They are kept by these, so that a pair is tested once for all queries tha
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from join_stage.constraints import TimeConstraint
 
-__all__ = ["Audience", "Queries"]
+__all__ = ["Audience", "Queries", "Seen"]
+
+Seen = tuple[tuple[int, ...], int, int, int]
+"""A pair of documents or composites, or a single document, as constraints see it: the right side
+begins `gap` after the left one's end and ends `dt` after it, and `first` is the smallest
+document."""
 
 
 class Queries:
@@ -102,3 +107,14 @@ class Audience:
         for (lo, wl, since), queries in self._groups.items():
             if gap > lo and distance <= wl and first >= since:
                 yield queries
+
+    def admitted(self, seen: Sequence[Seen]) -> Iterator[tuple[Queries, list[tuple[int, ...]]]]:
+        """The queries that let any of some pairs through, each with those pairs."""
+        for (lo, wl, since), queries in self._groups.items():
+            through = [
+                documents
+                for documents, gap, dt, first in seen
+                if gap > lo and -wl <= dt <= wl and first >= since
+            ]
+            if through:
+                yield queries, through

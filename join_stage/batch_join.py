@@ -5,7 +5,8 @@ Each way is handed every batch: the one that suits the batch joins it, the other
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Protocol
@@ -13,7 +14,7 @@ from typing import Protocol
 from join_stage.batch import Accepted, Batch
 from join_stage.plan import Plan
 
-__all__ = ["BatchJoin", "Outputs", "Wanted"]
+__all__ = ["BatchJoin", "Outputs", "Ranges", "Rows", "Wanted"]
 
 
 class Wanted(Enum):
@@ -26,14 +27,65 @@ class Wanted(Enum):
     """All matches but of sole disjuncts in channels, which `tuples` has."""
 
 
+Row = tuple[int, ...]
+
+
+class Outputs(Protocol):
+    """Matches of the queries of one plan, each once: rows of the numbers of the documents or
+    composites (one for each side), the codes of the plan's output nodes, and the numbers of the
+    strings of its valued ones."""
+
+    @property
+    def plan(self) -> Plan: ...
+
+    def by_query(self) -> Iterable[tuple[int, Sequence[Row]]]:
+        """Queries with rows of theirs; those of one query may come in parts."""
+
+    def counts(self) -> Mapping[int, int]:
+        """The number of rows of each query."""
+
+
 @dataclass(frozen=True, slots=True)
-class Outputs:
-    """Matches of the queries of one plan, each once: rows of the query's number, the numbers of
-    the documents or composites (one for each side), the codes of the plan's output nodes, and
-    the numbers of the strings of its valued ones."""
+class Rows:
+    """Outputs that were found row by row; each row begins with the query."""
 
     plan: Plan
-    rows: list[tuple[int, ...]]
+    rows: Sequence[Row]
+
+    def by_query(self) -> Iterable[tuple[int, Sequence[Row]]]:
+        """Queries with their rows."""
+        rows: dict[int, list[Row]] = {}
+        for query, *row in self.rows:
+            rows.setdefault(query, []).append(tuple(row))
+        return rows.items()
+
+    def counts(self) -> Mapping[int, int]:
+        """The number of rows of each query."""
+        return Counter([row[0] for row in self.rows])
+
+
+@dataclass(frozen=True, slots=True)
+class Ranges:
+    """Outputs that were found together: each of some queries has a match for each of some tuples
+    of documents and each head.  They are rows where anybody asks for these."""
+
+    plan: Plan
+    ranges: list[tuple[Sequence[int], Sequence[Row], Sequence[Row]]]
+
+    def by_query(self) -> Iterable[tuple[int, Sequence[Row]]]:
+        """Queries with some of their rows."""
+        for queries, documents, heads in self.ranges:
+            rows = [(*some, *head) for some in documents for head in heads]
+            for query in queries:
+                yield query, rows
+
+    def counts(self) -> Mapping[int, int]:
+        """The number of rows of each query."""
+        counts: Counter[int] = Counter()
+        for queries, documents, heads in self.ranges:
+            for query in queries:
+                counts[query] += len(documents) * len(heads)
+        return counts
 
 
 class BatchJoin(Protocol):

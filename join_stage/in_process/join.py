@@ -9,19 +9,22 @@ looked at one by one, but for those that have more in common.
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import cast
 
 from join_stage.batch import Accepted, Batch, Layout, strings_of_rows
-from join_stage.batch_join import Outputs, Wanted
+from join_stage.batch_join import Ranges, Wanted
+from join_stage.evaluator import Binding
 from join_stage.in_process.channels import Channel, Channels, ChannelTuple
 from join_stage.in_process.edges import Accepts, Edges
 from join_stage.in_process.plain import hits_of_all
 from join_stage.in_process.ranges import PairRule, PairRules, Range
-from join_stage.in_process.residual import Completed, Leaves, OpenPair, ResidualTests
+from join_stage.in_process.residual import Completed, Leaves, OpenPairs, ResidualTests
 from join_stage.in_process.signatures import EMPTY, LeafPosition, Signatures
 from join_stage.in_process.view_cache import LayoutPositions, ViewCache
+from join_stage.plan import Plan
 from join_stage.registry import Registry
 from join_stage.relational.state import JoinState
 from join_stage.strategies import Strategies
@@ -66,7 +69,7 @@ class InProcessJoin:
         self._strategies = strategies
         self.documents = 0
         self.tuples: list[ChannelTuple] = []
-        self._open: list[OpenPair] = []
+        self._open: list[OpenPairs] = []
         self._new: dict[int, Leaves] = {}
         self._counted: Sequence[Completed] | None = None
         # By layout and by position, as queries are now.
@@ -286,8 +289,7 @@ class InProcessJoin:
     def _pair_plainly(self, document: int, ranges: list[Range], *, right: bool) -> None:
         equals = ((one.documents, *one.following.positions) for one in ranges)
         for other, hits in hits_of_all(self._registry, self._edges, equals):
-            left, opposite = (other, document) if right else (document, other)
-            self._open.append(OpenPair(left, opposite, hits))
+            self._open.append(OpenPairs(document, (other,), right, hits))
             self._signatures.plain += 1
 
     def _record(
@@ -308,44 +310,38 @@ class InProcessJoin:
         if outcome.final:
             self.tuples += self._channels.split(outcome, document, time, others, times, right=right)
         if outcome.open:
-            for other in others:
-                left, opposite = (other, document) if right else (document, other)
-                self._open.append(OpenPair(left, opposite, outcome.open))
+            self._open.append(OpenPairs(document, others, right, outcome.open))
 
     # Matches
 
-    def outputs(self, wanted: Wanted) -> Iterator[Outputs]:
+    def outputs(self, wanted: Wanted) -> Iterator[Ranges]:
         """The matches of the last batch, or some of them."""
-        by_plan: dict[str, Outputs] = {}
+        by_plan: dict[str, Ranges] = {}
+
+        def add(
+            plan: Plan,
+            arrays: Iterable[array[int]],
+            documents: Sequence[tuple[int, ...]],
+            heads: Collection[Binding],
+        ) -> None:
+            ranges = by_plan.setdefault(plan.id, Ranges(plan, [])).ranges
+            nodes = [cast(tuple[int, ...], head) for head in heads]
+            ranges += [(queries, documents, nodes) for queries in arrays if queries]
+
         for one in self.tuples:
             for part in one.channel.parts:
                 arrays = (*part.sole, *part.others) if wanted is Wanted.ALL else part.others
                 if arrays:
-                    found = by_plan.setdefault(part.plan.id, Outputs(part.plan, [])).rows
-                    matches = [
-                        (*pair, *cast(tuple[int, ...], head))
-                        for pair in one.pairs()
-                        for head in part.heads
-                    ]
-                    found += [
-                        (q, *match) for queries in arrays for q in queries for match in matches
-                    ]
+                    add(part.plan, arrays, [*one.pairs()], part.heads)
         sole = wanted is not Wanted.BUT_SOLE_DISJUNCTS
         audiences = self._registry.audiences
         counted, self._counted = self._counted, None
         for completed in self._completed() if counted is None else counted:
-            heads = [cast(tuple[int, ...], head) for head in completed.heads]
-            found = by_plan.setdefault(completed.plan.id, Outputs(completed.plan, [])).rows
             for row in completed.rows:
-                for queries in audiences[row].admitting(*completed.admitted):
+                for queries, documents in audiences[row].admitted(completed.seen):
                     arrays = (queries.sole, queries.others) if sole else (queries.others,)
-                    found += [
-                        (query, *completed.documents, *head)
-                        for some in arrays
-                        for query in some
-                        for head in heads
-                    ]
-        return (outputs for outputs in by_plan.values() if outputs.rows)
+                    add(completed.plan, arrays, documents, completed.heads)
+        return (outputs for outputs in by_plan.values() if outputs.ranges)
 
     def counts(self) -> Counter[int]:
         """The number of matches of the last batch, by query, of the sole disjuncts."""
@@ -362,9 +358,9 @@ class InProcessJoin:
         for completed in self._counted:
             matches = len(completed.heads)
             for row in completed.rows:
-                for queries in audiences[row].admitting(*completed.admitted):
+                for queries, documents in audiences[row].admitted(completed.seen):
                     for query in queries.sole:
-                        counts[query] += matches
+                        counts[query] += matches * len(documents)
         return counts
 
     def _completed(self) -> Iterable[Completed]:

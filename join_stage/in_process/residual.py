@@ -8,9 +8,9 @@ a single document are all of that kind: they have no pair, only leaves.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from join_stage.audience import Seen
 from join_stage.batch import Batch
 from join_stage.compiler import program_of
 from join_stage.constraints import FOREVER
@@ -22,7 +22,7 @@ from join_stage.plan import Plan
 from join_stage.registry import Registry, Trie
 from join_stage.relational.state import JoinState
 
-__all__ = ["Completed", "Leaves", "OpenPair", "ResidualTests"]
+__all__ = ["Completed", "Leaves", "OpenPairs", "ResidualTests"]
 
 Leaves = Sequence[tuple[LeafPosition, int | None]]
 
@@ -31,37 +31,34 @@ _NO_RELATIONS = Relations()
 _BOUND = 10_000
 """Of so many documents the leaves are bound at a time, of so many shapes hits completed."""
 
+_Times = tuple[int, int, int, Collection[int]]
+"""When a document or composite begins and ends, the smallest of its documents, and all of them."""
+
 _VALUES = 100_000
 """So many strings' values are kept for comparisons by order."""
 
-
-@dataclass(frozen=True, slots=True)
-class _Composite:
-    """When a composite begins, the smallest of its documents, and all of them."""
-
-    start: int
-    first: int
-    parts: frozenset[int]
+Key = tuple[int, int, int]
+"""A hit, and the positions of the leaves of either document, by identity."""
 
 
-@dataclass(frozen=True, slots=True)
-class OpenPair:
-    """Documents or composites whose hits are to be completed."""
+class OpenPairs(NamedTuple):
+    """A document or composite, on the right side or on the left, and others on the opposite one,
+    with the hits that each of these pairs is to complete."""
 
-    left: int
-    right: int
+    document: int
+    others: Sequence[int]
+    right: bool
     hits: tuple[Hit, ...]
 
 
 class Completed(NamedTuple):
-    """Documents or composites, the rows of R_T that hold, the heads for which they do, and what
-    the constraints of the rows' queries ask: (gap, dt, smallest document)."""
+    """The rows of R_T that hold and the heads for which they do, for each of some pairs of
+    documents or composites, or single documents, as the constraints of queries see them."""
 
     plan: Plan
-    documents: tuple[int, ...]
     rows: Trie
     heads: Collection[Binding]
-    admitted: tuple[int, int, int]
+    seen: Sequence[Seen]
 
 
 class ResidualTests:
@@ -79,14 +76,15 @@ class ResidualTests:
         self._state = state
         self._cache = cache
         self.times: dict[int, int] = {}
-        self._composites: dict[int, _Composite] = {}
+        self._composites: dict[int, _Times] = {}
         self._values: dict[int, StringValue | None] = {}
 
     def note(self, batch: Batch) -> None:
         """Notes the documents and composites of a batch, whoever joins it."""
         self.times.update(batch.times)
         for number, _, start, first, parts in batch.composites:
-            self._composites[number] = _Composite(start, first, frozenset(parts))
+            end = batch.times[number]
+            self._composites[number] = start, end, first, frozenset(parts)
 
     def begin(self, batch: Batch) -> None:
         """Before a batch is joined in process."""
@@ -108,9 +106,9 @@ class ResidualTests:
         for plan in self._registry.filters.values():
             rows_of_plan = self._registry.rows_of(plan)
             for rows, heads in program_of(plan).complete(rows_of_plan, [()], relations):
-                yield Completed(plan, (document,), rows, heads, (FOREVER, 0, document))
+                yield Completed(plan, rows, heads, (((document,), FOREVER, 0, document),))
 
-    def completed(self, pairs: Sequence[OpenPair]) -> Iterator[Completed]:
+    def completed(self, pairs: Sequence[OpenPairs]) -> Iterator[Completed]:
         """The matches that are left of the hits of some pairs.
 
         What is left of a hit that asks for no strings is the same for all documents built alike;
@@ -118,7 +116,7 @@ class ResidualTests:
         """
         leaves = self._cache.leaves(_asked_for(pairs))
         bound: dict[int, Relation] = {}
-        alike: dict[tuple[int, int, int], list[tuple[Trie, set[Binding]]]] = {}
+        alike: dict[Key, list[tuple[Trie, set[Binding]]]] = {}
 
         def relation(document: int) -> Relation:
             found = bound.get(document)
@@ -128,57 +126,73 @@ class ResidualTests:
                 found = bound[document] = self._bound(_leaves(leaves[document]))
             return found
 
-        def left_of(hit: Hit, pair: OpenPair) -> list[tuple[Trie, set[Binding]]]:
+        def left_of(hit: Hit, pair: Sequence[int]) -> list[tuple[Trie, set[Binding]]]:
             bindings: Iterable[Binding] = hit.bindings
             if None in hit.program.sides:
-                bindings = _with_strings(hit, leaves[pair.left])
+                bindings = _with_strings(hit, leaves[pair[0]])
             relations = _NO_RELATIONS
             if hit.program.rest:
-                left, right = relation(pair.left), relation(pair.right)
+                left, right = map(relation, pair)
                 relations = Relations(left=left, right=right, string=self._string)
             return list(hit.program.complete(hit.at, bindings, relations))
 
-        for pair in pairs:
-            for hit in pair.hits:
+        def built_alike(hit: Hit, seen: list[Seen]) -> Iterable[tuple[Key, list[Seen]]]:
+            # The pairs have the hits, and `leaves` the positions: none goes meanwhile.
+            if not hit.program.rest:
+                return [((id(hit), 0, 0), seen)]
+            by_key: dict[Key, list[Seen]] = {}
+            for one in seen:
+                left, right = one[0]
+                key = id(hit), id(leaves[left].positions), id(leaves[right].positions)
+                by_key.setdefault(key, []).append(one)
+            return by_key.items()
+
+        for some in pairs:
+            for hit in some.hits:
                 program = hit.program
-                admitted = self._constrained(pair, program.plan)
-                if admitted is None:
+                seen = self._seen(some, program.plan)
+                if not program.structural:
+                    for one in seen:
+                        for rows, heads in left_of(hit, one[0]):
+                            yield Completed(program.plan, rows, heads, (one,))
                     continue
-                if program.structural:
-                    # The pairs have the hits, and `leaves` the positions: none goes meanwhile.
-                    key = id(hit), 0, 0
-                    if program.rest:
-                        left, right = leaves[pair.left], leaves[pair.right]
-                        key = id(hit), id(left.positions), id(right.positions)
+                for key, same in built_alike(hit, seen) if seen else ():
                     completions = alike.get(key)
                     if completions is None:
                         if len(alike) >= _BOUND:
                             alike.clear()
-                        completions = alike[key] = left_of(hit, pair)
-                else:
-                    completions = left_of(hit, pair)
-                for rows, heads in completions:
-                    yield Completed(program.plan, (pair.left, pair.right), rows, heads, admitted)
+                        completions = alike[key] = left_of(hit, same[0][0])
+                    for rows, heads in completions:
+                        yield Completed(program.plan, rows, heads, same)
 
-    def _constrained(self, pair: OpenPair, plan: Plan) -> tuple[int, int, int] | None:
-        """A pair as the constraints of queries see it: the gap between its sides, dt, its smallest
-        document; None if its sides share a document."""
-        left, right = plan.composite
-        dt = self.times[pair.right] - self.times[pair.left]
-        gap, first, other = dt, pair.left, pair.right
-        if left:
-            before = self._composites[pair.left]
-            first = before.first
-            if not right and pair.right in before.parts:
-                return None
-        if right:
-            after = self._composites[pair.right]
-            gap -= self.times[pair.right] - after.start
-            other = after.first
-            parts = before.parts if left else (pair.left,)
-            if not after.parts.isdisjoint(parts):
-                return None
-        return gap, dt, min(first, other)
+    def _seen(self, pairs: OpenPairs, plan: Plan) -> list[Seen]:
+        """Some pairs as the constraints of queries see them, but for those whose sides share a
+        document."""
+        document, others, as_right, _ = pairs
+        of_document, of_others = reversed(plan.composite) if as_right else plan.composite
+        ((start, end, first, found),) = self._times_of([document], composite=of_document)
+        parts = frozenset(found)
+        if as_right:
+            return [
+                ((other, document), start - other_end, end - other_end, min(first, other_first))
+                for other, (_, other_end, other_first, other_parts) in zip(
+                    others, self._times_of(others, composite=of_others), strict=True
+                )
+                if parts.isdisjoint(other_parts)
+            ]
+        return [
+            ((document, other), other_start - end, other_end - end, min(first, other_first))
+            for other, (other_start, other_end, other_first, other_parts) in zip(
+                others, self._times_of(others, composite=of_others), strict=True
+            )
+            if parts.isdisjoint(other_parts)
+        ]
+
+    def _times_of(self, numbers: Sequence[int], *, composite: bool) -> list[_Times]:
+        if composite:
+            return [self._composites[number] for number in numbers]
+        times = self.times
+        return [(time := times[number], time, number, (number,)) for number in numbers]
 
     def _bound(self, leaves: Iterable[tuple[LeafPosition, int | None]]) -> Relation:
         """The leaves of a document by what they are to the queries: their marked nodes, then
@@ -198,15 +212,14 @@ class ResidualTests:
         return self._values[number]
 
 
-def _asked_for(pairs: Sequence[OpenPair]) -> set[int]:
+def _asked_for(pairs: Sequence[OpenPairs]) -> set[int]:
     """The documents whose leaves the hits of some pairs ask for."""
-    asking: dict[int, bool] = {}
-    for pair in pairs:
-        key = id(pair.hits)
-        if key not in asking:
-            asking[key] = any(hit.program.rest or None in hit.program.sides for hit in pair.hits)
-    some = [pair for pair in pairs if asking[id(pair.hits)]]
-    return {pair.left for pair in some} | {pair.right for pair in some}
+    asking: set[int] = set()
+    for some in pairs:
+        if any(hit.program.rest or None in hit.program.sides for hit in some.hits):
+            asking.add(some.document)
+            asking.update(some.others)
+    return asking
 
 
 def _leaves(document: DocumentLeaves) -> Iterator[tuple[LeafPosition, int | None]]:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from join_stage.batch import Accepted, Batch
-from join_stage.batch_join import Outputs, Wanted
+from join_stage.batch_join import Rows, Wanted
 from join_stage.plan import Plan
 from join_stage.registry import Registry
 from join_stage.relational.matches import found_sql, matches_sql
@@ -121,7 +121,7 @@ class RelationalJoin:
 
     # Matches
 
-    def outputs(self, wanted: Wanted) -> Iterator[Outputs]:
+    def outputs(self, wanted: Wanted) -> Iterator[Rows]:
         """The matches that the current batch completes, or some of them."""
         but_sole = wanted is Wanted.BUT_SOLE_DISJUNCTS
         for plan in self._plans_found():
@@ -136,7 +136,7 @@ class RelationalJoin:
                 matches += " AND NOT sole_disjunct"
             rows = self._connection.execute(f"SELECT {names} {matches}").fetchall()
             if rows:
-                yield Outputs(plan, rows)
+                yield Rows(plan, rows)
 
     def counts(self) -> dict[int, int]:
         """The number of matches that the current batch completes, by sole disjunct."""

@@ -324,7 +324,8 @@ class Feeder:
         return Counter(
             (number, in_query_order(self.queries[number], outputs.plan, row))
             for outputs in self.processor.outputs()
-            for number, *row in outputs.rows
+            for number, rows in outputs.by_query()
+            for row in rows
         )
 
     def batch(self, entities: Sequence[Entity]) -> Batch:

@@ -318,7 +318,10 @@ def test_disjuncts_are_told_apart(feeder: Feeder) -> None:
     processor = feeder.processor
     assert processor.counts() == {1: 1}
     assert [
-        row[0] for some in processor.outputs(Wanted.BUT_SOLE_DISJUNCTS) for row in some.rows
+        number
+        for some in processor.outputs(Wanted.BUT_SOLE_DISJUNCTS)
+        for number, rows in some.by_query()
+        for _ in rows
     ] == [0]
 
 

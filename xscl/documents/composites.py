@@ -8,11 +8,12 @@ derived stream, so that it is computed once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
 from join_stage import Plan
+from join_stage.evaluator import picking
 from xscl.documents.document import Document
 
 __all__ = [
@@ -24,6 +25,8 @@ __all__ = [
     "RowReader",
     "Source",
 ]
+
+_Pick = Callable[[tuple[int, ...]], tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,66 +82,73 @@ class OperatorRow(NamedTuple):
 class RowReader(Protocol):
     """How the rows of a second stage are read."""
 
-    def read(self, values: Sequence[Any], composites: Mapping[int, Composite]) -> OperatorRow:
-        """The row that some values stand for."""
+    @property
+    def distinct(self) -> bool:
+        """Whether different values always are different rows."""
+
+    def read(
+        self, rows: Iterable[tuple[Any, ...]], composites: Mapping[int, Composite]
+    ) -> Iterable[OperatorRow]:
+        """The rows that some values stand for."""
 
 
-@dataclass(frozen=True, slots=True)
 class Reading:
     """How the rows of a stage's plan are read: (documents or composites, outputs, strings).
 
-    `_codes` and `_strings` are where a row's are, in its values (the side is None) or in those of a
-    composite.
+    `below` are the derived streams of the sides that are composites, None of the others; `sources`
+    are those of the stage's columns.
     """
 
-    plan: Plan
-    composite: tuple[bool, ...]
-    sources: tuple[Source, ...]
-    _codes: tuple[tuple[int | None, int], ...] = field(init=False, compare=False, repr=False)
-    _strings: tuple[tuple[int | None, int], ...] = field(init=False, compare=False, repr=False)
+    __slots__ = ("_all_read", "_below", "_codes", "_strings", "sources")
 
-    def __post_init__(self) -> None:
-        outputs = len(self.composite)
-        strings = outputs + len(self.plan.outputs)
-        codes = ((one.side, one.index, outputs) for one in self.sources)
-        valued = ((one.side, one.string, strings) for one in self.sources)
-        for name, places in (("_codes", codes), ("_strings", valued)):
-            of_values = [
-                (side, index + (begin if side is None else 0))
-                for side, index, begin in places
-                if index is not None
-            ]
-            object.__setattr__(self, name, tuple(of_values))
+    def __init__(
+        self, plan: Plan, below: Sequence[DerivedStream | None], sources: tuple[Source, ...]
+    ) -> None:
+        self.sources = sources
+        self._below = tuple(below)
+        # A row's values, then the columns and the strings of the composites on its sides.
+        outputs = len(below)
+        strings = outputs + len(plan.outputs)
+        end = strings + len(plan.valued)
+        codes_at: dict[int | None, int] = {None: outputs}
+        strings_at: dict[int | None, int] = {None: strings}
+        for side, one in enumerate(below):
+            if one is not None:
+                codes_at[side] = end
+                strings_at[side] = end + len(one.reading.sources)
+                end = strings_at[side] + len(one.valued)
+        codes = [codes_at[one.side] + one.index for one in sources]
+        valued = [strings_at[one.side] + one.string for one in sources if one.string is not None]
+        self._codes = cast(_Pick, picking(codes))
+        self._strings = cast(_Pick, picking(valued))
+        self._all_read = {*codes} >= {*range(outputs, strings)}
 
-    def read(self, values: Sequence[int], composites: Mapping[int, Composite]) -> OperatorRow:
-        """What a row of the join stage's outputs says."""
-        sides = values[: len(self.composite)]
-        if True not in self.composite:
-            codes = tuple([values[index] for _, index in self._codes])
-            strings = tuple([values[index] for _, index in self._strings])
-            return OperatorRow(tuple(sides), codes, strings)
-        below = [
-            composites[number] if composite else None
-            for number, composite in zip(sides, self.composite, strict=True)
-        ]
-        documents: list[int] = []
-        for number, one in zip(sides, below, strict=True):
-            documents += (number,) if one is None else one.documents
-        return OperatorRow(
-            tuple(documents),
-            tuple(
-                [
-                    values[index] if side is None else below[side].codes[index]  # type: ignore[union-attr]
-                    for side, index in self._codes
-                ]
-            ),
-            tuple(
-                [
-                    values[index] if side is None else below[side].strings[index]  # type: ignore[union-attr]
-                    for side, index in self._strings
-                ]
-            ),
-        )
+    @property
+    def distinct(self) -> bool:
+        """Whether different values always are different rows: a composite is told from others by
+        its documents."""
+        return self._all_read and all(one is None or one.distinct for one in self._below)
+
+    def read(
+        self, rows: Iterable[tuple[int, ...]], composites: Mapping[int, Composite]
+    ) -> Iterable[OperatorRow]:
+        """What rows of the join stage's outputs say."""
+        codes, strings, sides = self._codes, self._strings, len(self._below)
+        composed = [side for side, one in enumerate(self._below) if one is not None]
+        if not composed:
+            return [OperatorRow(row[:sides], codes(row), strings(row)) for row in rows]
+        found = []
+        for row in rows:
+            documents, values = row[:sides], row
+            # From the right, so that places on the left stay.
+            for side in reversed(composed):
+                one = composites[row[side]]
+                documents = (*documents[:side], *one.documents, *documents[side + 1 :])
+            for side in composed:
+                one = composites[row[side]]
+                values = (*values, *one.codes, *cast(tuple[int, ...], one.strings))
+            found.append(OperatorRow(documents, codes(values), strings(values)))
+        return found
 
 
 @dataclass(eq=False, slots=True)
@@ -148,7 +158,8 @@ class DerivedStream:
     `number` is the stage's in the join stage, `spines` are the numbers of its columns that later
     stages ask for, by column, each also the number of its leaf path; `valued` are the columns
     with strings, in order.  It has the composites of documents from number `since` on.  `uses`
-    counts the stages that read it.
+    counts the stages that read it.  It is `distinct` as long as no two composites have the same
+    documents: those that have are made one after the other.
     """
 
     number: int
@@ -159,11 +170,16 @@ class DerivedStream:
     valued: tuple[int, ...]
     uses: int = 0
     composites: set[int] = field(default_factory=set)
+    distinct: bool = True
+    _latest: tuple[int, ...] = ()
 
     def composite(
         self, number: int, found: OperatorRow, documents: Sequence[Document]
     ) -> Composite:
         """The composite of a row, given its documents."""
+        if found.documents == self._latest:
+            self.distinct = False
+        self._latest = found.documents
         times = [document.time for document in documents]
         return Composite(
             number, found.documents, found.codes, found.strings, min(times), max(times)

@@ -90,8 +90,9 @@ class ChannelQueries:
         for readers, heads in self._parts:
             for reader in readers:
                 assert isinstance(reader.owner, Subscription)
-                for head in heads:
-                    yield reader.owner, reader.reading.read((*numbers, *head), {})
+                rows = [(*numbers, *head) for head in heads]
+                for row in reader.reading.read(rows, {}):
+                    yield reader.owner, row
 
     def _owners(self) -> Iterable[Subscription]:
         found = {reader.owner for readers, _ in self._parts for reader in readers}

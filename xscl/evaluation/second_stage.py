@@ -16,10 +16,13 @@ __all__ = ["SecondStage", "StageRows", "longest_reach", "take_unheld_strings"]
 
 
 class StageRows(Protocol):
-    """Rows of a stage: the number of a query, and then what the query's reader reads."""
+    """Rows of a stage, as the readers of queries read them."""
 
-    @property
-    def rows(self) -> Sequence[tuple[Any, ...]]: ...
+    def by_query(self) -> Iterable[tuple[int, Sequence[tuple[Any, ...]]]]:
+        """Queries by number, with rows of theirs; those of one query may come in parts."""
+
+    def counts(self) -> Mapping[int, int]:
+        """The number of rows of each query."""
 
 
 class SecondStage(Protocol):

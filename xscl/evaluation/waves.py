@@ -10,23 +10,23 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from join_stage import Wanted
 from xpath_stage import Layout, Strings, Witnesses, XPathEvaluator
-from xscl.documents.composites import Composite, DerivedStream, OperatorRow
+from xscl.documents.composites import Composite, DerivedStream
 from xscl.documents.document import Document, as_held
 from xscl.documents.intake import Arrivals, Intake
 from xscl.errors import DocumentError
 from xscl.evaluation.grouping import Grouping
 from xscl.evaluation.match_groups import GroupRange, MatchGroups
+from xscl.evaluation.rows import FoundRow, count_rows, read_rows
 from xscl.evaluation.second_stage import SecondStage, StageRows
 from xscl.evaluation.second_stages import SecondStages
 from xscl.evaluation.stage_one import StageOne, Wave
 from xscl.matches.forms import Sides
 from xscl.matches.match import Match
 from xscl.queries.catalogue import Catalogue
-from xscl.queries.shared_query import SharedDisjunct
 from xscl.queries.subscription import Subscription
 
 __all__ = ["Delivery", "Evaluation"]
@@ -36,8 +36,6 @@ Delivery = tuple[Subscription, Match]
 
 _ENDED = Wave()
 """The wave after the last one: nothing is added to it."""
-
-_Row = tuple[Subscription | DerivedStream, OperatorRow]
 
 
 class Evaluation:
@@ -118,9 +116,11 @@ class Evaluation:
                 owner = self._queries.stages.reader(number).owner
                 assert isinstance(owner, Subscription)
                 counts[owner.name] += matches
-            rows = self._rows(step.outputs(Wanted.BUT_SOLE_DISJUNCTS))
-            owners = (owner for owner, _ in rows if isinstance(owner, Subscription))
-            counts.update(owner.name for owner in owners if owner.reported)
+            outputs = [*step.outputs(Wanted.BUT_SOLE_DISJUNCTS)]
+            of_owners, numbers = count_rows(outputs, self._queries.stages.reader, self._is_alone)
+            rows = self._rows(outputs, numbers)
+            of_owners.update(owner for owner, _ in rows if isinstance(owner, Subscription))
+            counts.update({one.name: n for one, n in of_owners.items() if one.reported})
             wave = self._next_wave(rows, None)
         self._second.let_go()
         return counts
@@ -212,9 +212,14 @@ class Evaluation:
             for one in owner.composites
         }
 
-        def missing(row: _Row) -> bool:
+        def missing(row: FoundRow) -> bool:
             owner, found = row
-            return (owner, found.documents, found.codes) not in standing
+            if (owner, found.documents, found.codes) in standing:
+                return False
+            # Another one of the same documents may stand.
+            if isinstance(owner, DerivedStream):
+                owner.distinct = False
+            return True
 
         self.follow_queries()
         found = self._second.review(wave, numbers)
@@ -233,35 +238,25 @@ class Evaluation:
         self._second.let_go()
         return deliveries
 
-    def _rows(self, outputs: Iterable[StageRows]) -> list[_Row]:
-        """The rows of stages, each once: composites, then matches in order of the completing
-        documents, then of the queries.  Disjuncts of one query may agree on a match."""
-        found: dict[_Row, None] = {}
-        composites = self._intake.composites
-        readers = self._queries.stages.reader
-        for some in outputs:
-            for values in some.rows:
-                reader = readers(values[0])
-                owner, row = reader.owner, reader.reading.read(values[1:], composites)
-                if isinstance(owner, SharedDisjunct):
-                    found.update(dict.fromkeys(owner.table.matched(row, self._second.constants_at)))
-                else:
-                    found[owner, row] = None
+    def _is_alone(self, subscription: Subscription) -> bool:
+        """Whether the matches of a query need no look at: no disjunct but one finds them, and
+        nobody reads their results."""
+        read = self._queries.graph.read
+        return len(subscription.numbers) == 1 and not any(read[one] for one in subscription.feeds)
 
-        if not found:
-            return []
-
-        def order(entry: _Row) -> tuple[object, ...]:
-            owner, row = entry
-            if isinstance(owner, DerivedStream):
-                return 0, owner.number, row.documents, row.codes
-            return 1, max(row.documents, default=-1), owner.order, row.documents, row.codes
-
-        return sorted(found, key=order)
+    def _rows(self, outputs: Iterable[StageRows], counted: Collection[int] = ()) -> list[FoundRow]:
+        """The rows of stages, but for those of queries that are `counted`."""
+        return read_rows(
+            outputs,
+            self._queries.stages.reader,
+            self._intake.composites,
+            self._second.constants_at,
+            counted,
+        )
 
     def _next_wave(
         self,
-        rows: Sequence[_Row],
+        rows: Sequence[FoundRow],
         deliveries: list[Delivery] | None,
         *,
         all_of_them: bool = True,

@@ -225,9 +225,7 @@ class StageRegistration:
             since=since,
             sole_disjunct=sole_disjunct,
         )
-        reading = Reading(
-            operator.plan, tuple(one is not None for one in below), _sources(disjunct, operator)
-        )
+        reading = Reading(operator.plan, below, _sources(disjunct, operator))
         row = self._registry.row_of(number)
         registered = _Registered(
             disjunct, operator, row, tuple(spines), below, definitions, reading

@@ -247,3 +247,22 @@ def test_documents_are_held_as_members_of_composites() -> None:
         engine.publish("c", "<c/>", id="c2", timestamp=53)
         assert engine.publish("a", "<a/>", id="a", timestamp=54) == []
         assert engine.skipped.duplicate == 1
+
+
+def test_matches_of_chains_are_counted_once_where_composites_differ_in_other_leaves() -> None:
+    """Of two equal leaves in one document either makes a composite, and both the same match."""
+    query = "a//k->x FOLLOWED BY {x = y} (b//k->y FOLLOWED BY {y = z} c//k->z)"
+    one, two = "<k>1</k>", "<k>1</k><k>1</k>"
+    for times, (b, c) in itertools.product((1, 2), itertools.product((one, two), repeat=2)):
+        documents = [("a", "<a><k>1</k></a>"), ("b", f"<b>{b}</b>"), ("c", f"<c>{c}</c>")] * times
+        envelopes = [
+            {"stream": stream, "timestamp": time, "xml": xml}
+            for time, (stream, xml) in enumerate(documents)
+        ]
+        for select in ("", "SELECT y FROM ", "SELECT x, y, z FROM "):
+            with xscl.Engine() as engine, xscl.Engine() as other:
+                engine.subscribe(select + query, name="chain")
+                other.subscribe(select + query, name="chain")
+                found = other.publish_many(envelopes)
+                assert found
+                assert dict(engine.count(envelopes)) == {"chain": len(found)}

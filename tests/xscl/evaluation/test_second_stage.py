@@ -4,7 +4,8 @@ passes."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
@@ -38,6 +39,12 @@ QUERY = 1_000_000
 @dataclass
 class Rows:
     rows: Sequence[tuple[Any, ...]]
+
+    def by_query(self) -> Iterator[tuple[int, Sequence[tuple[Any, ...]]]]:
+        return ((query, [tuple(row)]) for query, *row in self.rows)
+
+    def counts(self) -> Mapping[int, int]:
+        return Counter(row[0] for row in self.rows)
 
 
 class WindowCounts:
@@ -116,14 +123,18 @@ class WindowCounts:
 class CountReader:
     """Any number of documents for each stream, and values that no node has."""
 
-    def read(self, values: Sequence[Any], composites: Mapping[int, Composite]) -> OperatorRow:
-        time, strings, by_stream = values
-        return OperatorRow(
-            documents=tuple(number for some in by_stream.values() for number in some),
-            codes=(),
-            strings=(),
-            computed=Computed((strings, *by_stream), tuple(map(len, by_stream.values())), time),
-        )
+    distinct = True
+
+    def read(
+        self, rows: Iterable[tuple[Any, ...]], composites: Mapping[int, Composite]
+    ) -> Iterator[OperatorRow]:
+        for time, strings, by_stream in rows:
+            yield OperatorRow(
+                documents=tuple(number for some in by_stream.values() for number in some),
+                codes=(),
+                strings=(),
+                computed=Computed((strings, *by_stream), tuple(map(len, by_stream.values())), time),
+            )
 
 
 class Counting(Subscription):
