@@ -251,7 +251,7 @@ def test_documents_are_held_as_members_of_composites() -> None:
 
 def test_matches_of_chains_are_counted_once_where_composites_differ_in_other_leaves() -> None:
     """Of two equal leaves in one document either makes a composite, and both the same match."""
-    query = "a//k->x FOLLOWED BY {x = y} (b//k->y FOLLOWED BY {y = z} c//k->z)"
+    query = "a/a[k->x] FOLLOWED BY {x = y} (b/b[k->y] FOLLOWED BY {y = z} c/c[k->z])"
     one, two = "<k>1</k>", "<k>1</k><k>1</k>"
     for times, (b, c) in itertools.product((1, 2), itertools.product((one, two), repeat=2)):
         documents = [("a", "<a><k>1</k></a>"), ("b", f"<b>{b}</b>"), ("c", f"<c>{c}</c>")] * times
