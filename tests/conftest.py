@@ -13,7 +13,7 @@ from tests.drawn import DRAW, times
 from tests.shared import wanting
 from tests.xscl.web.loopback import Server, serving
 
-settings.register_profile("patient", settings(), deadline=None, max_examples=times(100))
+settings.register_profile("patient", settings(), deadline=None, max_examples=times(60))
 settings.register_profile(
     "unshrunk", settings(deadline=None, phases=(Phase.explicit, Phase.generate))
 )

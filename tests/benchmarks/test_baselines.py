@@ -76,7 +76,7 @@ WAYS = ("sqlite", "sequential", "deduplicated", "mmqjp", "views")
 
 @pytest.mark.parametrize("schema", [two_level(4), three_level()], ids=["two", "three"])
 def test_pairs_of_documents(schema: Schema) -> None:
-    joins = [LeafJoin("one", ((0, 0),)), *random_joins(schema, 11)]
+    joins = [LeafJoin("one", ((0, 0),)), *random_joins(schema, 5)]
     pairs = list(document_pairs(schema, 2))
     documents = [document for pair in pairs for document in pair]
     expected = by_engine(schema, joins, documents)
@@ -88,7 +88,7 @@ def test_pairs_of_documents(schema: Schema) -> None:
 @pytest.mark.parametrize("window", [None, 9])
 def test_documents_that_share_values(window: int | None) -> None:
     schema = three_level()
-    joins = random_joins(schema, 15, window=window)
+    joins = random_joins(schema, 7, window=window)
     documents = list(shared_values(24, values=20))
     expected = by_engine(schema, joins, documents)
     assert expected.total() > 10
@@ -98,12 +98,12 @@ def test_documents_that_share_values(window: int | None) -> None:
 
 @pytest.mark.parametrize("window", [None, 7 * 86_400])
 def test_feed_items(window: int | None) -> None:
-    joins = [LeafJoin("channel", ((1, 1),), window), *random_joins(ITEM, 12, window=window)]
-    documents = list(feed_stream(300, channels=20, days=30))
+    joins = [LeafJoin("channel", ((1, 1),), window), *random_joins(ITEM, 6, window=window)]
+    documents = list(feed_stream(120, channels=12, days=30))
     expected = by_engine(ITEM, joins, documents)
-    assert expected.total() > 300
+    assert expected.total() > 100
     for way in WAYS:
-        assert by_relations(ITEM, joins, batches_of(documents, 100), way) == expected
+        assert by_relations(ITEM, joins, batches_of(documents, 40), way) == expected
     hand_written = DictionaryJoin(ITEM, joins)
     batches = batches_of(documents, 7)
     assert sum(map(hand_written.process, batches)) == expected.total()

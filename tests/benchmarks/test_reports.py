@@ -23,7 +23,7 @@ from datasets import ITEM, feed_stream, query_text, random_joins
 TINY = Scale(
     command="tiny",
     queries=(5, 10),
-    limit=0.2,
+    limit=0.05,
     patience=1,
     rounds=1,
     items=40,

@@ -1,9 +1,10 @@
-"""Every case, fed in every way: the same matches, as multisets, with results as canonical XML."""
+"""Every case, fed in some ways: the same matches, as multisets, with results as canonical XML."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 
@@ -57,7 +58,8 @@ def test_own_cases(case: Case) -> None:
 @pytest.mark.parametrize("case", parameters(*SHARED_CASES))
 def test_shared_cases(case: Case) -> None:
     # Results of JSON documents are section 7's, which the cases of json.jsonl leave open.
-    check(case, FEEDINGS, results=not case["case"].startswith("json-"))
+    feedings = FEEDINGS[crc32(case["case"].encode()) % len(FEEDINGS)]
+    check(case, feedings, results=not case["case"].startswith("json-"))
 
 
 @needs("conformance")

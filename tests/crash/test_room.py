@@ -31,10 +31,10 @@ def limited(size: int) -> Iterator[None]:
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of 2 MB, until it is mounted anew."""
+    """A disk of 1 MB, until it is mounted anew."""
     place = tmp_path / "disk"
     place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(place)]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)]
     if shutil.which("mount") is None or subprocess.call(mount, stderr=-3):
         pytest.skip("no tmpfs can be mounted here: that takes root")
     yield place
@@ -70,7 +70,7 @@ def test_no_room_for_a_new_state(short: Undisturbed, tmp_path: Path, limit: int)
     goes_on(short, folder)
 
 
-@pytest.mark.parametrize("part", [0.5, 0.8])
+@pytest.mark.parametrize("part", [0.7, 0.9])
 def test_no_room_for_matches(middle: Undisturbed, tmp_path: Path, part: float) -> None:
     folder = middle.beside(tmp_path / "run")
     limit = int(len(middle.output) * part)
@@ -87,7 +87,7 @@ def test_no_room_for_the_log_of_the_state(middle: Undisturbed, tmp_path: Path) -
     folder = middle.beside(tmp_path / "run")
     run = (*middle.run, *STATE, "--format", "counts")
     failed(
-        xscl(*run, at=folder, around=partial(limited, 1_000_000)),
+        xscl(*run, at=folder, around=partial(limited, 700_000)),
         "s.duckdb cannot be written",
         "it is as it was before this batch: make room and run again",
     )
@@ -98,7 +98,7 @@ def test_no_room_for_the_log_of_the_state(middle: Undisturbed, tmp_path: Path) -
     assert told(folder) == middle.numbers
 
 
-@pytest.mark.parametrize("limit", [600_000, 1_500_000])
+@pytest.mark.parametrize("limit", [600_000, 1_000_000])
 def test_no_room_for_the_state_at_the_end(short: Undisturbed, tmp_path: Path, limit: int) -> None:
     """The run is done, and what it says is in the log."""
     folder = short.beside(tmp_path / "run")

@@ -53,7 +53,7 @@ def backup(short: Undisturbed, tmp_path_factory: pytest.TempPathFactory) -> Path
     place = tmp_path_factory.mktemp("torn")
     folder = short.beside(place / "run")
     whole = (folder / "e.jsonl").read_bytes().splitlines(keepends=True)
-    (folder / "e.jsonl").write_bytes(b"".join(whole[:1_000]))
+    (folder / "e.jsonl").write_bytes(b"".join(whole[:500]))
     assert turn((*short.run, *MORE), folder, None).returncode == 0
     (folder / "e.jsonl").write_bytes(b"".join(whole))
     done = turn((*short.run, *MORE), folder, "after commit:3")

@@ -204,7 +204,7 @@ class Live(RuleBasedStateMachine):
 
 
 class TestLive(Live.TestCase):  # type: ignore[misc]
-    settings = drawn(16, stateful_step_count=15)
+    settings = drawn(6, stateful_step_count=15)
 
 
 # By hand.

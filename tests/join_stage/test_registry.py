@@ -85,7 +85,7 @@ def written(processor: JoinProcessor) -> dict[str, Any]:
     }
 
 
-@drawn(40)
+@drawn(25)
 @given(
     st.dictionaries(st.integers(0, 5), asked, min_size=1),
     st.lists(st.one_of(st.integers(0, 5), st.none()), max_size=15),

@@ -155,7 +155,7 @@ def queries(draw: st.DrawFn) -> ConjunctiveQuery:
 
 
 @given(queries(), databases())
-@drawn(50)
+@drawn(25)
 def test_rows_are_the_answers_each_once(query: ConjunctiveQuery, database: Database) -> None:
     expected = answers(query, database)
     event("answers" if expected else "none")

@@ -140,7 +140,7 @@ def bindings(text: str, block: str) -> tuple[set[Any], set[Any]]:
     return edges, nodes
 
 
-@drawn(25)
+@drawn(12)
 @given(st.lists(some_document, min_size=1, max_size=4))
 def test_relations_of_random_documents(texts: list[str]) -> None:
     with xscl.Engine() as engine:

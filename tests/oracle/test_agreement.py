@@ -49,7 +49,7 @@ def line(query: str, ids: list[str], nodes: list[int], bindings: dict[str, int])
 
 
 @given(query_sets("plain"), documents("plain"))
-@drawn(40, suppress_health_check=list(HealthCheck))
+@drawn(25, suppress_health_check=list(HealthCheck))
 def test_nested_loops_agree_with_xquery(drawn: list[Query], published: list[Document]) -> None:
     named = {f"q{number}": query for number, query in enumerate(drawn, start=1)}
     note(xscl_file(named, {}))

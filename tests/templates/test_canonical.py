@@ -31,7 +31,7 @@ def test_a_template_does_not_depend_on_names_and_order(data: st.DataObject) -> N
 
 
 @given(join_graphs(largest=3), join_graphs(largest=3))
-@drawn(200)
+@drawn(100)
 def test_graphs_have_one_template_exactly_if_they_are_isomorphic(
     one: JoinGraph, other: JoinGraph
 ) -> None:

@@ -114,7 +114,7 @@ def nearly(draw: st.DrawFn, documents: list[str], pieces: list[str]) -> str:
     st.lists(nearly(DOCUMENTS, PIECES), min_size=1, max_size=6),
     st.booleans(),
 )
-@drawn(150)
+@drawn(80)
 def test_a_text_is_read_as_if_it_came_alone(
     asked: list[Spine], texts: list[str], encoded: bool
 ) -> None:
@@ -195,7 +195,7 @@ ODD = st.sampled_from(
 )
 @example([{"a": "x"}, {"a": 7}, {"a": None}, {"a": True}, {"a": {}}, {"a": []}, {"a": [[]]}])
 @example([{"a": ["x", "y"]}, {"a": ["x"]}, {"a": [["x"]]}, {"a": {"a": "x"}}])
-@drawn(100)
+@drawn(60)
 def test_a_value_is_read_as_if_it_came_alone(values: list[Any]) -> None:
     evaluator = evaluator_of(ASKED)
     for value in (*values, *values, *values):
@@ -225,7 +225,7 @@ PIECES_OF_JSON += ['"a"', '"a":', '"b": "x", ', '{"a": "x"}', "01", "true", "9" 
 )
 @example(ASKED, ['{"a": {}, "b": "x", "a": "x"}', '{"a": {}, "b": "y", "a": "x"}'])
 @example(FEW, ['{"a": "x", "a": "x"}', '{"a": "x", "a": "y"}', '{"a": \0}'])
-@drawn(150)
+@drawn(80)
 def test_a_text_of_json_is_read_as_the_value_that_it_says(
     asked: list[Spine], texts: list[str]
 ) -> None:

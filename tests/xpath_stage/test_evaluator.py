@@ -37,7 +37,7 @@ def check(stage: Stage, asked: list[Spine], text: str) -> int:
 
 
 @given(st.lists(spines(), min_size=3, max_size=8), st.lists(documents, min_size=1, max_size=3))
-@drawn(150)
+@drawn(80)
 def test_marked_nodes_are_those_of_nested_loops(asked: list[Spine], texts: list[str]) -> None:
     stage = Stage()
     total = sum(check(stage, asked, text) for text in texts)
@@ -45,7 +45,7 @@ def test_marked_nodes_are_those_of_nested_loops(asked: list[Spine], texts: list[
 
 
 @given(st.lists(st.tuples(spines(), documents), min_size=2, max_size=5))
-@drawn(100)
+@drawn(60)
 def test_spines_may_come_while_documents_flow(turns: list[tuple[Spine, str]]) -> None:
     stage = Stage()
     asked: list[Spine] = []

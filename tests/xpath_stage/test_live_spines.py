@@ -150,7 +150,7 @@ class Churn:
 
 
 @given(st.builds(Random, st.integers(0, 2**64)))
-@drawn(500)
+@drawn(200)
 def test_any_sequence_finds_what_the_spines_that_are_left_find(random: Random) -> None:
     churn = Churn(random)
     churn.run()
@@ -162,7 +162,7 @@ def test_any_sequence_finds_what_the_spines_that_are_left_find(random: Random) -
 
 
 @given(st.builds(Random, st.integers(0, 2**64)))
-@drawn(500)
+@drawn(200)
 def test_what_was_added_leaves_nothing_behind(random: Random) -> None:
     """Documents of the shapes seen before, and other spines for a while: all is as it was."""
     churn = Churn(random)

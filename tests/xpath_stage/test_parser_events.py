@@ -54,7 +54,7 @@ def by_tree(evaluator: XPathEvaluator, body: bytes) -> Witnesses:
     st.lists(documents, min_size=1, max_size=4),
     st.integers(1, 60),
 )
-@drawn(200)
+@drawn(100)
 def test_both_ways_leave_the_same_rows(asked: list[Spine], texts: list[str], size: int) -> None:
     walker, listener = XPathEvaluator(Strings()), XPathEvaluator(Strings())
     for one in asked:

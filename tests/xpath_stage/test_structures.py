@@ -27,7 +27,7 @@ def retold(text: str, number: int) -> str:
     st.lists(spines(), min_size=1, max_size=2),
     st.lists(documents, min_size=1, max_size=3),
 )
-@drawn(150)
+@drawn(80)
 def test_the_next_of_a_structure_is_like_one_that_comes_alone(
     asked: list[Spine], later: list[Spine], texts: list[str]
 ) -> None:

@@ -164,7 +164,7 @@ BOTH = [Leaf(0, 2, 0, 1), Leaf(1, 2, 0, 1)]
 @example(Case([1, 1], 1, BOTH, ANY, [(0, 0, 0, FOREVER)]))  # at once
 @example(Case([1, 1], 1, BOTH, ANY, [(0, 0, -FOREVER, 0)]))  # JOIN: both orders
 @example(Case([1, 2], 0, BOTH, ANY, [(0, 0, -FOREVER, 1)]))  # in one batch
-@drawn(50)
+@drawn(30)
 def test_pairs_are_those_of_nested_loops(case: Case) -> None:
     wanted = expected(case)
     event("pairs" if wanted else "none")

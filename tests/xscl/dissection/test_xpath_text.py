@@ -92,7 +92,7 @@ filters = st.lists(
 
 
 @given(st.sampled_from(["a", "*", "b"]), filters, documents)
-@drawn(300)
+@drawn(150)
 def test_what_a_filter_selects(name: str, asked: list[str], text: str) -> None:
     path = f"//{name}" + "".join(f"[{condition}]" for condition in asked)
     root = parse_document(text)

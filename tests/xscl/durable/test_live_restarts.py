@@ -202,4 +202,4 @@ class LiveRestarts(Live):
 
 
 LiveRestartsTest = LiveRestarts.TestCase
-LiveRestartsTest.settings = drawn(15, SETTINGS)
+LiveRestartsTest.settings = drawn(9, SETTINGS)

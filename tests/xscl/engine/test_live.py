@@ -281,7 +281,7 @@ class Live(RuleBasedStateMachine):
 
 
 SETTINGS = drawn(
-    40,
+    24,
     stateful_step_count=14,
     phases=set(Phase) - {Phase.explain},
     suppress_health_check=list(HealthCheck),

@@ -158,7 +158,7 @@ def drawn_document(dice: random.Random) -> str:
 
 
 KEPT = ("automaton_states", "paths", "templates", "rows", "value_joins", "strings", "witnesses")
-ROUNDS = times(8)
+ROUNDS = times(5)
 
 
 @pytest.mark.drawn

@@ -34,7 +34,7 @@ from tests.oracle.terms import (
 from tests.xscl.engine.drawing import Teller, told_by_oracle
 from tests.xscl.engine.ways import WAYS
 
-LIVES = times(12)
+LIVES = times(8)
 SEED = int(os.environ.get("XSCL_SEED", "1"))
 PORTIONS = 6
 

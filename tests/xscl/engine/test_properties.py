@@ -18,7 +18,7 @@ from tests.xscl.engine.drawing import TIMES, batches, expected, run
 limits = settings(deadline=None, suppress_health_check=list(HealthCheck))
 
 
-@drawn(18, limits)
+@drawn(9, limits)
 @given(st.data(), query_sets("plain"), documents("plain", times=TIMES))
 def test_matches_are_those_of_nested_loops(
     data: st.DataObject, queries: list[Query], published: list[Document]
@@ -29,7 +29,7 @@ def test_matches_are_those_of_nested_loops(
     assert run(queries, data.draw(batches(published))) == rows
 
 
-@drawn(12, limits)
+@drawn(8, limits)
 @given(st.data(), query_sets("plain", finite=True), documents("plain", times=TIMES, most=9))
 def test_forgetting_loses_no_match(
     data: st.DataObject, queries: list[Query], published: list[Document]

@@ -28,7 +28,7 @@ from tests.oracle.terms import Document, Query
 from tests.xscl.engine.drawing import TIMES, batches, expected, run
 from tests.xscl.engine.ways import WAYS, Way
 
-SAMPLE = times(6)
+SAMPLE = times(4)
 """So many cases, drawn at random, in each way by one question that is drawn, too."""
 
 AT_ONCE = min(len(WAYS), times(5))
@@ -95,7 +95,7 @@ def test_all_find_what_a_case_expects(case: Case) -> None:
 
 
 limits = drawn(
-    10,
+    6,
     phases=set(Phase) - {Phase.explain},
     suppress_health_check=list(HealthCheck),
 )

@@ -31,7 +31,7 @@ def table(bodies: Sequence[Numbered]) -> pa.Table:
     return pa.Table.from_pylist(rows, pa.schema(columns))
 
 
-@drawn(30)
+@drawn(20)
 @example([RETITLED, RETITLED], [], [], False, Random(0))
 @example([RETITLED, RETITLED], [1, 3, 5], [0, 1, 2], False, Random(0))
 @given(

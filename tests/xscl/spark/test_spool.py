@@ -124,7 +124,7 @@ class Spooling(RuleBasedStateMachine):
 
 
 TestSpooling = Spooling.TestCase
-TestSpooling.settings = drawn(60, stateful_step_count=25)
+TestSpooling.settings = drawn(30, stateful_step_count=25)
 
 
 def test_what_a_crash_left_half_written_is_removed_by_the_writer_alone(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ from xscl.documents import document as published
 from xscl.language import parse
 from xscl.why import Finding, Why, why
 
-SETTINGS = drawn(80, suppress_health_check=list(HealthCheck))
+SETTINGS = drawn(50, suppress_health_check=list(HealthCheck))
 PLAIN = queries("plain", streams=("S",) * 9 + ("R",), easy=False)
 EASY = queries("plain", streams=("S",), easy=True)
 NOT_EMPTY = Filter((Operation("!=", (Step("/", "."),), Text("")),))

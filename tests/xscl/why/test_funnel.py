@@ -21,7 +21,7 @@ from xscl.language import parse
 from xscl.language.syntax import Query
 from xscl.why import Funnel, Tally, Why, as_text, funnel, why
 
-SETTINGS = drawn(100, suppress_health_check=list(HealthCheck))
+SETTINGS = drawn(60, suppress_health_check=list(HealthCheck))
 DAY = 86_400_000_000
 PROMO = (
     "S//book->b[year > 2000][./author->a][./title->t] "
