@@ -5,4 +5,5 @@ compare_nodes, define_nodes, join_blocks, plan_operators.  `draft.py` is a query
 them, `parts.py` the query taken apart.  The steps stand on `tree_patterns.py` (the nodes of a
 block), `xpath_text.py` (conditions as the XPath of stage 1; their `condition_cost.py`) and
 `open_constants.py` (conditions whose constants are parameters, as families of filters).
+`outline.py` has the dissections of queries that differ in names alone.
 """

@@ -70,4 +70,5 @@ def _done(draft: DisjunctDraft, streams: tuple[str, ...]) -> Disjunct:
         selected=draft.selected,
         definitions=draft.definitions,
         opened=draft.opened,
+        labels={node.number: node.variables[0] for node in draft.patterns.nodes if node.variables},
     )

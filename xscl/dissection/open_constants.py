@@ -18,7 +18,13 @@ from typing import cast
 
 from templates import FLIPPED
 from xpath_stage import Constant, Family, Test, number_text
-from xscl.dissection.xpath_text import filters_of, open_condition, positional, relative_path
+from xscl.dissection.xpath_text import (
+    filters_of,
+    in_order,
+    open_condition,
+    positional,
+    relative_path,
+)
 from xscl.language.conditions import as_filter, conjuncts_of, counts_positions, operands_of
 from xscl.language.problems import Unbound
 from xscl.language.syntax import (
@@ -83,8 +89,7 @@ def asked_of_node(
                 plain.append(as_filter(conjunct))
             else:
                 left.append(_left_open(conjunct, attribute=step.test.startswith("@")))
-    families = sorted({one.family for one in left}, key=repr)
-    return (*filters_of(step, plain), *families), left
+    return in_order([*filters_of(step, plain), *(one.family for one in left)]), left
 
 
 def _left_open(condition: Condition, *, attribute: bool) -> OpenConstant:

@@ -8,7 +8,7 @@ operator above joins like documents, by the few nodes it asks for.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from join_stage import Chain, Plan, TimeConstraint
@@ -78,7 +78,8 @@ class Disjunct:
     `patterns` are the nodes of all blocks; `outputs` are the blocks' output nodes, `selected` the
     nodes of the variables that the SELECT names.  `definitions` are those of the nodes that
     anything asks for; `opened` the constants that are left open in these, each with its node,
-    which is put out, too.
+    which is put out, too.  `labels` are the names of nodes that have any: of each, its first
+    variable's.
     """
 
     streams: tuple[str, ...]
@@ -88,6 +89,7 @@ class Disjunct:
     selected: Mapping[str, int]
     definitions: Mapping[int, Definition]
     opened: tuple[tuple[int, OpenConstant], ...] = ()
+    labels: Mapping[int, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         blocks = tuple(range(len(self.streams)))

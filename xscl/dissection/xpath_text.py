@@ -7,9 +7,10 @@ are one filter however they were written.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
-from xpath_stage import Filter, encode_name
+from xpath_stage import Filter, Test, encode_name
 from xscl.dissection.condition_cost import cost
 from xscl.language.conditions import LOOSENESS, counts_positions
 from xscl.language.problems import Unbound
@@ -27,12 +28,15 @@ from xscl.language.syntax import (
 __all__ = [
     "compared_with",
     "filters_of",
+    "in_order",
     "open_condition",
     "path_expression",
     "positional",
     "relative_path",
     "tag_test",
 ]
+
+TestT = TypeVar("TestT", bound=Test)
 
 _IN_XPATH_1 = {"exists": "boolean", "empty": "not"}
 
@@ -119,12 +123,25 @@ def filters_of(step: Step, conditions: Sequence[Condition]) -> tuple[Filter, ...
         text = writer.test(step.test)
         text += "".join(f"[{writer.condition(c)}]" for c in conditions[:counted])
         filters.append(Filter(text, writer.namespaces, True, *cost(conditions[:counted])))
-    rest = set()
     for condition in conditions[counted:]:
         writer = _Writer()
         text = writer.condition(condition)
-        rest.add(Filter(text, writer.namespaces, False, *cost([condition])))
-    return (*filters, *sorted(rest, key=lambda f: (f.expression, f.namespaces)))
+        filters.append(Filter(text, writer.namespaces, False, *cost([condition])))
+    return in_order(filters)
+
+
+def in_order(tests: Iterable[TestT]) -> tuple[TestT, ...]:
+    """The tests of a node, each once: positions as they were written, then the others in an order
+    that does not depend on how they were."""
+
+    def key(test: Test) -> tuple[bool, str, object]:
+        if isinstance(test, Filter):
+            return False, test.expression, test.namespaces
+        return True, repr(test), ()
+
+    each = dict.fromkeys(tests)
+    counted = [test for test in each if isinstance(test, Filter) and test.positional]
+    return (*counted, *sorted((test for test in each if test not in counted), key=key))
 
 
 def positional(conditions: Sequence[Condition]) -> int:

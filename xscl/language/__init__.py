@@ -4,7 +4,8 @@ A text's way, in order:
 
     read.py         all that follows, for each statement of a text
     scan.py         a text -> its statements; comments and constructors are blanked
-    alike.py        statements that differ in literals alone -> one query with parameters
+    alike.py        statements that differ in names and literals alone -> one query with symbols and
+                    parameters in their places
     parsing.py      a statement -> a query, by grammar.lark (compiled: grammar.py)
       sources.py      lark's tree -> blocks, joins, sub-queries
       build.py        lark's tree -> paths, filters and lists

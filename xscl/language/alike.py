@@ -1,27 +1,34 @@
-"""Statements that differ in literals alone: parsed once, however many there are.
+"""Statements that differ in names and literals alone: parsed once, however many there are.
 
-A statement's *skeleton* is its text without the literals that are constants of filters and
-predicates.  The grammar tells strings and numbers from all else by their first character, so
-statements of one skeleton have one tree but for these.  The first is parsed; with parameters for
-its literals, all others are its instances.
+A statement's *skeleton* is its text with a symbol for each name (one for all places of a name) and
+without the literals that are constants of filters and predicates.  The grammar tells strings and
+numbers from all else by their first character, and names from each other only where they are its
+own words, have a colon or are called; so statements of one skeleton have one tree but for these.
+The first is parsed; with parameters for its literals, all others of its names are its instances.
+Others are instances of the statement in symbols.
 """
 
 from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import accumulate
 from math import isfinite
+from typing import NamedTuple
 
+from xscl.language.checks.check import check
 from xscl.language.checks.limits import too_long
-from xscl.language.checks.names import NAME, STRING, unquoted
+from xscl.language.checks.names import END_OF_WORD, NAME, STRING, unquoted
 from xscl.language.parameters import Prepared
 from xscl.language.parsing import parse_query
+from xscl.language.problems import Unreadable
 from xscl.language.scan import Statement
 from xscl.language.syntax import Query
 
-__all__ = ["AlikeStatements", "Instance", "TextPlace"]
+__all__ = ["SYMBOL", "AlikeStatements", "Instance", "TextPlace", "symbol"]
 
 _MOST = 5_000
 """How many skeletons are remembered, the latest, and how many texts of their statements."""
@@ -29,8 +36,24 @@ _MOST = 5_000
 _OF_SKELETON = 1_000
 """How many queries are prepared of one skeleton."""
 
-# Names take their digits and primes with them, as in `scan.py`.
-_TOKEN = re.compile(rf"{NAME}'*+|(?P<string>{STRING})|(?P<number>[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)")
+# Characters that are names to the grammar and to XPath, of a plane that nobody writes in.
+_FIRST, _SYMBOLS = 0xE1000, 0x1000
+SYMBOL = re.compile(f"[{chr(_FIRST)}-{chr(_FIRST + _SYMBOLS - 1)}]")
+"""A character that stands for a name."""
+
+_WORDS = "DECLARE|NAMESPACE|SELECT|FROM|PUBLISH|AS|FOLLOWED|BY|JOIN|AND|OR|INF|DIV|MOD"
+# Names take their digits and primes with them, as in `scan.py`; the name of a unit, its number.
+_TOKEN = re.compile(
+    rf"(?ai:{_WORDS}){END_OF_WORD}|{NAME}(?::{NAME}|[ \t\r\n]*+\()"
+    rf"|:{NAME}(?:[ \t\r\n]*+{NAME})?+"
+    rf"|(?P<name>{NAME})'*+|(?P<string>{STRING})"
+    rf"|(?P<number>[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[ \t\r\n]*+{NAME})?+"
+)
+
+
+def symbol(number: int) -> str:
+    """The symbol of the name of a number."""
+    return chr(_FIRST + number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +95,11 @@ class Instance:
     @property
     def is_first(self) -> bool:
         """Whether it is the very statement that was parsed."""
+        if self.values or self.prepared.like is not None:
+            return False
         query, place = self.prepared.query, self.place
         at = place.statement.start
-        return (
-            not self.values
-            and (query.text is place.text)
-            and (query.at, query.name) == (at, place.name)
-        )
+        return (query.text is place.text) and (query.at, query.name) == (at, place.name)
 
     @property
     def query(self) -> Query:
@@ -90,28 +111,73 @@ Literals = list[tuple[int, str]]
 Key = tuple[object, ...]
 
 
+class _Parts(NamedTuple):
+    """A statement taken apart: its text in pieces, with a symbol in place of each name and a sign
+    in place of each literal (`slots` are these pieces); its names and literals; and the number of
+    symbols."""
+
+    pieces: list[str]
+    slots: list[int]
+    literals: Literals
+    names: tuple[str, ...]
+    symbols: int
+
+    @property
+    def numbered(self) -> dict[int, str]:
+        """The names of the literals as parameters, by place."""
+        return {at: str(number) for number, (at, _) in enumerate(self.literals)}
+
+
 @dataclass(slots=True)
 class _Skeleton:
     """The statements of one skeleton: `others` are the literals that are no constants; `prepared`
-    has the queries by them."""
+    has the queries by these and by names, `in_symbols` those in symbols by these alone."""
 
-    others: tuple[int, ...] | None = None
-    prepared: dict[tuple[str, ...], Prepared] = field(default_factory=dict)
+    others: tuple[int, ...]
+    prepared: dict[Key, Prepared] = field(default_factory=dict)
+    in_symbols: dict[Key, Prepared | None] = field(default_factory=dict)
 
-    def prepare(self, query: Query, literals: Literals) -> Prepared:
-        """Prepares a query of the skeleton."""
-        names = {at: str(number) for number, (at, _) in enumerate(literals)}
-        prepared = Prepared(query, names)
-        if self.others is None:
-            constants = prepared.parameters
-            self.others = tuple(i for i in range(len(literals)) if str(i) not in constants)
+    def keep(self, parts: _Parts, prepared: Prepared) -> Prepared:
+        """Remembers a query for the next one of its names."""
         if len(self.prepared) < _OF_SKELETON:
-            self.prepared[self.key(literals)] = prepared
+            self.prepared[self.key(parts), parts.names] = prepared
         return prepared
 
-    def key(self, literals: Literals) -> tuple[str, ...]:
+    def key(self, parts: _Parts) -> tuple[str, ...]:
         """The literals of a statement that are no constants."""
-        return tuple([literals[other][1] for other in self.others or ()])
+        return tuple([parts.literals[other][1] for other in self.others])
+
+    def renamed(self, parts: _Parts, place: TextPlace) -> Prepared | None:
+        """The query of a statement whose names are new."""
+        key = self.key(parts)
+        if not parts.names or any(unquoted(one) in parts.names for one in key if one[0] in "'\""):
+            # A name in quotes is no other one than without.
+            return None
+        if key not in self.in_symbols and len(self.in_symbols) < _OF_SKELETON:
+            self.in_symbols[key] = _in_symbols(parts, place)
+        like = self.in_symbols.get(key)
+        if like is None:
+            return None
+        return self.keep(parts, like.renamed(parts.names, lambda: place.query, parts.numbered))
+
+
+def _in_symbols(parts: _Parts, place: TextPlace) -> Prepared | None:
+    """The query in symbols of a statement, of which the like was good."""
+    pieces = parts.pieces.copy()
+    for slot, (_, literal) in zip(parts.slots, parts.literals, strict=True):
+        pieces[slot] = literal
+    text = "".join(pieces)
+    if parts.symbols != len(SYMBOL.findall(text)) or len(parts.names) == _SYMBOLS:
+        # Somebody writes in them, or there are not enough.
+        return None
+    starts = list(accumulate(map(len, pieces), initial=0))
+    numbered = {starts[slot]: str(number) for number, slot in enumerate(parts.slots)}
+    whole = Statement(0, len(text), None, None, (), (), None)
+    with suppress(Unreadable):
+        query, problems = parse_query(text, text, whole, place.name, place.namespaces)
+        if not problems and not check(query, text):
+            return Prepared(query, numbered)
+    return None
 
 
 class AlikeStatements:
@@ -135,12 +201,13 @@ class AlikeStatements:
         if seen is not None:
             self._seen.move_to_end(text)
             return Instance(*seen, place)
-        key, literals = self._taken_apart(place)
+        key, parts = self._taken_apart(place)
         skeleton = self._skeletons.get(key)
         if skeleton is None:
             return None
         self._skeletons.move_to_end(key)
-        prepared = skeleton.prepared.get(skeleton.key(literals))
+        prepared = skeleton.prepared.get((skeleton.key(parts), parts.names))
+        prepared = prepared or skeleton.renamed(parts, place)
         if prepared is None:
             return None
         values: dict[str, object] = {}
@@ -148,31 +215,36 @@ class AlikeStatements:
             if not name.isdigit():
                 # Parameters of its own: nobody has bound them yet.
                 return None
-            literal = literals[int(name)][1]
+            literal = parts.literals[int(name)][1]
             value = unquoted(literal) if literal[0] in "'\"" else float(literal)
             if isinstance(value, float) and not isfinite(value):
                 return None
             values[name] = value
-        if prepared.problems(values):
+        if (prepared.like or prepared).problems(values):
             return None
-        return self._instance(place, prepared, values)
+        return self._instance(text, place, prepared, values)
 
     def note(self, place: TextPlace, query: Query) -> Query | Instance:
         """Notes the good query that the statement at a place is; returns it, as an instance where
         it has neither constants nor parameters, by which it would differ from others."""
-        key, literals = self._taken_apart(place)
-        skeleton = self._skeletons.setdefault(key, _Skeleton())
-        prepared = skeleton.prepare(query, literals)
+        key, parts = self._taken_apart(place)
+        prepared = Prepared(query, parts.numbered)
+        skeleton = self._skeletons.get(key)
+        if skeleton is None:
+            constants = prepared.parameters
+            others = tuple(i for i in range(len(parts.literals)) if str(i) not in constants)
+            skeleton = self._skeletons[key] = _Skeleton(others)
+        skeleton.keep(parts, prepared)
         if len(self._skeletons) > _MOST:
             self._skeletons.popitem(last=False)
         if prepared.parameters:
             return query
-        return self._instance(place, prepared, {})
+        return self._instance(self._whole(place), place, prepared, {})
 
     def _instance(
-        self, place: TextPlace, prepared: Prepared, values: dict[str, object]
+        self, text: Key, place: TextPlace, prepared: Prepared, values: dict[str, object]
     ) -> Instance:
-        self._seen[self._whole(place)] = prepared, values
+        self._seen[text] = prepared, values
         if len(self._seen) > _MOST:
             self._seen.popitem(last=False)
         return Instance(prepared, values, place)
@@ -182,23 +254,43 @@ class AlikeStatements:
         statement = place.statement
         return (place.scanned[statement.start : statement.end], *self._surroundings(place))
 
-    def _taken_apart(self, place: TextPlace) -> tuple[Key, Literals]:
-        """A statement's skeleton with all else that it depends on, and its literals with their
-        places."""
+    def _taken_apart(self, place: TextPlace) -> tuple[Key, _Parts]:
+        """A statement's skeleton with all else that it depends on, and its parts."""
         statement, text = place.statement, place.scanned
+        surroundings = self._surroundings(place)
+        # In a constructor names are text.
+        most = 0 if surroundings[1:] else _SYMBOLS
         pieces: list[str] = []
+        slots: list[int] = []
         literals: Literals = []
+        names: dict[str, str] = {}
+        symbols = 0
         done = statement.start
         for found in _TOKEN.finditer(text, statement.start, statement.end):
-            if found.lastgroup is not None:
-                # What is left in the skeleton tells a string from a number.
-                pieces += (text[done : found.start()], "'" if found.lastgroup == "string" else "0")
-                literals.append((found.start(), found[0]))
-                done = found.end()
+            kind = found.lastgroup
+            if kind is None:
+                continue
+            start, end = found.span(kind)
+            piece = "'" if kind == "string" else "0"
+            if kind == "name":
+                name = found[kind]
+                piece = names.get(name, "")
+                if not piece:
+                    if len(names) == most:
+                        continue
+                    piece = names[name] = symbol(len(names))
+                symbols += 1
+            else:
+                slots.append(len(pieces) + 1)
+                literals.append((start, found[kind]))
+            pieces += (text[done:start], piece)
+            done = end
         pieces.append(text[done : statement.end])
-        return ("".join(pieces), *self._surroundings(place)), literals
+        # What is left in the skeleton tells a string from a number.
+        parts = _Parts(pieces, slots, literals, tuple(names), symbols)
+        return ("".join(pieces), *surroundings), parts
 
-    def _surroundings(self, place: TextPlace) -> Iterable[object]:
+    def _surroundings(self, place: TextPlace) -> tuple[object, ...]:
         """The namespaces of a statement, and its constructors."""
         statement = place.statement
         if place.namespaces is not self._namespaces[0]:

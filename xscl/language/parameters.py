@@ -15,8 +15,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from enum import Enum, auto
-from functools import lru_cache
-from operator import attrgetter
+from functools import cached_property, lru_cache
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from xscl.errors import QueryError
@@ -68,24 +68,46 @@ class Prepared:
 
     `parameters` are their names, each with its first place; `constants` how often each of those
     that are nothing but constants of filters and predicates stands there.  The literals at the
-    places of `literals` are parameters, too, with the names given there.
+    places of `literals` are parameters, too, with the names given there.  It may be another query,
+    `like`, with `names` in the places of symbols.
     """
 
     def __init__(self, query: Query, literals: Mapping[int, str] | None = None) -> None:
-        self.query = query
-        self._program = _program(query, literals or {})
-        blanks = [part for part in self._program if isinstance(part, _Blank)]
-        self._blanks = sorted(blanks, key=lambda blank: blank.at)
-        self.parameters: dict[str, int] = {}
-        for blank in self._blanks:
-            self.parameters.setdefault(blank.name, blank.at)
+        self.like: Prepared | None = None
+        self.names: tuple[str, ...] = ()
+        self._read: Callable[[], Query] = lambda: query
+        self._literals: Mapping[int, str] = literals or {}
+        firsts = {blank.name: blank.at for blank in reversed(self._blanks)}
+        self.parameters = dict(sorted(firsts.items(), key=itemgetter(1)))
         others = {blank.name for blank in self._blanks if blank.use is not _Use.CONSTANT}
         self.constants = Counter(blank.name for blank in self._blanks if blank.name not in others)
 
+    def renamed(
+        self, names: tuple[str, ...], read: Callable[[], Query], literals: Mapping[int, str]
+    ) -> Prepared:
+        """The query with names in the places of symbols, which is read when it is asked for."""
+        other = object.__new__(Prepared)
+        other.like, other.names, other._read, other._literals = self, names, read, literals
+        other.parameters, other.constants = self.parameters, self.constants
+        return other
+
+    @cached_property
+    def query(self) -> Query:
+        """The query."""
+        return self._read()
+
+    @cached_property
+    def _program(self) -> list[_Blank | _Node]:
+        return _program(self.query, self._literals)
+
+    @cached_property
+    def _blanks(self) -> list[_Blank]:
+        blanks = [part for part in self._program if isinstance(part, _Blank)]
+        return sorted(blanks, key=lambda blank: blank.at)
+
     @property
     def stand_ins(self) -> dict[str, Value]:
-        """A value for each parameter, to look at the query without any: its name as a string, or
-        for a window 1."""
+        """A value for each parameter: its name as a string, or for a window 1."""
         windows = {blank.name for blank in self._blanks if blank.use is _Use.WINDOW}
         return {name: 1 if name in windows else f":{name}" for name in self.parameters}
 
@@ -94,8 +116,8 @@ class Prepared:
     ) -> tuple[Query, list[QueryError]]:
         """The query with a constant for each parameter; with errors, the query as it was.
 
-        A value is a str, an int or a finite float.  Values of names that are no
-        parameters of the query are left alone.  `name` is the name that the query has from then on.
+        A value is a str, an int or a finite float; those of other names than the parameters' are
+        left alone.  `name` is the name that the query has from then on.
         """
         problems = self.problems(values)
         query = self.query if problems else self.opened(values, ())
@@ -122,9 +144,7 @@ class Prepared:
 
     def problems(self, values: Mapping[str, object]) -> list[Problem]:
         """The problems of a row of values, by place."""
-        if not self._blanks:
-            return []
-        return sorted(self._problems(values))
+        return sorted(self._problems(values)) if self._blanks else []
 
     def _problems(self, values: Mapping[str, object]) -> Iterator[Problem]:
         refused: set[str] = set()

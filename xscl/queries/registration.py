@@ -142,7 +142,7 @@ class Registration:
         """Whether a query may share what others have; one with errors does not get so far."""
         return (
             self._alike is not None
-            and not prepared.problems(values)
+            and not (prepared.like or prepared).problems(values)
             and self._queries.misnamed(name) is None
         )
 

@@ -23,6 +23,7 @@ from xscl.queries.constant_table import ConstantTable
 from xscl.queries.subscription import Subscription, Wiring
 
 if TYPE_CHECKING:
+    from xscl.dissection.outline import Outline
     from xscl.language.parameters import Prepared
 
 __all__ = ["SharedDisjunct", "SharedQueries", "SharedQuery"]
@@ -69,10 +70,13 @@ class SharedDisjunct:
 @dataclass(slots=True)
 class SharedQueries:
     """The shared queries that are subscribed, by what is prepared and bound in them; and what
-    queries have in common that are alike in all but their names."""
+    queries have in common that are alike in all but their names.
+
+    `_outlines` are the dissections of queries in symbols."""
 
     _shared: dict[tuple[object, ...], SharedQuery] = field(default_factory=dict)
     _wirings: WeakKeyDictionary[Prepared, Wiring] = field(default_factory=WeakKeyDictionary)
+    _outlines: WeakKeyDictionary[Prepared, Outline] = field(default_factory=WeakKeyDictionary)
     _left_open: WeakKeyDictionary[Prepared, frozenset[str]] = field(
         default_factory=WeakKeyDictionary
     )
@@ -85,26 +89,25 @@ class SharedQueries:
         None where nothing can be left open."""
         if not prepared.parameters:
             return None
-        left_open = self._left_open.get(prepared)
+        like = prepared.like or prepared
+        left_open = self._left_open.get(like)
         if left_open is None:
-            left_open = _candidates(prepared)
+            left_open = _candidates(like)
         if left_open:
             shared = self._shared.get(_key(prepared, row, left_open))
             if shared is not None:
                 return shared
-        from xscl.dissection.dissect import dissect
-
         while left_open:
             try:
-                dissection = dissect(prepared.opened(row, left_open))
+                dissection = self._dissect(prepared, row, left_open)
             except Unbound as unbound:
                 left_open -= {unbound.name}
                 continue
-            everywhere = _open_everywhere(prepared, dissection)
+            everywhere = _open_everywhere(like, dissection)
             if everywhere >= left_open:
                 break
             left_open &= everywhere
-        self._left_open[prepared] = left_open
+        self._left_open[like] = left_open
         if not left_open:
             return None
         return SharedQuery(
@@ -119,11 +122,26 @@ class SharedQueries:
         """What the subscriptions of a query without constants have in common; None of one that
         has any, or that does not stand for itself."""
         wiring = self._wirings.get(prepared)
-        if wiring is None and not prepared.parameters and _stands_alone(prepared.query):
-            from xscl.dissection.dissect import dissect
-
-            wiring = self._wirings[prepared] = Wiring.of(dissect(prepared.query), (), cancel)
+        if wiring is None and not prepared.parameters and _stands_alone(prepared):
+            wiring = Wiring.of(self._dissect(prepared, {}, frozenset()), (), cancel)
+            self._wirings[prepared] = wiring
         return wiring
+
+    def _dissect(
+        self, prepared: Prepared, row: Mapping[str, object], left_open: frozenset[str]
+    ) -> Dissection:
+        """The dissection of a query, some parameters of which are left open; the others have their
+        values of the row."""
+        from xscl.dissection.dissect import dissect
+        from xscl.dissection.outline import Outline
+
+        like = prepared.like
+        if like is None or len(left_open) < len(prepared.parameters):
+            return dissect(prepared.opened(row, left_open))
+        outline = self._outlines.get(like)
+        if outline is None:
+            outline = self._outlines[like] = Outline(dissect(like.opened(row, left_open)))
+        return outline.named(prepared.names)
 
     def add(self, shared: SharedQuery) -> None:
         """Keeps a shared query that is subscribed."""
@@ -136,11 +154,12 @@ class SharedQueries:
 
 def _candidates(prepared: Prepared) -> frozenset[str]:
     """The parameters that may be left open: constants of a query that stands for itself."""
-    return frozenset(prepared.constants) if _stands_alone(prepared.query) else frozenset()
+    return frozenset(prepared.constants) if _stands_alone(prepared) else frozenset()
 
 
-def _stands_alone(query: Query) -> bool:
+def _stands_alone(prepared: Prepared) -> bool:
     """Whether a query has no sub-queries, and results that go nowhere else."""
+    query = (prepared.like or prepared).query
     inner = any(isinstance(operand, SubQuery) for operand in operands(query.source))
     return query.publish is None and not inner
 

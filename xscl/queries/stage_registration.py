@@ -276,8 +276,7 @@ class StageRegistration:
         if known is None:
             known = self._variables[definition] = [self._next_variable, 0]
             self._next_variable += 1
-            pattern = disjunct.patterns[node]
-            name = pattern.variables[0] if pattern.variables else f"_{node}"
+            name = disjunct.labels.get(node, f"_{node}")
             if name in self._variable_names:
                 name = f"{query}.{name}"
             self._variable_names.add(name)
