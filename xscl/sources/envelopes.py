@@ -17,6 +17,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import BinaryIO, TypeVar
 
+import orjson
+
 from xscl.documents.document import document_of
 from xscl.errors import DocumentError
 from xscl.files.gzipped import opened
@@ -239,11 +241,25 @@ def _lines(
         on_error(DocumentError(problem, stream="?", document=name))
 
 
+def _is_exact(value: object) -> bool:
+    """Whether no number of a JSON value may be an integer that was rounded."""
+    if isinstance(value, dict):
+        return all(map(_is_exact, value.values()))
+    if isinstance(value, list):
+        return all(map(_is_exact, value))
+    return not isinstance(value, float) or -(2**63) < value < 2**63
+
+
 def _json(line: bytes, limit: int) -> object:
     """The JSON value of a line; raises ValueError with the reason where there is none."""
     if len(line) > limit and not line.endswith(b"\n"):
         raise ValueError(too_large(limit))
     try:
+        # Six times as fast, but it knows one encoding, and rounds integers of more than 64 bits.
+        with suppress(orjson.JSONDecodeError):
+            value: object = orjson.loads(line)
+            if _is_exact(value):
+                return value
         return json.loads(line, parse_constant=no_constant)
     except RecursionError:
         raise ValueError("it is nested too deep; documents have at most 256 levels") from None
