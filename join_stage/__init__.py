@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from join_stage.batch import Accepted, Batch
 from join_stage.batch_join import BatchJoin, Outputs, Wanted
 from join_stage.constraints import TimeConstraint
+from join_stage.evaluator import picking
 from join_stage.in_process.channels import Channel, ChannelTuple
 from join_stage.plan import Chain, Plan, plan_of
 from join_stage.processor import JoinProcessor
@@ -51,6 +52,7 @@ __all__ = [
     "Strategies",
     "TimeConstraint",
     "Wanted",
+    "picking",
     "plan_of",
     "to_sql",
 ]

@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from xscl.files.named import named
 from xscl.files.whole import in_place, written_whole
@@ -31,9 +31,9 @@ TEXT = "text"
 """The form of lines that are sentences."""
 
 _CHUNK = 2**18
-"""Characters that are written at a time."""
+"""Bytes that are written at a time."""
 
-Lines = Callable[[Iterable["Match"]], Iterable[str]]
+Lines = Callable[[Iterable["Match"]], Iterable[bytes]]
 
 Dropped = Callable[[], bool]
 """Whether what was written is not to take the place of what was there."""
@@ -72,9 +72,11 @@ def line_writer(
         return write_once
     if output is not None and add:
         return lambda matches: _add(output, lines(matches))
-    to: TextIO = sys.stdout
+    text = sys.stdout
     if output is not None and dropped is not None:
-        to = stack.enter_context(written_whole(output, dropped))
+        text = stack.enter_context(written_whole(output, dropped))
+    text.flush()
+    to = text.buffer
 
     def write(matches: Sequence[Match]) -> None:
         to.writelines(_in_chunks(lines(matches)))
@@ -95,7 +97,9 @@ def _lines(engine: Engine, form: str, output: str | None) -> Lines:
     on_terminal = output is None and sys.stdout.isatty()
     if form != TEXT:
         lines = LINE_FORMS[form]
-        return (lambda matches: map(escaped, lines(matches))) if on_terminal else lines
+        if not on_terminal:
+            return lines
+        return lambda matches: (escaped(line.decode()).encode() for line in lines(matches))
     from xscl.sinks.readable import Sentences, takes_links
 
     queries: dict[str, Subscription] = {}
@@ -107,30 +111,30 @@ def _lines(engine: Engine, form: str, output: str | None) -> Lines:
 
     if not on_terminal:
         plain = Sentences(query_of, links=False)
-        return lambda matches: (f"{plain.plain(match)}\n" for match in matches)
+        return lambda matches: (f"{plain.plain(match)}\n".encode() for match in matches)
     from rich.console import Console
 
     console = Console(highlight=False)
     linked = Sentences(query_of, links=console.color_system is not None and takes_links())
 
-    def on_console(match: Match) -> str:
+    def on_console(match: Match) -> bytes:
         with console.capture() as shown:
             console.print(linked.sentence(match), soft_wrap=True)
-        return shown.get()
+        return shown.get().encode()
 
     return lambda matches: map(on_console, matches)
 
 
-def _in_chunks(lines: Iterable[str]) -> Iterator[str]:
+def _in_chunks(lines: Iterable[bytes]) -> Iterator[bytes]:
     """Lines in larger pieces, for each of which a file is asked once."""
     chunk, size = [], 0
     for line in lines:
         chunk.append(line)
         size += len(line)
         if size >= _CHUNK:
-            yield "".join(chunk)
+            yield b"".join(chunk)
             chunk, size = [], 0
-    yield "".join(chunk)
+    yield b"".join(chunk)
 
 
 def is_written_anew(output: str, form: str, keeper: Keeper | None) -> bool:
@@ -152,7 +156,7 @@ def fate_of(output: str, *, dropped: bool, anew: bool) -> str:
     return f"{output}: {'written anew' if anew else 'added to'}"
 
 
-def _add(path: str, lines: Iterable[str]) -> None:
+def _add(path: str, lines: Iterable[bytes]) -> None:
     """Adds lines to a file, which may have been moved away since the last ones."""
-    with named(path), open(path, "a", encoding="utf-8") as file:
+    with named(path), open(path, "ab") as file:
         file.writelines(lines)

@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, cast
 
-from join_stage import Plan
-from join_stage.evaluator import picking
+from join_stage import Plan, picking
 from xscl.documents.document import Document
 
 __all__ = [

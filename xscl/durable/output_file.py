@@ -47,13 +47,13 @@ class OutputFile:
         """The bytes of the file."""
         return self._file.tell()
 
-    def write(self, lines: Iterable[str]) -> None:
+    def write(self, lines: Iterable[bytes]) -> None:
         """Writes lines, which `sync` forces to the disk; raises StateError if they cannot be
         written."""
         at("before output")
         with self._writing():
             for number, line in enumerate(lines):
-                self._file.write(line.encode())
+                self._file.write(line)
                 self._forced = False
                 if not number:
                     self._file.flush()

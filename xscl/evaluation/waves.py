@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from operator import itemgetter
 
 from join_stage import Wanted
 from xpath_stage import Layout, Strings, Witnesses, XPathEvaluator
@@ -271,27 +272,27 @@ class Evaluation:
         held = self._intake.held
         wave = Wave()
         sides = Sides(self._xpath.attribute_name)
-        # Of each query the streams that it feeds, and whether anybody waits for its matches.
-        known: dict[Subscription, tuple[list[str], bool]] = {}
-        for owner, found in rows:
+        for owner, of_owner in itertools.groupby(rows, itemgetter(0)):
             if isinstance(owner, DerivedStream):
-                composite = self._intake.compose(owner, found)
-                wave.composites.append(composite)
-                self._composite_witnesses(owner, composite, wave.witnesses)
+                for _, found in of_owner:
+                    composite = self._intake.compose(owner, found)
+                    wave.composites.append(composite)
+                    self._composite_witnesses(owner, composite, wave.witnesses)
                 continue
-            if owner not in known:
-                fed = [stream for stream in owner.feeds if self._queries.graph.read[stream]]
-                called = owner.on_match is not None or owner.wiring.stream is not None
-                known[owner] = fed, deliveries is not None and (all_of_them or called)
-            fed, wanted = known[owner]
-            if not fed and not wanted:
+            fed = [stream for stream in owner.feeds if self._queries.graph.read[stream]]
+            called = owner.on_match is not None or owner.wiring.stream is not None
+            to = None
+            if deliveries is not None and owner.reported and (fed or all_of_them or called):
+                to = deliveries
+            if to is None and not fed:
                 continue
-            documents = [held[number] for number in found.documents]
-            match = owner.match(found, documents, sides)
-            if deliveries is not None and owner.reported:
-                deliveries.append((owner, match))
-            for stream in fed:
-                self._publish_result(match, stream, found.known_at(documents), wave)
+            for _, found in of_owner:
+                documents = [held[number] for number in found.documents]
+                match = owner.match(found, documents, sides)
+                if to is not None:
+                    to.append((owner, match))
+                for stream in fed:
+                    self._publish_result(match, stream, found.known_at(documents), wave)
         return wave
 
     def _composite_witnesses(

@@ -6,21 +6,27 @@ their sides.
 
 from __future__ import annotations
 
+from binascii import hexlify
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from hashlib import sha256
-from itertools import groupby
+from itertools import accumulate, chain, groupby
 from operator import itemgetter
+from typing import NamedTuple
 
+from join_stage import picking
 from xscl.documents.document import Document
 from xscl.language.syntax import Select
 from xscl.matches.nodes import BoundNode
 from xscl.matches.results import JSONForm, XMLForm, dumps, json_form, xml_form
-from xscl.matches.sides import AttributeName, Block, Codes, Kind, Side
+from xscl.matches.sides import AttributeName, Block, Codes, Kind, LineKind, Side
 from xscl.times import to_seconds
 
 __all__ = ["MatchForm", "Sides", "time_of"]
+
+_PIECES = "\0"
+"""Where the pieces of a result are in what is around them, which has none of these."""
 
 _KINDS = 1_000
 """So many kinds of matches of a query are remembered."""
@@ -43,6 +49,7 @@ class MatchForm:
         self._outputs = tuple(outputs)
         self._variables = tuple(variables)
         self._kinds: dict[tuple[Kind, ...], tuple[bytes, str, bool]] = {}
+        self._lines: dict[tuple[LineKind, ...], _Line] = {}
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
@@ -57,8 +64,8 @@ class MatchForm:
                     names=names,
                     place={None: 0, **{name: place for place, name in enumerate(names, 1)}},
                     selects=self._select is not None,
-                    xml=() if self._xml is None else self._xml.parts[block],
-                    json=() if self._json is None else self._json.places[block],
+                    xml=None if self._xml is None else self._xml.parts[block],
+                    json=None if self._json is None else self._json.places[block],
                     runs=tuple(run for of, run in self._runs if of == block),
                 )
             )
@@ -97,34 +104,28 @@ class MatchForm:
         and bindings (node number and, for an attribute, its name)."""
         said = [side.said for side in sides]
         rest, _, _ = self._kind(sides, tuple([kind for _, _, kind in said]))
-        return _id(_named(query, self.stream)[0], [named for _, named, _ in said], rest)
+        return _id(_named(query, self.stream)[0], [named for _, named, _ in said], rest).decode()
 
-    def line(self, query: str, sides: Sequence[Side]) -> str:
-        """A match as JSON."""
-        names = [side.names or side.said for side in sides]
-        documents, named, kinds = zip(*names, strict=True)
-        known = self._kinds.get(kinds)
-        rest, nodes, is_json = known or self._kind(sides, kinds)
+    def line(self, query: str, sides: Sequence[Side]) -> bytes:
+        """A match as a line of JSON, in UTF-8."""
+        kinds, named, times, texts = zip(
+            *[side.line_parts or side.parts for side in sides], strict=True
+        )
+        line = self._lines.get(kinds) or self._line(sides, kinds)
         head, query_and_stream = _named(query, self.stream)
-        if is_json:
-            result = self.json(sides)
-        else:
-            assert self._escaped is not None
-            result = self._escaped.text([side.escaped_pieces or side.escaped for side in sides])
-        return (
-            f'{{"id": "{_id(head, named, rest)}", {query_and_stream}, "time": {_time(sides)}, '
-            f'"documents": [{", ".join(documents)}], {nodes}, '
-            f'"values": {{{self.values(sides)}}}, "result": {result}}}'
+        members = line.pick(tuple(chain.from_iterable(texts)))
+        if line.result is not None:
+            members = (*members, line.result(sides).encode())
+        return line.pattern % (
+            _id(head, named, line.rest),
+            query_and_stream,
+            _as_json(max(times)),
+            *members,
         )
 
     @cached_property
     def _xml(self) -> XMLForm | None:
         return xml_form(self._select, len(self._outputs), self._block_of)
-
-    @cached_property
-    def _escaped(self) -> XMLForm | None:
-        """The form of XML results as strings of JSON."""
-        return None if self._xml is None else self._xml.escaped()
 
     @cached_property
     def _json(self) -> JSONForm | None:
@@ -170,52 +171,105 @@ class MatchForm:
             found = self._kinds[kinds] = after, dumps(members)[1:-1], self.is_json(sides)
         return found
 
+    def _line(self, sides: Sequence[Side], kinds: tuple[LineKind, ...]) -> _Line:
+        """What lines have in common whose sides are of some kinds."""
+        rest, nodes, is_json = self._kind(sides, tuple([kind for kind, _ in kinds]))
+        # The texts of all sides in a row: of each the document, values and pieces of the result.
+        begins = [0, *accumulate(len(full) for _, full in kinds)]
+        full = [one for _, some in kinds for one in some]
+        runs = Counter(block for block, _ in self._runs)
+        values = [begins[block] + 1 + number for block, number in self._value_places]
+        values = [place for place in values if full[place]]
+        pieces: list[int] = []
+        shown, result = "%s", None
+        if is_json:
+            result = self.json
+        elif self._json is not None and any(side.document.json for side in sides):
+            result = self._xml_in_json
+        else:
+            assert self._xml is not None
+            places = self._xml.pieces
+            pieces = [begins[block] + 1 + runs[block] + number for block, number in places]
+            pieces = [place for place in pieces if full[place]]
+            around = _literal(self._xml.around(_PIECES if pieces else ""))
+            shown = around.replace(_PIECES, "%s" * len(pieces))
+        pattern = (
+            '{"id": "%s", %s, "time": %s, '
+            f'"documents": [{", ".join(["%s"] * len(sides))}], {_literal(nodes)}, '
+            f'"values": {{{", ".join(["%s"] * len(values))}}}, "result": {shown}}}\n'
+        )
+        if len(self._lines) >= _KINDS:
+            self._lines.clear()
+        made = self._lines[kinds] = _Line(
+            rest, pattern.encode(), picking([*begins[:-1], *values, *pieces]), result
+        )
+        return made
+
+    def _xml_in_json(self, sides: Sequence[Side]) -> str:
+        return dumps(self.xml(sides))
+
+
+class _Line(NamedTuple):
+    """What lines of a kind have in common: what follows the documents in what ids are made of; the
+    pattern of a line, which texts of the sides it has after id, query and time, and how the result
+    is made that comes last, None where it is among these texts."""
+
+    rest: bytes
+    pattern: bytes
+    pick: Callable[[tuple[object, ...]], tuple[object, ...]]
+    result: Callable[[Sequence[Side]], str] | None
+
 
 class Sides:
     """The sides of some matches, each once."""
 
     def __init__(self, attribute_name: AttributeName) -> None:
         self._attribute_name = attribute_name
-        self._known: dict[MatchForm, list[tuple[Block, _Pick, dict[_Key, Side]]]] = {}
+        # By what they have in common; and for the codes of rows, those and how others are made.
+        self._made: dict[tuple[Block, Codes], dict[int, Side]] = {}
+        self._known: dict[tuple[MatchForm, Codes], list[tuple[dict[int, Side], _Make]]] = {}
 
-    def of(
-        self, form: MatchForm, codes: Sequence[int], documents: Sequence[Document]
-    ) -> tuple[Side, ...]:
+    def of(self, form: MatchForm, codes: Codes, documents: Sequence[Document]) -> tuple[Side, ...]:
         """The sides of a row of some codes, given its documents."""
-        blocks = self._known.get(form)
-        if blocks is None:
-            blocks = [(block, _picking(block.columns), {}) for block in form.blocks]
-            self._known[form] = blocks
-        sides = []
-        for (block, pick, known), document in zip(blocks, documents, strict=True):
-            key = document.number, pick(codes)
-            side = known.get(key)
-            if side is None:
-                side = known[key] = Side(block, document, key[1], self._attribute_name)
-            sides.append(side)
-        return tuple(sides)
+        of_blocks = self._known.get((form, codes)) or self._of_codes(form, codes)
+        return tuple(
+            [
+                known.get(document.number) or make(document)
+                for (known, make), document in zip(of_blocks, documents, strict=True)
+            ]
+        )
+
+    def _of_codes(self, form: MatchForm, codes: Codes) -> list[tuple[dict[int, Side], _Make]]:
+        of_blocks = self._known[form, codes] = []
+        for block in form.blocks:
+            own = tuple([codes[column] for column in block.columns])
+            known = self._made.setdefault((block, own), {})
+            of_blocks.append((known, partial(self._make, known, block, own)))
+        return of_blocks
+
+    def _make(self, known: dict[int, Side], block: Block, codes: Codes, document: Document) -> Side:
+        side = known[document.number] = Side(block, document, codes, self._attribute_name)
+        return side
 
 
-_Pick = Callable[[Sequence[int]], Codes]
-_Key = tuple[int, Codes]
-
-
-def _picking(columns: Sequence[int]) -> _Pick:
-    if len(columns) == 1:
-        (column,) = columns
-        return lambda codes: (codes[column],)
-    return itemgetter(*columns)
+_Make = Callable[[Document], Side]
 
 
 @lru_cache(maxsize=10_000)
-def _named(query: str, stream: str | None) -> tuple[bytes, str]:
+def _named(query: str, stream: str | None) -> tuple[bytes, bytes]:
     """What an id is made of up to the documents, and a query and a stream as members of JSON."""
     head = f"[{dumps(query)}, [".encode("utf-8", "surrogatepass")
-    return head, dumps({"query": query, "stream": stream})[1:-1]
+    return head, dumps({"query": query, "stream": stream})[1:-1].encode("utf-8", "surrogatepass")
 
 
-def _id(head: bytes, documents: Sequence[bytes], rest: bytes) -> str:
-    return sha256(b"%b%b], %b" % (head, b", ".join(documents), rest)).hexdigest()[:32]
+def _id(head: bytes, documents: Sequence[bytes], rest: bytes) -> bytes:
+    digest = sha256(b"%b%b], %b" % (head, b", ".join(documents), rest)).digest()
+    return hexlify(digest[:16])
+
+
+def _literal(text: str) -> str:
+    """A text as a pattern has it."""
+    return text.replace("%", "%%")
 
 
 def time_of(sides: Sequence[Side]) -> float:
@@ -223,10 +277,6 @@ def time_of(sides: Sequence[Side]) -> float:
     return to_seconds(max([side.document.time for side in sides]))
 
 
-def _time(sides: Sequence[Side]) -> str:
-    return _as_json(max([side.document.time for side in sides]))
-
-
 @lru_cache(maxsize=10_000)
-def _as_json(time: int) -> str:
-    return repr(to_seconds(time))
+def _as_json(time: int) -> bytes:
+    return repr(to_seconds(time)).encode()

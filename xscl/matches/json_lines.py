@@ -1,14 +1,14 @@
-"""Matches as JSON Lines: a JSON object a line for each match."""
+"""Matches as JSON Lines: a JSON object a line for each match, in UTF-8."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from xscl.matches.match import Match, json_form
+from xscl.matches.match import Match, json_line
 
 __all__ = ["json_lines"]
 
 
-def json_lines(matches: Iterable[Match]) -> Iterator[str]:
+def json_lines(matches: Iterable[Match]) -> Iterator[bytes]:
     """Each match as a line."""
-    return (f"{json_form(match)}\n" for match in matches)
+    return map(json_line, matches)

@@ -17,7 +17,7 @@ from xscl.matches.sides import Side
 from xscl.notebook import short, table
 from xscl.times import rfc3339
 
-__all__ = ["Match", "Told", "json_form", "recipe"]
+__all__ = ["Match", "Told", "json_form", "json_line", "recipe"]
 
 _BLOCKS = 10
 """Documents and variables that are shown of many."""
@@ -197,10 +197,15 @@ class Match:
 
 
 def json_form(match: Match) -> str:
-    """A match as JSON, its `to_dict`: a line of JSON Lines, without its end."""
+    """A match as JSON, its `to_dict`."""
+    return json_line(match)[:-1].decode()
+
+
+def json_line(match: Match) -> bytes:
+    """A match as a line of JSON Lines, in UTF-8."""
     form = match._form
     if isinstance(form, Told):
-        return dumps(match.to_dict())
+        return f"{dumps(match.to_dict())}\n".encode()
     return form.line(match._query, match._sides)
 
 

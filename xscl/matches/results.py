@@ -11,7 +11,7 @@ import json
 import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
@@ -75,11 +75,10 @@ class XMLForm:
         content = "".join([of_blocks[block][number] for block, number in self.pieces])
         return f"{self.before}{content}{self.after}" if content else self.empty
 
-    def escaped(self) -> XMLForm:
-        """The same as a string of JSON, of pieces that are escaped already."""
-        texts = (self.before, self.after, self.empty)
-        before, after, empty = (dumps(text)[1:-1] for text in texts)
-        return replace(self, before=f'"{before}', after=f'{after}"', empty=f'"{empty}"')
+    def around(self, content: str) -> str:
+        """The result as a string of JSON, around content that is escaped already."""
+        before, after, empty = (dumps(one)[1:-1] for one in (self.before, self.after, self.empty))
+        return f'"{before}{content}{after}"' if content else f'"{empty}"'
 
 
 @dataclass(frozen=True, slots=True)

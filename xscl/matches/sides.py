@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from xpath_stage import ATTRIBUTE
 from xscl.documents.document import Document
 from xscl.matches.nodes import BoundNode, read_in_order
 from xscl.matches.results import Place, dumps
 
-__all__ = ["AttributeName", "Block", "Codes", "Kind", "Side"]
+__all__ = ["AttributeName", "Block", "Codes", "Kind", "LineKind", "LineParts", "Side"]
 
 _LONGEST = 1_000
 """Characters of a value; of a longer one the last is `…`."""
@@ -29,19 +29,34 @@ Codes = tuple[int, ...]
 Kind = tuple[str, bool, Codes]
 """A document's stream, whether it is JSON, and nodes of it."""
 
+LineKind = tuple[Kind, tuple[bool, ...]]
+"""A side's kind, and of the texts that a line has of it which are not empty."""
+
+
+class LineParts(NamedTuple):
+    """What the lines of a side's matches have of it: its document as in what ids are made of, and
+    its time; and as UTF-8 its document's id, the values of variables as members of JSON and, where
+    results are XML for sure, the pieces of the result as they stand in a string."""
+
+    kind: LineKind
+    named: bytes
+    time: int
+    texts: tuple[bytes, ...]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
     """What the sides of a block have in common: the columns of a row that their codes are, the
     output node's first; the names of its variables, and where their codes are; whether there is a
-    SELECT; the pieces of results, and which variables follow one another."""
+    SELECT; the pieces of results, where they may be XML or JSON; and which variables follow one
+    another."""
 
     columns: tuple[int, ...]
     names: tuple[str, ...]
     place: Mapping[str | None, int]
     selects: bool
-    xml: tuple[tuple[str | Place, ...], ...]
-    json: tuple[Place, ...]
+    xml: tuple[tuple[str | Place, ...], ...] | None
+    json: tuple[Place, ...] | None
     runs: tuple[tuple[str, ...], ...]
 
 
@@ -57,8 +72,8 @@ class Side:
         "_block",
         "_codes",
         "document",
-        "escaped_pieces",
         "json_pieces",
+        "line_parts",
         "names",
         "value_pieces",
         "xml_pieces",
@@ -73,8 +88,8 @@ class Side:
         self._attribute_name = attribute_name
         self.names: tuple[str, bytes, Kind] | None = None
         self.xml_pieces: tuple[str, ...] | None = None
-        self.escaped_pieces: tuple[str, ...] | None = None
         self.json_pieces: tuple[Any, ...] | None = None
+        self.line_parts: LineParts | None = None
         self.value_pieces: tuple[str, ...] | None = None
 
     @property
@@ -103,9 +118,17 @@ class Side:
         return self._kept("xml_pieces", self._xml)
 
     @property
-    def escaped(self) -> tuple[str, ...]:
-        """The pieces of an XML result as they stand in a string of JSON."""
-        return self._kept("escaped_pieces", self._escaped)
+    def parts(self) -> LineParts:
+        """What lines have of it."""
+        name, named, kind = self.said
+        texts = [name, *self._values()]
+        if self._block.json is None or (self._block.xml is not None and not self.document.json):
+            texts += [dumps(piece)[1:-1] for piece in self._xml()]
+        encoded = tuple([text.encode() for text in texts])
+        line_kind = kind, tuple(map(bool, encoded))
+        self.line_parts = made = LineParts(line_kind, named, self.document.time, encoded)
+        self._keep(sum(map(len, encoded)))
+        return made
 
     @property
     def json(self) -> tuple[Any, ...]:
@@ -119,7 +142,7 @@ class Side:
 
     def let_go(self) -> None:
         """Lets go of the texts."""
-        self.xml_pieces = self.escaped_pieces = self.json_pieces = self.value_pieces = None
+        self.xml_pieces = self.json_pieces = self.value_pieces = self.line_parts = None
 
     def text(self, variable: str) -> str | None:
         """The value of a variable, None of an element with others in it."""
@@ -131,9 +154,12 @@ class Side:
         if texts is None:
             texts = tuple(make())
             setattr(self, name, texts)
-            if (trees := self.document.trees) is not None:
-                trees.texts.keep(self, _OVERHEAD + sum(map(_length, texts)))
+            self._keep(sum(map(_length, texts)))
         return texts
+
+    def _keep(self, size: int) -> None:
+        if (trees := self.document.trees) is not None:
+            trees.texts.keep(self, _OVERHEAD + size)
 
     def _node(self, variable: str | None) -> BoundNode:
         return self._bound(self._codes[self._block.place[variable]])
@@ -154,15 +180,12 @@ class Side:
                     for part in parts
                 ]
             )
-            for parts in self._block.xml
+            for parts in self._block.xml or ()
         ]
-
-    def _escaped(self) -> list[str]:
-        return [dumps(piece)[1:-1] for piece in self._xml()]
 
     def _json(self) -> list[Any]:
         self._read()
-        return [place.fill(self._node(place.variable)) for place in self._block.json]
+        return [place.fill(self._node(place.variable)) for place in self._block.json or ()]
 
     def _values(self) -> list[str]:
         read_in_order(self.variables.values())

@@ -65,8 +65,8 @@ def _webhook(url: str, means: Means) -> Webhook:
     return Webhook.at(url, means.agent, means.proxies, headers=headers, form=form)
 
 
-LINE_FORMS: Mapping[str, Callable[[Iterable[Match]], Iterable[str]]] = {"jsonl": json_lines}
-"""How matches become lines, one for each."""
+LINE_FORMS: Mapping[str, Callable[[Iterable[Match]], Iterable[bytes]]] = {"jsonl": json_lines}
+"""How matches become lines in UTF-8, one for each."""
 
 FEED_FORMS = {
     "atom": (write_atom, update_atom),
