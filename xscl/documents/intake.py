@@ -190,7 +190,14 @@ class Intake:
     def let_go_unreachable(self) -> None:
         """Lets go of what no query can reach any more; `forget` tells the numbers."""
         self.settled = True
-        expired = self.retention.expired(self.watermark)
+        self._let_go(self.retention.expired(self.watermark))
+
+    def clear(self) -> None:
+        """Lets go of all that is held, and of the time; `forget` tells the numbers."""
+        self._let_go(self.retention.clear())
+        self.latest = None
+
+    def _let_go(self, expired: Sequence[int]) -> None:
         if expired:
             self.let_readers_keep()
         self._readers = [reader for reader in self._readers if reader() is not None]

@@ -89,6 +89,14 @@ class Retention:
                 self._reaches.pop(shape, None)
         return gone
 
+    def clear(self) -> list[int]:
+        """Lets go of all that is held; returns the numbers."""
+        gone = [*self._held]
+        self._held.clear()
+        self._by_time.clear()
+        self._shapes.clear()
+        return gone
+
     def _reach(self, shape: Shape) -> int | None:
         if shape not in self._reaches:
             self._reaches[shape] = self._reach_of(shape)

@@ -32,6 +32,7 @@ from xscl.engine.transactions import Outgoing, Transactions
 from xscl.errors import DocumentError, QueryError, StateError, XSCLError
 from xscl.evaluation.match_groups import MatchGroup, MatchGroups
 from xscl.evaluation.second_stage import SecondStage, longest_reach
+from xscl.evaluation.stage_one import Preview
 from xscl.evaluation.stats import stats
 from xscl.evaluation.waves import Delivery, Evaluation
 from xscl.matches.match import Match
@@ -364,6 +365,21 @@ class Engine:
                 known = ", ".join(self.published) or "none"
                 raise StateError(f"no query publishes to {name!r}; published are: {known}")
             return self._transactions.streams.open(name)
+
+    def preview(self, envelope: Envelope) -> Preview:
+        """How a document would be taken in, without taking it in; raises DocumentError if it
+        cannot be read."""
+        with self._transactions.asking():
+            self._evaluation.follow_queries()
+            return self._evaluation.preview(envelope)
+
+    def clear(self) -> None:
+        """Lets go of all documents, and of the time that they have brought it to: the next one is
+        as if it were the first.  Queries stay.  Raises StateError if there is a state file."""
+        with self._transactions.changing():
+            if self._transactions.keeper is not None:
+                raise StateError("an engine with a state file keeps its documents: it cannot clear")
+            self._evaluation.clear()
 
     @property
     def skipped(self) -> Skipped:

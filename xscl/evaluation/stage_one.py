@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from xpath_stage import (
     ExcessiveDocument,
@@ -24,7 +25,7 @@ from xscl.documents.trees import in_pieces, parsed
 from xscl.errors import DocumentError
 from xscl.queries.stream_graph import StreamGraph
 
-__all__ = ["StageOne", "Wave"]
+__all__ = ["Preview", "StageOne", "Wave"]
 
 
 @dataclass(slots=True)
@@ -37,6 +38,13 @@ class Wave:
 
     def __bool__(self) -> bool:
         return bool(self.documents or self.composites)
+
+
+class Preview(NamedTuple):
+    """A document's time (microseconds), and whether any query finds in it what it asks of one."""
+
+    time: int
+    of_use: bool
 
 
 class StageOne:
@@ -72,6 +80,12 @@ class StageOne:
                 error.envelope = envelope
                 arrivals.errors.append(error)
         return arrivals, witnesses
+
+    def preview(self, envelope: Mapping[str, object]) -> Preview:
+        """How a document would be taken in; raises DocumentError if it cannot be read."""
+        document = self._intake.document(envelope)
+        _, leaves = self.evaluate(document, Witnesses())
+        return Preview(document.time, bool(leaves) and self._graph.read[document.stream] > 0)
 
     def hold(self, documents: Iterable[Document]) -> Wave:
         """Documents that came before, with their witnesses; they are held with the shapes that

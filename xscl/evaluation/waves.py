@@ -24,7 +24,7 @@ from xscl.evaluation.match_groups import GroupRange, MatchGroups
 from xscl.evaluation.rows import FoundRow, count_rows, read_rows
 from xscl.evaluation.second_stage import SecondStage, StageRows
 from xscl.evaluation.second_stages import SecondStages
-from xscl.evaluation.stage_one import StageOne, Wave
+from xscl.evaluation.stage_one import Preview, StageOne, Wave
 from xscl.matches.forms import Sides
 from xscl.matches.match import Match
 from xscl.queries.catalogue import Catalogue
@@ -79,6 +79,15 @@ class Evaluation:
         queries are now.  A document that cannot be read is raised, if `raising`.
         """
         return self._stage_one.read(envelopes, raising=raising)
+
+    def preview(self, envelope: Mapping[str, object]) -> Preview:
+        """How a document would be taken in; raises DocumentError if it cannot be read."""
+        return self._stage_one.preview(envelope)
+
+    def clear(self) -> None:
+        """Lets go of all documents, and of the time."""
+        self._intake.clear()
+        self._second.let_go(exact=True)
 
     def publish(self, arrivals: Arrivals, witnesses: Witnesses) -> list[Delivery]:
         """The matches that a batch completes, in order of the completing documents, then of the

@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from xscl.feeds import Item
+from xscl.spark.columns import MOMENT, TEXTS
 from xscl.times import from_timestamp
 
 __all__ = [
@@ -16,22 +17,18 @@ __all__ = [
     "PARSED",
     "dead_letter",
     "item_row",
-    "spark_columns",
 ]
-
-_MOMENT = pa.timestamp("us", tz="UTC")
-_TEXTS = pa.list_(pa.string())
 
 BODIES = pa.schema(
     [
         ("sequence", pa.int64()),
         ("feed", pa.string()),
-        ("folders", _TEXTS),
+        ("folders", TEXTS),
         ("url", pa.string()),
         ("content_type", pa.string()),
         ("etag", pa.string()),
         ("last_modified", pa.string()),
-        ("arrival", _MOMENT),
+        ("arrival", MOMENT),
         ("body", pa.binary()),
         ("problem", pa.string()),
     ]
@@ -54,21 +51,21 @@ ITEMS = pa.schema(
     [
         ("stream", pa.string()),
         ("id", pa.string()),
-        ("timestamp", _MOMENT),
+        ("timestamp", MOMENT),
         ("xml", pa.string()),
         ("feed", pa.string()),
         ("site", pa.string()),
         ("source", pa.string()),
-        ("folders", _TEXTS),
+        ("folders", TEXTS),
         ("guid", pa.string()),
         ("link", pa.string()),
         ("title", pa.string()),
-        ("authors", _TEXTS),
-        ("categories", _TEXTS),
-        ("published", _MOMENT),
-        ("updated", _MOMENT),
+        ("authors", TEXTS),
+        ("categories", TEXTS),
+        ("published", MOMENT),
+        ("updated", MOMENT),
         ("summary", pa.string()),
-        ("linked", _TEXTS),
+        ("linked", TEXTS),
         ("version", pa.string()),
     ]
 )
@@ -81,29 +78,12 @@ DEAD_LETTERS = pa.schema(
         ("feed", pa.string()),
         ("url", pa.string()),
         ("content_type", pa.string()),
-        ("arrival", _MOMENT),
+        ("arrival", MOMENT),
         ("problem", pa.string()),
         ("body", pa.binary()),
     ]
 )
 """A body that is no feed, or a fetch that failed, and why; `body` is null where nothing came."""
-
-_SPARK = {
-    pa.int64(): "BIGINT",
-    pa.string(): "STRING",
-    pa.binary(): "BINARY",
-    _MOMENT: "TIMESTAMP",
-    _TEXTS: "ARRAY<STRING>",
-}
-
-
-def spark_columns(schema: pa.Schema) -> str:
-    """The columns of a schema, as Spark writes them.
-
-    >>> spark_columns(PARSED)
-    'feed STRING, sequence BIGINT, keys BINARY, parsed BINARY'
-    """
-    return ", ".join(f"{field.name} {_SPARK[field.type]}" for field in schema)
 
 
 def item_row(

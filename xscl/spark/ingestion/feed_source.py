@@ -35,8 +35,9 @@ from pyspark.sql.types import StructType
 from xscl.errors import StateError, XSCLError
 from xscl.polling.clock import SystemClock
 from xscl.polling.named_feeds import NamedFeeds, feeds_of
+from xscl.spark.columns import spark_columns
 from xscl.spark.ingestion.bodies import Body, batch_of
-from xscl.spark.ingestion.columns import BODIES, spark_columns
+from xscl.spark.ingestion.columns import BODIES
 from xscl.spark.ingestion.feed_options import FeedOptions
 from xscl.spark.ingestion.file_looks import look
 from xscl.spark.ingestion.gathering import Gathering

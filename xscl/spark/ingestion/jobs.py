@@ -19,10 +19,11 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from xscl.errors import StateError
 from xscl.feeds import CANONICAL, Rules
+from xscl.spark.columns import spark_columns
 from xscl.spark.ingestion import spark_files
 from xscl.spark.ingestion.archive import Archive
 from xscl.spark.ingestion.batches import Batch, Problem
-from xscl.spark.ingestion.columns import BODIES, DEAD_LETTERS, ITEMS, PARSED, spark_columns
+from xscl.spark.ingestion.columns import BODIES, DEAD_LETTERS, ITEMS, PARSED
 from xscl.spark.ingestion.feed_source import FeedSource
 from xscl.spark.ingestion.known_items import KnownItems, count_of
 from xscl.spark.ingestion.parsed_bodies import Parsing, Unpacking

@@ -1,0 +1,148 @@
+"""A join over a DataFrame that is no stream: documents are read, brought into their cells by one
+shuffle, and each cell is evaluated in order of time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, islice
+from operator import itemgetter
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from xscl.spark.columns import spark_columns
+from xscl.spark.joins.cells import Subsets, TimeSlices
+from xscl.spark.joins.columns import FOUND, READ, envelopes_of
+from xscl.spark.joins.documents import Part, Reading, envelope
+from xscl.spark.joins.engines import engine_for
+from xscl.spark.joins.matches import CellRows
+from xscl.spark.joins.plan import Group, Needs, Queries, groups_of
+
+__all__ = ["join_batch"]
+
+_BATCH = 5_000
+"""Documents that are joined as one batch."""
+
+_SLICES = 2
+"""Slices of time for each task at once: they are not equally much work."""
+
+
+def join_batch(
+    documents: DataFrame, queries: Queries, *, grouped: bool, results: bool
+) -> DataFrame:
+    """What is found, as rows of `FOUND`.
+
+    Where a window ends, the documents' times are looked at first: a job of its own.
+    """
+    envelopes = envelopes_of(documents)
+    with queries.engine(0) as engine:
+        groups = groups_of(engine)
+    tasks = tasks_at_once(documents.sparkSession)
+    parts = _parts(groups, envelopes, tasks)
+    width = sum(part.cells.count for part in parts)
+    read = _once(envelopes).mapInArrow(Reading(queries, parts), spark_columns(READ))
+    cells = (
+        read.select(F.explode("cells").alias("cell"), *READ.names[1:])
+        .repartitionById(max(width, 1), F.col("cell"))
+        .sortWithinPartitions("cell", "time", "stream", "id")
+    )
+    evaluation = _Evaluation(queries, parts, grouped, results)
+    return cells.mapInArrow(evaluation, spark_columns(FOUND[grouped]))
+
+
+def tasks_at_once(spark: SparkSession) -> int:
+    """How many tasks run at once."""
+    return max(int(spark.sparkContext.defaultParallelism), 1)
+
+
+def _once(envelopes: DataFrame) -> DataFrame:
+    """The documents, each marked that has the stream and the id of an earlier one (`again`)."""
+    said = F.struct("timestamp", F.xxhash64("xml", "json").alias("body"))
+    first = envelopes.groupBy("stream", "id").agg(
+        F.min(said).alias("first"), F.count("*").alias("n")
+    )
+    several = F.broadcast(first.where("n > 1").drop("n"))
+    marked = envelopes.join(several, ["stream", "id"], "left")
+    again = F.coalesce(said > F.col("first"), F.lit(False)).alias("again")
+    return marked.select(*envelopes.columns, again)
+
+
+def _parts(groups: Sequence[Group], envelopes: DataFrame, tasks: int) -> list[Part]:
+    """The cells of each group of queries."""
+    times: tuple[int, int, list[int]] | None = None
+    parts: list[Part] = []
+    for group in groups:
+        cells: TimeSlices | Subsets | None = None
+        needs = group.needs
+        if needs.width == 1:
+            cells = Subsets(tasks, 1)
+        elif needs.reach is not None:
+            if times is None:
+                times = _times(envelopes)
+            cells = _slices(needs, times, tasks)
+        if cells is None:
+            # The documents behind a published result are not known to a task of another part.
+            cells = Subsets(1, 1) if needs.derived else Subsets.for_tasks(tasks, needs.width)
+        parts.append(Part(group, cells, sum(part.cells.count for part in parts)))
+    return parts
+
+
+def _times(envelopes: DataFrame) -> tuple[int, int, list[int]]:
+    """The earliest time and the latest, and the hundredths between them."""
+    hundredths = F.array(*(F.lit(i / 100) for i in range(1, 100)))
+    time = F.col("timestamp")
+    row = envelopes.agg(
+        F.min(time), F.max(time), F.percentile_approx(time, hundredths, 1_000)
+    ).first()
+    if row is None or row[0] is None:
+        return 0, 0, []
+    return int(row[0]), int(row[1]), [int(one) for one in row[2]]
+
+
+def _slices(needs: Needs, times: tuple[int, int, list[int]], tasks: int) -> TimeSlices | None:
+    """Slices with as many documents each, and longer than what a match needs; None where not two
+    are."""
+    assert needs.reach is not None
+    earliest, latest, hundredths = times
+    slices = min(_SLICES * tasks, 100, (latest - earliest) // max(needs.reach, 1))
+    if slices < 2:
+        return None
+    bounds = sorted({hundredths[i * 100 // slices - 1] for i in range(1, slices)})
+    return TimeSlices(tuple(bounds), needs.reach)
+
+
+@dataclass(frozen=True)
+class _Evaluation:
+    """Rows of documents in order of their cells, then of time, into rows of `FOUND`, for
+    `mapInArrow`."""
+
+    queries: Queries
+    parts: Sequence[Part]
+    grouped: bool
+    results: bool
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        rows = (
+            row
+            for batch in batches
+            for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)
+        )
+        for cell, of_cell in groupby(rows, key=itemgetter(0)):
+            yield from self._evaluate(cell, (row[1:] for row in of_cell))
+
+    def _evaluate(self, cell: int, rows: Iterable[tuple[Any, ...]]) -> Iterator[pa.RecordBatch]:
+        index, part = next(
+            (i, p) for i, p in enumerate(self.parts) if cell < p.first + p.cells.count
+        )
+        engine = engine_for(self.queries, f"cell {index}", part.group)
+        found = CellRows(part.cells, cell - part.first, self.grouped, self.results)
+        try:
+            documents = found.good(rows, counting=index == 0)
+            while some := list(islice(documents, _BATCH)):
+                yield from found.publish(engine, [envelope(*one[:5]) for one in some])
+        finally:
+            engine.clear()
+        yield found.rest()

@@ -1,0 +1,112 @@
+"""Cells: the parts of a stream that are joined apart from each other, by different tasks.
+
+A document goes to each cell in which it may match something, and each match belongs to one cell,
+the *owner*, in which all its documents are; the others that find it, too, pass it over.  So no task
+waits for another, nothing is found twice, and neither a value that half of the documents have nor
+a long stream is the work of one task.
+
+`TimeSlices` are for matches that stay within some time: a slice has what comes in its time, and
+before it what may still be reached from it.  `Subsets` are for all others: documents are dealt into
+classes by a hash, and a cell has `width` of the classes, so that any `width` documents meet in one
+(the fragments and replicates of a θ-join; Okcan and Riedewald, SIGMOD 2011).
+"""
+
+from __future__ import annotations
+
+import zlib
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from math import ceil, comb
+
+__all__ = ["Cells", "Place", "Subsets", "TimeSlices"]
+
+Place = tuple[str, str]
+"""The stream and the id of a document."""
+
+_SLACK = 1_000_000
+"""Microseconds by which a time in seconds, as a match has it, may be off for years far ahead."""
+
+
+@dataclass(frozen=True)
+class TimeSlices:
+    """Slices of time: one before the first bound, one from each bound on.
+
+    `reach` and the bounds are in microseconds."""
+
+    bounds: Sequence[int]
+    reach: int
+
+    @property
+    def count(self) -> int:
+        """The number of cells."""
+        return len(self.bounds) + 1
+
+    def of(self, document: Place, time: int) -> Sequence[int]:
+        """The cells that a document goes to."""
+        last = bisect_right(self.bounds, time + self.reach + _SLACK)
+        return range(bisect_right(self.bounds, time), last + 1)
+
+    def owner(self, documents: Iterable[Place], time: int) -> int:
+        """The cell of a match of some documents, of which the latest is of a time."""
+        return bisect_right(self.bounds, time)
+
+
+@dataclass(frozen=True)
+class Subsets:
+    """All choices of `width` out of some classes of documents."""
+
+    classes: int
+    width: int
+
+    @classmethod
+    def for_tasks(cls, tasks: int, width: int) -> Subsets:
+        """Those that take the least time where so many tasks run at once."""
+
+        def time(classes: int) -> float:
+            return ceil(comb(classes, width) / tasks) * width / classes
+
+        return cls(min(range(width, 4 * (width + tasks)), key=time), width)
+
+    @property
+    def count(self) -> int:
+        """The number of cells."""
+        return comb(self.classes, self.width)
+
+    @cached_property
+    def _cells(self) -> list[frozenset[int]]:
+        return [frozenset(cell) for cell in combinations(range(self.classes), self.width)]
+
+    @cached_property
+    def _with(self) -> list[list[int]]:
+        """The cells that have a class."""
+        cells = list(enumerate(self._cells))
+        return [[n for n, cell in cells if one in cell] for one in range(self.classes)]
+
+    @cached_property
+    def _owners(self) -> dict[frozenset[int], int]:
+        return {}
+
+    def of(self, document: Place, time: int) -> Sequence[int]:
+        """The cells that a document goes to."""
+        return self._with[self._class_of(document)]
+
+    def owner(self, documents: Iterable[Place], time: int) -> int:
+        """The cell of a match of some documents, of which the latest is of a time."""
+        if self.classes == self.width:
+            return 0
+        classes = frozenset(map(self._class_of, documents))
+        found = self._owners.get(classes)
+        if found is None:
+            found = next(n for n, cell in enumerate(self._cells) if classes <= cell)
+            self._owners[classes] = found
+        return found
+
+    def _class_of(self, document: Place) -> int:
+        stream, id = document
+        return zlib.crc32(f"{stream}\0{id}".encode(errors="surrogatepass")) % self.classes
+
+
+Cells = TimeSlices | Subsets

@@ -1,0 +1,112 @@
+"""The columns of a join on Spark: documents on their way into cells, and what the cells find."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import DataType, DateType, NumericType, StringType, TimestampNTZType
+from pyspark.sql.types import TimestampType as Timestamp
+
+from xscl.errors import XSCLError
+from xscl.spark.columns import INTEGERS, MOMENT, TEXTS
+
+__all__ = ["DUPLICATE", "FOUND", "GROUPS", "LATE", "MATCHES", "READ", "envelopes_of"]
+
+READ = pa.schema(
+    [
+        ("cells", INTEGERS),
+        ("stream", pa.string()),
+        ("id", pa.string()),
+        ("time", pa.int64()),
+        ("xml", pa.string()),
+        ("json", pa.string()),
+        ("problem", pa.string()),
+    ]
+)
+"""A document that was read: the cells that it goes to, its time (microseconds); or why it is
+skipped."""
+
+_MATCH = [
+    ("id", pa.string()),
+    ("query", pa.string()),
+    ("stream", pa.string()),
+    ("time", MOMENT),
+    ("documents", TEXTS),
+    ("streams", TEXTS),
+    ("nodes", INTEGERS),
+    ("bindings", pa.map_(pa.string(), pa.int32())),
+]
+MATCHES = pa.schema([*_MATCH, ("result", pa.string())])
+"""A match, with the members of its JSON form; `result` is XML or JSON text, null where nobody asked
+for it."""
+
+GROUPS = pa.schema(
+    [
+        ("documents", TEXTS),
+        ("streams", TEXTS),
+        ("time", MOMENT),
+        ("matches", pa.int64()),
+        ("channel", pa.string()),
+        ("queries", TEXTS),
+    ]
+)
+"""All matches of the same documents: how many, and the channel of the queries that they satisfy;
+`queries` are the names of these, in the first row of a channel in each cell, else null."""
+
+_SKIPPED = [("skipped", pa.string()), ("count", pa.int64()), ("body", pa.string())]
+FOUND = {
+    False: pa.schema([*MATCHES, *_SKIPPED]),
+    True: pa.schema([*GROUPS, *_SKIPPED]),
+}
+"""By whether they are grouped: rows of matches; and rows in which `skipped` is not null, of a
+document that cannot be read, with its problem and its body, or of `count` documents that are
+duplicates or late."""
+
+DUPLICATE = "duplicate"
+LATE = "late"
+"""Why documents are skipped that could be read."""
+
+
+def envelopes_of(documents: DataFrame) -> DataFrame:
+    """The documents with the columns of an envelope, each of one type: `timestamp` microseconds as
+    text; raises XSCLError for columns that no document can be read from."""
+    types: dict[str, DataType] = {field.name: field.dataType for field in documents.schema}
+    found = ", ".join(f"`{name}`" for name in types) or "none"
+    if missing := [name for name in ("id", "timestamp") if name not in types]:
+        raise XSCLError(
+            f"the documents have no column {' and no '.join(f'`{name}`' for name in missing)}; "
+            f"their columns are {found}; expected are `stream`, `id`, `timestamp` and `xml` or "
+            "`json`"
+        )
+    bodies = [name for name in ("xml", "json") if name in types]
+    if not bodies:
+        raise XSCLError(
+            f"the documents' columns are {found}; expected `xml`, the text of XML documents, or "
+            "`json`, JSON values or their text"
+        )
+    stream = F.col("stream").cast("string") if "stream" in types else F.lit("S")
+    columns = [
+        F.coalesce(stream, F.lit("S")).alias("stream"),
+        F.col("id").cast("string").alias("id"),
+        _micros(types["timestamp"]).alias("timestamp"),
+    ]
+    for name in ("xml", "json"):
+        column: Column = F.lit(None).cast("string")
+        if name in types:
+            plain = isinstance(types[name], StringType) or types[name].typeName() == "binary"
+            column = F.col(name).cast("string") if plain else F.to_json(F.col(name))
+        columns.append(column.alias(name))
+    return documents.select(*columns)
+
+
+def _micros(kind: DataType) -> Column:
+    column = F.col("timestamp")
+    if isinstance(kind, NumericType):
+        return F.round(column.cast("decimal(38,9)") * 1_000_000).cast("bigint")
+    if isinstance(kind, Timestamp | TimestampNTZType | DateType):
+        return F.unix_micros(column.cast("timestamp"))
+    raise XSCLError(
+        f"the column `timestamp` is of type {kind.simpleString()}; expected a timestamp, or a "
+        "number of seconds since 1970 (UTC)"
+    )

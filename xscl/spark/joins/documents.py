@@ -1,0 +1,85 @@
+"""Documents on their way into cells: each is read once, and only those go on in which some query
+finds what it asks of a document (stage 1, in every task the one evaluator)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from xscl.errors import DocumentError
+from xscl.spark.joins.cells import Cells
+from xscl.spark.joins.columns import DUPLICATE, READ
+from xscl.spark.joins.engines import engine_for
+from xscl.spark.joins.plan import Group, Queries
+
+__all__ = ["Part", "Reading", "envelope"]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A group of queries with its cells, which are numbered from `first` on."""
+
+    group: Group
+    cells: Cells
+    first: int
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Rows of envelopes into rows of `READ`, for `mapInArrow`."""
+
+    queries: Queries
+    parts: Sequence[Part]
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        engine = engine_for(self.queries, "reading", None)
+        for batch in batches:
+            rows: list[tuple[object, ...]] = []
+            for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                *named, again = row
+                try:
+                    if again:
+                        raise DocumentError(DUPLICATE, stream=named[0], document=named[1])
+                    if engine.preview(envelope(*named)).of_use:
+                        rows.append((self._cells(*named[:3]), *named, None))
+                except DocumentError as error:
+                    rows.append((_first_cell(self.parts, *named[:3]), *named, error.problem))
+            columns = zip(*rows, strict=True) if rows else [()] * len(READ)
+            arrays = [pa.array(c, f.type) for c, f in zip(columns, READ, strict=True)]
+            yield pa.RecordBatch.from_arrays(arrays, schema=READ)
+
+    def _cells(self, stream: str, id: str, time: int) -> list[int]:
+        return [
+            part.first + cell
+            for part in self.parts
+            if stream in part.group.streams
+            for cell in part.cells.of((stream, id), time)
+        ]
+
+
+def _first_cell(
+    parts: Sequence[Part], stream: str, id: str | None, time: int | None
+) -> Sequence[int]:
+    """The cell that says of a document that it is skipped."""
+    return [part.cells.owner([(stream, str(id))], time or 0) for part in parts[:1]]
+
+
+def envelope(
+    stream: str, id: str | None, time: int | None, xml: str | None, json: str | None
+) -> Mapping[str, object]:
+    """The envelope of a row; raises DocumentError where it lacks what each task would make up
+    differently."""
+    for name, value in (("id", id), ("timestamp", time)):
+        if value is None:
+            raise DocumentError(f"its `{name}` is null", stream=stream, document=str(id))
+    assert time is not None
+    document: dict[str, object] = {"stream": stream, "id": id}
+    # Whole seconds are exact, however many.
+    document["timestamp"] = time / 1_000_000 if time % 1_000_000 else time // 1_000_000
+    if xml is not None:
+        document["xml"] = xml
+    elif json is not None:
+        document["json"] = json.encode()
+    return document

@@ -1,0 +1,140 @@
+"""What an engine finds in a cell, as rows of `FOUND`: only what the cell owns."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from xscl.engine.engine import Engine
+from xscl.evaluation.match_groups import MatchGroups
+from xscl.matches.match import Match
+from xscl.matches.results import dumps
+from xscl.spark.joins.cells import Cells
+from xscl.spark.joins.columns import DUPLICATE, FOUND
+
+__all__ = ["CellRows"]
+
+_ROWS = 20_000
+"""Rows in a batch of Arrow."""
+
+_NOT_SKIPPED = (None, None, None)
+
+Document = tuple[Any, ...]
+"""A row of `READ`, without its cells."""
+
+
+@dataclass
+class CellRows:
+    """Rows of what is found in one cell of some cells."""
+
+    cells: Cells
+    cell: int
+    grouped: bool
+    results: bool
+    skipped: Counter[str] = field(default_factory=Counter)
+    _rows: list[tuple[object, ...]] = field(default_factory=list)
+    _channels: dict[tuple[str, ...], str] = field(default_factory=dict)
+    _unsaid: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def publish(
+        self, engine: Engine, envelopes: Sequence[object], *, silent: bool = False
+    ) -> Iterator[pa.RecordBatch]:
+        """Publishes documents as one batch; the rows of what the cell owns, none where `silent`."""
+        if self.grouped:
+            groups = engine.publish_many(envelopes, grouped=True)
+            if not silent:
+                yield from self._cut(self._group_rows(groups))
+            return
+        matches = engine.publish_many(envelopes)
+        if not silent:
+            yield from self._cut(self._match_rows(matches))
+
+    def good(self, rows: Iterable[Document], *, counting: bool) -> Iterator[Document]:
+        """The documents of some rows that can be read, each once of those with one stream, id and
+        time, which are neighbours; the others are `counting`'s to be said in `rest`."""
+        last: Sequence[object] = ()
+        for row in rows:
+            stream, id, time, xml, json, problem = row
+            if problem is not None and problem != DUPLICATE:
+                body = json if xml is None else xml
+                self._skip(problem, 1, body, documents=[id], streams=[stream], time=time)
+            elif problem is None and last != (stream, id, time):
+                last = (stream, id, time)
+                yield row
+            elif counting and self.cells.owner([(stream, id)], time) == self.cell:
+                self.skipped[DUPLICATE] += 1
+
+    def rest(self) -> pa.RecordBatch:
+        """The rows of what was skipped."""
+        for problem, count in self.skipped.items():
+            self._skip(problem, count)
+        return self._batch(self._rows)
+
+    def _skip(self, problem: str, count: int, body: str | None = None, **columns: object) -> None:
+        values = {"skipped": problem, "count": count, "body": body, **columns}
+        self._rows.append(tuple(values.get(name) for name in FOUND[self.grouped].names))
+
+    def _batch(self, rows: Sequence[tuple[object, ...]]) -> pa.RecordBatch:
+        """Rows as a batch of Arrow."""
+        schema = FOUND[self.grouped]
+        columns = zip(*rows, strict=True) if rows else [()] * len(schema)
+        arrays = [pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)]
+        return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    def _cut(self, rows: Iterable[tuple[object, ...]]) -> Iterator[pa.RecordBatch]:
+        some: list[tuple[object, ...]] = []
+        for row in rows:
+            some.append(row)
+            if len(some) == _ROWS:
+                yield self._batch(some)
+                some = []
+        if some:
+            yield self._batch(some)
+
+    def _owns(self, documents: Sequence[str], streams: Sequence[str], time: int) -> bool:
+        return self.cells.owner(zip(streams, documents, strict=True), time) == self.cell
+
+    def _match_rows(self, matches: Iterable[Match]) -> Iterator[tuple[object, ...]]:
+        for match in matches:
+            time = round(match.time * 1_000_000)
+            documents, streams = match.documents, match.streams
+            if not self._owns(documents, streams, time):
+                continue
+            result: object = None
+            if self.results:
+                result = dumps(match.result) if match.json else match.markup
+            yield (
+                *(match.id, match.query, match.stream, time),
+                *(documents, streams, match.nodes, [*match.bindings.items()], result),
+                *_NOT_SKIPPED,
+            )
+
+    def _group_rows(self, groups: MatchGroups) -> Iterator[tuple[object, ...]]:
+        for some in groups.ranges:
+            count, channel = some.queries.count, self._channel(some.queries.names)
+            for number in some.others:
+                documents = some.documents(number)
+                ids = [document.id for document in documents]
+                streams = [document.source for document in documents]
+                time = max([document.time for document in documents])
+                if self._owns(ids, streams, time):
+                    yield (ids, streams, time, count, channel, self._said(channel), *_NOT_SKIPPED)
+
+    def _channel(self, queries: Sequence[str]) -> str:
+        """The channel of some queries."""
+        names = tuple(queries)
+        found = self._channels.get(names)
+        if found is None:
+            said = dumps(names).encode()
+            found = self._channels[names] = hashlib.blake2b(said, digest_size=16).hexdigest()
+            self._unsaid[found] = names
+        return found
+
+    def _said(self, channel: str) -> Sequence[str] | None:
+        """The names of a channel's queries, where the cell has not said them."""
+        return self._unsaid.pop(channel, None) if self._unsaid else None

@@ -1,0 +1,182 @@
+"""The queries of a join on Spark, and which of them may be evaluated apart from the others.
+
+Queries need the same documents together that one match may be made of: those of a query, and those
+of the queries whose results it reads.  How many these are (`width`), and how far apart in time
+(`reach`), decides into which cells a stream can be cut for them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from xscl.engine.engine import Engine
+from xscl.language.syntax import Block, Join, Query, Source, SubQuery
+from xscl.queries.subscription import Subscription
+from xscl.sources.tables import rows
+
+__all__ = ["Group", "Queries", "groups_of"]
+
+
+@dataclass(frozen=True)
+class Queries:
+    """Query texts with the tables of their parameters, as tasks get them."""
+
+    texts: Sequence[str]
+    tables: Mapping[str, Sequence[Mapping[str, object]]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, texts: str | Iterable[str], params: Mapping[str, object] | None = None) -> Queries:
+        """Those of one text or several; `params` has a table for each query with parameters, by
+        its name."""
+        texts = (texts,) if isinstance(texts, str) else tuple(texts)
+        return cls(texts, {name: list(rows(table)) for name, table in (params or {}).items()})
+
+    @cached_property
+    def digest(self) -> str:
+        """Tells them from all others."""
+        said = json.dumps([[*self.texts], self.tables], default=repr, sort_keys=True)
+        return hashlib.sha256(said.encode()).hexdigest()
+
+    def engine(self, lateness: float | str | None) -> Engine:
+        """An engine with these queries; raises an ExceptionGroup of all their errors."""
+        engine = Engine(lateness=lateness, on_skip=_nobody)
+        for text in self.texts:
+            engine.load(text, tables=self.tables)
+        return engine
+
+
+def _nobody(error: object) -> None:
+    """Documents that cannot be read have been reported when they were first looked at."""
+
+
+class Needs(NamedTuple):
+    """What one match needs: documents at most, the time between any two of them at most
+    (microseconds, None without bound), and whether a published result is among them."""
+
+    width: int
+    reach: int | None
+    derived: bool
+
+    def beside(self, other: Needs, window: int | None) -> Needs:
+        """What two sides need that are joined within a window."""
+        bounds = (self.reach, other.reach, window)
+        reach = None if None in bounds else sum(bound for bound in bounds if bound is not None)
+        return Needs(self.width + other.width, reach, self.derived or other.derived)
+
+    def either(self, other: Needs) -> Needs:
+        """What is enough for both."""
+        reach = None if self.reach is None or other.reach is None else max(self.reach, other.reach)
+        return Needs(max(self.width, other.width), reach, self.derived or other.derived)
+
+
+_DOCUMENT = Needs(1, 0, False)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Queries that need the same documents together; `queries` are their names, None is all.
+
+    `streams` are those that come from outside and are read.
+    """
+
+    queries: frozenset[str] | None
+    needs: Needs
+    streams: frozenset[str]
+
+
+def groups_of(engine: Engine) -> list[Group]:
+    """The queries of an engine in groups that are evaluated apart: those whose matches stay within
+    some time, and of the others those of the same width."""
+    subscriptions = engine.subscriptions
+    parts = list(_together(subscriptions))
+    by_kind: dict[tuple[bool, int, bool], list[tuple[Needs, list[Subscription]]]] = {}
+    for part in parts:
+        needs = _needs_of(part)
+        ends = needs.reach is not None
+        kind = (ends, 0, False) if ends else (ends, needs.width, needs.derived)
+        by_kind.setdefault(kind, []).append((needs, part))
+    groups = []
+    for members in by_kind.values():
+        needs = _DOCUMENT
+        for of_part, _ in members:
+            needs = needs.either(of_part)
+        queries = [query for _, part in members for query in part]
+        streams = frozenset().union(*(query.streams for query in queries))
+        names = frozenset(query.name for query in queries) if len(by_kind) > 1 else None
+        groups.append(Group(names, needs, streams & {*engine.streams}))
+    return groups
+
+
+def _together(subscriptions: Sequence[Subscription]) -> Iterator[list[Subscription]]:
+    """The queries, those together of which one reads what another publishes."""
+    published = {stream for one in subscriptions for stream in one.feeds}
+    if not published:
+        yield from ([one] for one in subscriptions)
+        return
+    by_stream: dict[str, list[Subscription]] = {}
+    for one in subscriptions:
+        linked = published & {*one.streams, *one.feeds}
+        parts = {id(part): part for stream in linked if (part := by_stream.get(stream))}
+        merged = [query for part in parts.values() for query in part]
+        merged.append(one)
+        streams = linked | {s for s, part in by_stream.items() if id(part) in parts}
+        by_stream.update(dict.fromkeys(streams, merged))
+        if not linked:
+            yield [one]
+    yield from {id(part): part for part in by_stream.values()}.values()
+
+
+def _needs_of(part: Sequence[Subscription]) -> Needs:
+    """What the widest match of some queries needs."""
+    queries = [_query(one) for one in part]
+    publishers: dict[str, list[Query]] = {}
+    for query in queries:
+        if query.publish is not None:
+            publishers.setdefault(query.publish.text, []).append(query)
+    known: dict[str, Needs] = {}
+
+    def of_stream(stream: str) -> Needs:
+        if stream not in known:
+            needs = _DOCUMENT
+            for query in publishers.get(stream, ()):
+                needs = needs.either(of_source(query.source))._replace(derived=True)
+            known[stream] = needs
+        return known[stream]
+
+    def of_source(source: Source) -> Needs:
+        match source:
+            case Block():
+                return of_stream(source.stream.text)
+            case SubQuery():
+                return of_source(source.query.source)._replace(derived=True)
+            case Join():
+                sides = of_source(source.left), of_source(source.right)
+                return sides[0].beside(sides[1], source.window.length)
+
+    needs = _DOCUMENT
+    for query in queries:
+        needs = needs.either(of_source(query.source))
+    return needs
+
+
+def _query(subscription: Subscription) -> Query:
+    """The syntax tree of a query, of any that is alike but for constants unless these are
+    windows."""
+    query = subscription.outline.query
+    return subscription.query if _has_open_window(query.source) else query
+
+
+def _has_open_window(source: Source) -> bool:
+    match source:
+        case Join():
+            sides = (source.left, source.right)
+            return source.window.parameter is not None or any(map(_has_open_window, sides))
+        case SubQuery():
+            return _has_open_window(source.query.source)
+        case Block():
+            return False
