@@ -4,15 +4,27 @@ all of them are joined over one table of documents."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import xscl
 from tests.conformance.runner import Case
 from xscl.language.syntax import Block, Name, Query, Source, SubQuery
 
-__all__ = ["RenamedCase"]
+__all__ = ["RenamedCase", "renamed"]
+
+
+def renamed(cases: Iterable[Case]) -> list[RenamedCase]:
+    """Cases side by side."""
+    some = [RenamedCase(number, case) for number, case in enumerate(cases)]
+    with xscl.Engine() as engine:
+        for one in some:
+            # Queries without a name are named by their number among all.
+            names = [query.name for query in engine.load(one.queries)]
+            originals = [query.name for query in one.parsed]
+            one.names.update(zip(names, originals, strict=True))
+    return some
 
 
 @dataclass(frozen=True)
@@ -21,16 +33,17 @@ class RenamedCase:
 
     number: int
     case: Case
+    names: dict[str, str] = field(default_factory=dict)
 
     @property
     def queries(self) -> str:
         """The text of its queries."""
         text: str = self.case["queries"]
         at: dict[int, str] = {}
-        for query in self._parsed:
+        for query in self.parsed:
             at.update((name.at, self._mark) for name in _streams(query))
-            assert query.named_at is not None, self.case["case"]
-            at[query.named_at] = self._mark
+            if query.named_at is not None:
+                at[query.named_at] = self._mark
         for place in sorted(at, reverse=True):
             # A name may be quoted.
             place += text[place] in "\"'"
@@ -54,7 +67,7 @@ class RenamedCase:
     @property
     def blocks(self) -> int:
         """The blocks of its widest query."""
-        return max(len([*_streams(query)]) for query in self._parsed)
+        return max(len([*_streams(query)]) for query in self.parsed)
 
     def own(self, matches: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Its own of some matches, as it says them; `*` is the document that a match is."""
@@ -62,12 +75,12 @@ class RenamedCase:
         return [
             {
                 **match,
-                "query": match["query"].removeprefix(self._mark),
+                "query": self.names[match["query"]],
                 "documents": ["*" if one in results else one for one in match["documents"]],
                 "result": _value(match["result"]),
             }
             for match in matches
-            if match["query"].startswith(self._mark)
+            if match["query"] in self.names
         ]
 
     @property
@@ -75,7 +88,7 @@ class RenamedCase:
         return f"c{self.number}_"
 
     @property
-    def _parsed(self) -> list[Query]:
+    def parsed(self) -> list[Query]:
         with xscl.Engine(query_sharing=False) as engine:
             return [one.query for one in engine.load(self.case["queries"])]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 
@@ -34,21 +35,32 @@ class Reading:
     parts: Sequence[Part]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for rows, _ in self.read(batches):
+            columns = zip(*rows, strict=True) if rows else [()] * len(READ)
+            arrays = [pa.array(c, f.type) for c, f in zip(columns, READ, strict=True)]
+            yield pa.RecordBatch.from_arrays(arrays, schema=READ)
+
+    def read(
+        self, batches: Iterable[pa.RecordBatch]
+    ) -> Iterator[tuple[list[tuple[Any, ...]], list[int]]]:
+        """For each batch its rows of `READ`, and the times of all documents that could be read,
+        also of those that are of no use."""
         engine = engine_for(self.queries, "reading", None)
         for batch in batches:
-            rows: list[tuple[object, ...]] = []
+            rows: list[tuple[Any, ...]] = []
+            times: list[int] = []
             for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                 *named, again = row
                 try:
                     if again:
                         raise DocumentError(DUPLICATE, stream=named[0], document=named[1])
-                    if engine.preview(envelope(*named)).of_use:
+                    time, of_use = engine.preview(envelope(*named))
+                    times.append(time)
+                    if of_use:
                         rows.append((self._cells(*named[:3]), *named, None))
                 except DocumentError as error:
                     rows.append((_first_cell(self.parts, *named[:3]), *named, error.problem))
-            columns = zip(*rows, strict=True) if rows else [()] * len(READ)
-            arrays = [pa.array(c, f.type) for c, f in zip(columns, READ, strict=True)]
-            yield pa.RecordBatch.from_arrays(arrays, schema=READ)
+            yield rows, times
 
     def _cells(self, stream: str, id: str, time: int) -> list[int]:
         return [

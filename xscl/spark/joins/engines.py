@@ -29,8 +29,6 @@ def new_engine(queries: Queries, group: Group | None, lateness: float | str | No
     """An engine with the queries of a group, or with all."""
     collect_rarely()
     engine = queries.engine(lateness)
-    if group is not None and group.queries is not None:
-        for subscription in engine.subscriptions:
-            if subscription.name not in group.queries:
-                subscription.cancel()
+    if group is not None:
+        group.keep_to(engine)
     return engine

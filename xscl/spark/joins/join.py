@@ -6,11 +6,15 @@ from collections.abc import Mapping, Sequence
 
 from pyspark.sql import DataFrame
 
+from xscl.errors import XSCLError
 from xscl.spark.joins.batch import join_batch
 from xscl.spark.joins.columns import GROUPS, MATCHES
+from xscl.spark.joins.live_cells import Revision
 from xscl.spark.joins.plan import Queries
+from xscl.spark.joins.stream import join_stream
+from xscl.times import duration
 
-__all__ = ["join"]
+__all__ = ["channels", "find", "join", "problems"]
 
 
 def join(
@@ -22,6 +26,77 @@ def join(
     grouped: bool = False,
     results: bool = False,
 ) -> DataFrame:
-    found = join_batch(documents, Queries.of(queries, params), grouped=grouped, results=results)
+    """The matches of standing queries over a DataFrame of documents, a batch or a stream.
+
+    `documents` has the columns of an envelope: `stream` (`S` without it), `id`, `timestamp` (a
+    timestamp, or seconds), and `xml` or `json`, the text of a document; a null `id` or `timestamp`
+    is as bad as a document that cannot be read.  `queries` is the text of a query file, or of
+    several; `params` has a table for each query with parameters, by its name.  The columns of the
+    result are the members of a match; `result`, XML or JSON text, is null without `results`.
+    `grouped`, a row stands for all matches of the same documents: `matches` is their number,
+    `channel` tells the queries, whose names are in the first of its rows (`channels`).
+
+    Of documents with one stream and id the earliest counts, in a stream the first to come.
+    `lateness` is for streams: a document that is earlier than the latest by more than that does not
+    count.  What is skipped is in `problems`.
+
+    Raises QueryError, or an ExceptionGroup of several, and XSCLError for columns or values that it
+    cannot use.
+    """
+    found = find(
+        documents,
+        [Revision(Queries.of(queries, params))],
+        lateness=lateness,
+        grouped=grouped,
+        results=results,
+    )
     columns = GROUPS if grouped else MATCHES
     return found.where("skipped IS NULL").select(*columns.names)
+
+
+def problems(
+    documents: DataFrame,
+    queries: str | Sequence[str],
+    *,
+    params: Mapping[str, object] | None = None,
+    lateness: float | str = "1 day",
+) -> DataFrame:
+    """The documents that `join` skips: `skipped` is the problem, of which the columns `stream`,
+    `id`, `time` and `body` have the document; or it is `duplicate` or `late`, and `count` says
+    how many."""
+    found = find(documents, [Revision(Queries.of(queries, params))], lateness=lateness)
+    return skipped_of(found)
+
+
+def channels(grouped: DataFrame) -> DataFrame:
+    """The channels of grouped matches: `channel`, and the `queries` that it stands for."""
+    return (
+        grouped.where("queries IS NOT NULL")
+        .select("channel", "queries")
+        .dropDuplicates(["channel"])
+    )
+
+
+def skipped_of(found: DataFrame) -> DataFrame:
+    """Of rows of `FOUND` what was skipped."""
+    return found.where("skipped IS NOT NULL").selectExpr(
+        *("skipped", "count", "streams[0] AS stream", "documents[0] AS id", "time", "body")
+    )
+
+
+def find(
+    documents: DataFrame,
+    revisions: Sequence[Revision],
+    *,
+    lateness: float | str = "1 day",
+    grouped: bool = False,
+    results: bool = False,
+) -> DataFrame:
+    """What is found under the last of some revisions of queries, as rows of `FOUND`."""
+    try:
+        late = duration(lateness if isinstance(lateness, str) else f"{lateness:f}")
+    except ValueError as error:
+        raise XSCLError(f"lateness: {error}") from error
+    if documents.isStreaming:
+        return join_stream(documents, revisions, lateness=late, grouped=grouped, results=results)
+    return join_batch(documents, revisions[-1].queries, grouped=grouped, results=results)

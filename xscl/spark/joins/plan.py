@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import NamedTuple
 
 from xscl.engine.engine import Engine
@@ -19,7 +19,7 @@ from xscl.language.syntax import Block, Join, Query, Source, SubQuery
 from xscl.queries.subscription import Subscription
 from xscl.sources.tables import rows
 
-__all__ = ["Group", "Queries", "groups_of"]
+__all__ = ["Group", "Needs", "Queries", "groups_of"]
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,12 @@ class Queries:
             engine.load(text, tables=self.tables)
         return engine
 
+    def load_missing(self, engine: Engine) -> None:
+        """Subscribes those whose names an engine does not have."""
+        for text in self.texts:
+            # Where a name is there already it is refused, and that query stays as it is.
+            engine.load_good(text, tables=self.tables)
+
 
 def _nobody(error: object) -> None:
     """Documents that cannot be read have been reported when they were first looked at."""
@@ -73,42 +79,55 @@ class Needs(NamedTuple):
         reach = None if self.reach is None or other.reach is None else max(self.reach, other.reach)
         return Needs(max(self.width, other.width), reach, self.derived or other.derived)
 
+    @property
+    def bounded(self) -> str:
+        """Whether time bounds it, in a word."""
+        return "endless" if self.reach is None else "bounded"
+
+    @property
+    def said(self) -> str:
+        """All but the reach, in words."""
+        return f"{self.bounded}, {self.width} documents{', derived' * self.derived}"
+
 
 _DOCUMENT = Needs(1, 0, False)
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Queries that need the same documents together; `queries` are their names, None is all.
+    """Queries that are evaluated over the same documents; `queries` are their names, None is all.
 
-    `streams` are those that come from outside and are read.
+    `kind` tells it from the other groups, also from run to run; `streams` are those that come from
+    outside and are read.
     """
 
+    kind: str
     queries: frozenset[str] | None
     needs: Needs
     streams: frozenset[str]
 
+    def keep_to(self, engine: Engine) -> None:
+        """Takes all other queries out of an engine."""
+        if self.queries is not None:
+            for subscription in engine.subscriptions:
+                if subscription.name not in self.queries:
+                    subscription.cancel()
 
-def groups_of(engine: Engine) -> list[Group]:
-    """The queries of an engine in groups that are evaluated apart: those whose matches stay within
-    some time, and of the others those of the same width."""
-    subscriptions = engine.subscriptions
-    parts = list(_together(subscriptions))
-    by_kind: dict[tuple[bool, int, bool], list[tuple[Needs, list[Subscription]]]] = {}
-    for part in parts:
+
+def groups_of(engine: Engine, kind: Callable[[Needs], str]) -> list[Group]:
+    """The queries of an engine in groups: those whose needs are of one kind."""
+    by_kind: dict[str, list[tuple[Needs, Sequence[Subscription]]]] = {}
+    for part in _together(engine.subscriptions):
         needs = _needs_of(part)
-        ends = needs.reach is not None
-        kind = (ends, 0, False) if ends else (ends, needs.width, needs.derived)
-        by_kind.setdefault(kind, []).append((needs, part))
+        by_kind.setdefault(kind(needs), []).append((needs, part))
+    outside = frozenset(engine.streams)
     groups = []
-    for members in by_kind.values():
-        needs = _DOCUMENT
-        for of_part, _ in members:
-            needs = needs.either(of_part)
+    for name, members in sorted(by_kind.items()):
+        needs = reduce(Needs.either, (of_part for of_part, _ in members))
         queries = [query for _, part in members for query in part]
-        streams = frozenset().union(*(query.streams for query in queries))
+        streams = outside.intersection(*[{s for query in queries for s in query.streams}])
         names = frozenset(query.name for query in queries) if len(by_kind) > 1 else None
-        groups.append(Group(names, needs, streams & {*engine.streams}))
+        groups.append(Group(name, names, needs, streams))
     return groups
 
 

@@ -1,0 +1,196 @@
+"""A cell of a stream, from batch to batch: its engine, and the documents to make it from again.
+
+What Spark keeps of a cell are the documents that may still match something, in the portions in
+which they came.  The engine is not kept: a process that evaluated the cell's last batch has it
+still, any other publishes the portions again, as they came, each under the queries of its time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from xscl.engine.engine import Engine
+from xscl.spark.joins.columns import DUPLICATE, LATE, READ
+from xscl.spark.joins.documents import Part, envelope
+from xscl.spark.joins.engines import new_engine
+from xscl.spark.joins.matches import CellRows
+from xscl.spark.joins.plan import Queries
+from xscl.times import now, to_seconds
+
+__all__ = ["LiveCell", "Portion", "Revision", "packed", "unpacked"]
+
+_DAY = 86_400_000_000
+_ROWS = pa.schema([*READ][1:])
+_PACKING = pa.ipc.IpcWriteOptions(compression="lz4")
+
+Row = tuple[Any, ...]
+"""A row of `READ`, without its cells."""
+
+
+@dataclass(frozen=True)
+class Revision:
+    """All queries from some time on, and the names of those before that ended or changed then."""
+
+    queries: Queries
+    cancelled: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """Documents that a batch brought: the latest time, the number of the revision of the queries
+    that they met, and their rows, packed."""
+
+    latest: int
+    revision: int
+    documents: bytes
+
+
+@dataclass
+class LiveCell:
+    """A cell as it is after some batches; `clock` is the latest time that the stream has shown, in
+    any of its cells."""
+
+    revisions: Sequence[Revision]
+    part: Part
+    cell: int
+    lateness: int | None
+    clock: int | None = None
+    portions: dict[int, Portion] = field(default_factory=dict)
+    _ids: dict[tuple[str, str], int] = field(default_factory=dict)
+    _engine: Engine | None = None
+    _revision: int = -1
+
+    @classmethod
+    def again(
+        cls,
+        revisions: Sequence[Revision],
+        part: Part,
+        cell: int,
+        lateness: int | None,
+        clock: int | None,
+        portions: dict[int, Portion],
+    ) -> LiveCell:
+        """A cell as these portions have left it."""
+        live = cls(revisions, part, cell, lateness, clock)
+        found = CellRows(part.cells, cell, grouped=True, results=False)
+        for number, portion in sorted(portions.items()):
+            rows = unpacked(portion.documents)
+            live.portions[number] = portion
+            live._ids.update(dict.fromkeys(((row[0], row[1]) for row in rows), number))
+            engine = live._at(portion.revision)
+            for _ in found.publish(engine, [envelope(*row[:5]) for row in rows], silent=True):
+                pass
+        live._pass()
+        return live
+
+    def take(
+        self, rows: Iterable[Row], clock: int | None, found: CellRows, *, counting: bool
+    ) -> tuple[int | None, list[int], Iterator[pa.RecordBatch]]:
+        """Takes in the documents of a batch, after which the stream's clock is this.
+
+        Returns the number of its portion, None without one; those of the portions that are of no
+        use any more; and what the cell finds.
+        """
+        in_order = sorted(rows, key=lambda row: (row[2] or 0, row[0], row[1] or ""))
+        good = [row for row in found.good(in_order, counting=counting) if self._counts(row, found)]
+        if not counting:
+            found.skipped.clear()
+        number: int | None = None
+        batches: list[pa.RecordBatch] = []
+        revision = len(self.revisions) - 1
+        engine = self._at(revision)
+        if good:
+            number = max(self.portions, default=-1) + 1
+            self._ids.update(dict.fromkeys(((row[0], row[1]) for row in good), number))
+            self.portions[number] = Portion(good[-1][2], revision, packed(good))
+            batches += found.publish(engine, [envelope(*row[:5]) for row in good])
+        batches.append(found.rest())
+        if clock is not None and (self.clock is None or clock > self.clock):
+            self.clock = clock
+        self._pass()
+        return number, self._let_go(), iter(batches)
+
+    def close(self) -> None:
+        """Closes its engine."""
+        if self._engine is not None:
+            self._engine.close()
+
+    def _counts(self, row: Row, found: CellRows) -> bool:
+        """Whether a document is neither late nor one that came in an earlier batch."""
+        stream, id, time = row[:3]
+        problem: str | None = None
+        watermark = self._watermark
+        if watermark is not None and time < watermark:
+            problem = LATE
+        elif (stream, id) in self._ids:
+            problem = DUPLICATE
+        if problem is not None and self.part.cells.owner([(stream, id)], time) == self.cell:
+            found.skipped[problem] += 1
+        return problem is None
+
+    @property
+    def _watermark(self) -> int | None:
+        return None if self.clock is None or self.lateness is None else self.clock - self.lateness
+
+    def _at(self, revision: int) -> Engine:
+        """The engine, with the queries of a revision."""
+        if self._engine is None:
+            self._revision = 0
+            lateness = None if self.lateness is None else to_seconds(self.lateness)
+            self._engine = new_engine(self.revisions[0].queries, self.part.group, lateness)
+        while self._revision < revision:
+            self._revision += 1
+            new = self.revisions[self._revision]
+            for name in new.cancelled:
+                if any(one.name == name for one in self._engine.subscriptions):
+                    self._engine.cancel(name)
+            new.queries.load_missing(self._engine)
+            self.part.group.keep_to(self._engine)
+        return self._engine
+
+    def _pass(self) -> None:
+        """Lets the engine see the time: it may have gone on in other cells."""
+        if self._engine is None or self.clock is None or self.lateness is None:
+            return
+        unread = "time"
+        while self._engine.reads(unread):
+            unread += "_"
+        self._engine.publish(unread, "<t/>", timestamp=to_seconds(self.clock))
+
+    def _let_go(self) -> list[int]:
+        """The portions that nothing can reach any more; they go."""
+        watermark, reach = self._watermark, self.part.group.needs.reach
+        if watermark is None or reach is None:
+            return []
+        gone = [n for n, portion in self.portions.items() if portion.latest + reach < watermark]
+        for number in gone:
+            for row in unpacked(self.portions.pop(number).documents):
+                self._ids.pop((row[0], row[1]), None)
+        return gone
+
+
+def clock_of(times: Iterable[int]) -> int | None:
+    """The latest of some times, without those that are a day and more ahead of the clock: one that
+    is wrong must not make all others late."""
+    latest = now() + _DAY
+    return max((time for time in times if time <= latest), default=None)
+
+
+def packed(rows: Sequence[Row]) -> bytes:
+    """Rows as bytes."""
+    arrays = [pa.array(c, f.type) for c, f in zip(zip(*rows, strict=True), _ROWS, strict=True)]
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, _ROWS, options=_PACKING) as writer:
+        writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=_ROWS))
+    return bytes(sink.getvalue())
+
+
+def unpacked(documents: bytes) -> list[Row]:
+    """The rows that were packed."""
+    with pa.ipc.open_stream(documents) as reader:
+        table = reader.read_all()
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))

@@ -1,0 +1,234 @@
+"""A join over a streaming DataFrame: each batch of a cell's documents meets those that came before.
+
+Documents are read where they come, brought into their cells, and met there by those that Spark's
+state store has of the cell (`transformWithState`).  A match comes out in the batch that completes
+it; a batch that is made again finds the same, so that any sink that writes a batch once writes each
+match once.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+
+from xscl.errors import StateError
+from xscl.spark.columns import spark_columns
+from xscl.spark.joins.cells import Subsets
+from xscl.spark.joins.columns import FOUND, envelopes_of
+from xscl.spark.joins.documents import Part, Reading
+from xscl.spark.joins.live_cells import LiveCell, Portion, Revision, clock_of, packed, unpacked
+from xscl.spark.joins.matches import CellRows
+from xscl.spark.joins.plan import groups_of
+
+__all__ = ["TASKS", "join_stream"]
+
+TASKS = "spark.xscl.join.tasks"
+"""The setting of Spark for how many tasks share the cells of a stream.  It stays as it is for the
+life of a checkpoint."""
+
+_PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+_ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+
+_LIVE: dict[str, LiveCell] = {}
+"""The cells that this process evaluated last, by what the state store has then as their token: if
+it has it still, nothing has happened to the cell elsewhere."""
+_MOST = 16
+
+_DEALT = pa.schema(
+    [
+        ("kind", pa.string()),
+        ("cell", pa.int32()),
+        ("clock", pa.int64()),
+        ("documents", pa.binary()),
+    ]
+)
+"""What a cell of a kind gets: a portion of documents, packed, or the time (microseconds)."""
+
+
+def join_stream(
+    documents: DataFrame,
+    revisions: Sequence[Revision],
+    *,
+    lateness: int | None,
+    grouped: bool,
+    results: bool,
+) -> DataFrame:
+    """What is found, as rows of `FOUND`; `lateness` is in microseconds."""
+    envelopes = envelopes_of(documents)
+    queries = revisions[-1].queries
+    spark = documents.sparkSession
+    if spark.conf.get(_PROVIDER, None) != _ROCKSDB:
+        spark.conf.set(_PROVIDER, _ROCKSDB)
+    tasks = int(spark.conf.get(TASKS, None) or 1)
+    with queries.engine(0) as engine:
+        groups = groups_of(engine, lambda needs: needs.bounded if tasks == 1 else needs.said)
+    parts: list[Part] = []
+    for group in groups:
+        alone = tasks == 1 or group.needs.derived
+        cells = Subsets(1, 1) if alone else Subsets.for_tasks(tasks, group.needs.width)
+        parts.append(Part(group, cells, sum(part.cells.count for part in parts)))
+    marked = envelopes.withColumn("again", F.lit(False))
+    portions = marked.mapInArrow(
+        _Dealing(Reading(queries, parts)),
+        spark_columns(_DEALT),
+    )
+    found = portions.groupBy("kind", "cell").transformWithStateInPandas(
+        _Cells(tuple(revisions), tuple(parts), lateness, grouped, results),
+        outputStructType="found BINARY",
+        outputMode="append",
+        timeMode="none",
+    )
+    return found.mapInArrow(_Unpacking(grouped), spark_columns(FOUND[grouped]))
+
+
+@dataclass(frozen=True)
+class _Dealing:
+    """Rows of envelopes into portions for all cells, for `mapInArrow`; each cell gets to see the
+    time, also where it gets no documents."""
+
+    reading: Reading
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        clock: int | None = None
+        seen = False
+        for rows, times in self.reading.read(batches):
+            seen = seen or bool(rows) or bool(times)
+            latest = clock_of(times)
+            if latest is not None:
+                clock = latest if clock is None else max(clock, latest)
+            dealt: dict[int, list[tuple[Any, ...]]] = {}
+            for cells, *row in rows:
+                for cell in cells:
+                    dealt.setdefault(cell, []).append(tuple(row))
+            if dealt:
+                yield self._batch((cell, None, packed(some)) for cell, some in dealt.items())
+        if seen:
+            last = self.reading.parts[-1]
+            every = range(last.first + last.cells.count)
+            yield self._batch((cell, clock, None) for cell in every)
+
+    def _batch(self, portions: Iterable[tuple[int, int | None, bytes | None]]) -> pa.RecordBatch:
+        rows = []
+        for number, clock, documents in portions:
+            part = _part_of(self.reading.parts, number)
+            row = {"kind": part.group.kind, "layout": repr(part.cells)}
+            rows.append(
+                {**row, "cell": number - part.first, "clock": clock, "documents": documents}
+            )
+        schema = pa.schema(
+            [
+                *((name, pa.string()) for name in ("kind", "layout")),
+                *(("cell", pa.int32()), ("clock", pa.int64()), ("documents", pa.binary())),
+            ]
+        )
+        return pa.RecordBatch.from_pylist(rows, schema=schema)
+
+
+def _part_of(parts: Sequence[Part], cell: int) -> Part:
+    return next(part for part in parts if cell < part.first + part.cells.count)
+
+
+class _Cells(StatefulProcessor):
+    """The cells of a stream, each by its portions in the state store."""
+
+    def __init__(
+        self,
+        revisions: Sequence[Revision],
+        parts: Sequence[Part],
+        lateness: int | None,
+        grouped: bool,
+        results: bool,
+    ) -> None:
+        self._revisions = revisions
+        self._parts = parts
+        self._lateness = lateness
+        self._grouped = grouped
+        self._results = results
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        self._as_is = handle.getValueState("cell", "token STRING, layout STRING, clock BIGINT")
+        self._portions = handle.getMapState(
+            "portions", "number BIGINT", "latest BIGINT, revision INT, documents BINARY"
+        )
+
+    def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:
+        import pandas
+
+        kind, cell = str(key[0]), int(key[1])
+        index, part = next((i, p) for i, p in enumerate(self._parts) if p.group.kind == kind)
+        documents: list[tuple[Any, ...]] = []
+        clock: int | None = None
+        for frame in rows:
+            for some in frame["documents"]:
+                if some is not None:
+                    documents += unpacked(some)
+            if frame["clock"].notna().any():
+                latest = int(frame["clock"].max())
+                clock = latest if clock is None else max(clock, latest)
+        live = self._live(part, cell)
+        found = CellRows(part.cells, cell, self._grouped, self._results)
+        number, gone, batches = live.take(documents, clock, found, counting=index == 0)
+        if number is not None:
+            portion = live.portions[number]
+            self._portions.updateValue(
+                (number,), (portion.latest, portion.revision, portion.documents)
+            )
+        for old in gone:
+            self._portions.removeKey((old,))
+        token = uuid.uuid4().hex
+        self._as_is.update((token, repr(part.cells), live.clock))
+        _LIVE[token] = live
+        while len(_LIVE) > _MOST:
+            _LIVE.pop(next(iter(_LIVE))).close()
+        yield pandas.DataFrame({"found": [_bytes_of(some) for some in batches if some.num_rows]})
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def _live(self, part: Part, cell: int) -> LiveCell:
+        """The cell as it is, from this process or from the state store."""
+        as_is = self._as_is.get()
+        if as_is is None:
+            return LiveCell(self._revisions, part, cell, self._lateness)
+        token, layout, clock = as_is
+        if layout != repr(part.cells):
+            raise StateError(
+                f"the checkpoint is of a stream dealt into {layout}, and is now to be dealt into "
+                f"{part.cells!r}: set {TASKS} as it was, or begin with a new checkpoint"
+            )
+        live = _LIVE.pop(token, None)
+        if live is not None and live.revisions == self._revisions:
+            return live
+        portions = {
+            int(number): Portion(int(latest), int(revision), bytes(documents))
+            for (number,), (latest, revision, documents) in self._portions.iterator()
+        }
+        clock = None if clock is None else int(clock)
+        return LiveCell.again(self._revisions, part, cell, self._lateness, clock, portions)
+
+
+def _bytes_of(batch: pa.RecordBatch) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    return bytes(sink.getvalue())
+
+
+@dataclass(frozen=True)
+class _Unpacking:
+    """Packed rows of `FOUND`, for `mapInArrow`."""
+
+    grouped: bool
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for some in batch.column(0).to_pylist():
+                with pa.ipc.open_stream(some) as reader:
+                    yield from reader
