@@ -118,17 +118,9 @@ class _Dealing:
         rows = []
         for number, clock, documents in portions:
             part = _part_of(self.reading.parts, number)
-            row = {"kind": part.group.kind, "layout": repr(part.cells)}
-            rows.append(
-                {**row, "cell": number - part.first, "clock": clock, "documents": documents}
-            )
-        schema = pa.schema(
-            [
-                *((name, pa.string()) for name in ("kind", "layout")),
-                *(("cell", pa.int32()), ("clock", pa.int64()), ("documents", pa.binary())),
-            ]
-        )
-        return pa.RecordBatch.from_pylist(rows, schema=schema)
+            kind, cell = part.group.kind, number - part.first
+            rows.append({"kind": kind, "cell": cell, "clock": clock, "documents": documents})
+        return pa.RecordBatch.from_pylist(rows, schema=_DEALT)
 
 
 def _part_of(parts: Sequence[Part], cell: int) -> Part:
