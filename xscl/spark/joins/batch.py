@@ -147,7 +147,7 @@ class _Evaluation:
         try:
             documents = found.good(rows, counting=index == 0)
             while some := list(islice(documents, _BATCH)):
-                yield from found.publish(engine, [envelope(*one[:5]) for one in some])
+                yield from found.rows(found.publish(engine, [envelope(*one[:5]) for one in some]))
         finally:
             engine.clear()
         yield found.rest()

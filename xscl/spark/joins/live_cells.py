@@ -7,7 +7,8 @@ still, any other publishes the portions again, as they came, each under the quer
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import uuid
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,7 +22,7 @@ from xscl.spark.joins.matches import CellRows
 from xscl.spark.joins.plan import Queries
 from xscl.times import now, to_seconds
 
-__all__ = ["LiveCell", "Portion", "Revision", "packed", "unpacked"]
+__all__ = ["LiveCell", "Portion", "PortionId", "Revision", "clock_of", "packed", "unpacked"]
 
 _DAY = 86_400_000_000
 _ROWS = pa.schema([*READ][1:])
@@ -29,6 +30,9 @@ _PACKING = pa.ipc.IpcWriteOptions(compression="lz4")
 
 Row = tuple[Any, ...]
 """A row of `READ`, without its cells."""
+
+PortionId = tuple[int, str]
+"""The number of a portion in its cell, and what tells it from that of another attempt."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,7 @@ class Revision:
 
 @dataclass(frozen=True, slots=True)
 class Portion:
-    """Documents that a batch brought: the latest time, the number of the revision of the queries
+    """Documents that a batch brought: their latest time, the number of the revision of the queries
     that they met, and their rows, packed."""
 
     latest: int
@@ -59,60 +63,63 @@ class LiveCell:
     cell: int
     lateness: int | None
     clock: int | None = None
-    portions: dict[int, Portion] = field(default_factory=dict)
-    _ids: dict[tuple[str, str], int] = field(default_factory=dict)
+    portions: dict[PortionId, Portion] = field(default_factory=dict)
+    _ids: dict[tuple[str, str], PortionId] = field(default_factory=dict)
     _engine: Engine | None = None
     _revision: int = -1
 
-    @classmethod
-    def again(
-        cls,
-        revisions: Sequence[Revision],
-        part: Part,
-        cell: int,
-        lateness: int | None,
+    def follow(
+        self,
         clock: int | None,
-        portions: dict[int, Portion],
-    ) -> LiveCell:
-        """A cell as these portions have left it."""
-        live = cls(revisions, part, cell, lateness, clock)
-        found = CellRows(part.cells, cell, grouped=True, results=False)
-        for number, portion in sorted(portions.items()):
-            rows = unpacked(portion.documents)
-            live.portions[number] = portion
-            live._ids.update(dict.fromkeys(((row[0], row[1]) for row in rows), number))
-            engine = live._at(portion.revision)
-            for _ in found.publish(engine, [envelope(*row[:5]) for row in rows], silent=True):
-                pass
-        live._pass()
-        return live
+        stored: Collection[PortionId],
+        load: Callable[[PortionId], Portion],
+    ) -> bool:
+        """Becomes what these portions and this clock make of it, where it is on the way there;
+        returns whether it was."""
+        self.clock = clock
+        self._let_go()
+        if any(one not in stored for one in self.portions):
+            # Its last batch was made again elsewhere.
+            return False
+        found = CellRows(self.part.cells, self.cell, grouped=True, results=False)
+        for one in sorted(stored):
+            if one not in self.portions:
+                portion = load(one)
+                rows = self._note(one, portion)
+                found.publish(self._at(portion.revision), [envelope(*row[:5]) for row in rows])
+        self._pass()
+        return True
 
     def take(
         self, rows: Iterable[Row], clock: int | None, found: CellRows, *, counting: bool
-    ) -> tuple[int | None, list[int], Iterator[pa.RecordBatch]]:
+    ) -> tuple[PortionId | None, list[PortionId], list[pa.RecordBatch]]:
         """Takes in the documents of a batch, after which the stream's clock is this.
 
-        Returns the number of its portion, None without one; those of the portions that are of no
-        use any more; and what the cell finds.
+        Returns its portion, None without one; the portions that are of no use any more; and what
+        the cell finds.
         """
         in_order = sorted(rows, key=lambda row: (row[2] or 0, row[0], row[1] or ""))
         good = [row for row in found.good(in_order, counting=counting) if self._counts(row, found)]
         if not counting:
             found.skipped.clear()
-        number: int | None = None
+        new: PortionId | None = None
         batches: list[pa.RecordBatch] = []
         revision = len(self.revisions) - 1
         engine = self._at(revision)
         if good:
-            number = max(self.portions, default=-1) + 1
-            self._ids.update(dict.fromkeys(((row[0], row[1]) for row in good), number))
-            self.portions[number] = Portion(good[-1][2], revision, packed(good))
-            batches += found.publish(engine, [envelope(*row[:5]) for row in good])
+            new = 1 + max((number for number, _ in self.portions), default=0), uuid.uuid4().hex
+            self._note(new, Portion(good[-1][2], revision, packed(good)), good)
+            batches += found.rows(found.publish(engine, [envelope(*row[:5]) for row in good]))
         batches.append(found.rest())
         if clock is not None and (self.clock is None or clock > self.clock):
             self.clock = clock
         self._pass()
-        return number, self._let_go(), iter(batches)
+        return new, self._let_go(), batches
+
+    @property
+    def made_for(self) -> tuple[Sequence[Revision], Part, int | None]:
+        """What it is under, but for the documents."""
+        return self.revisions, self.part, self.lateness
 
     def close(self) -> None:
         """Closes its engine."""
@@ -161,15 +168,25 @@ class LiveCell:
             unread += "_"
         self._engine.publish(unread, "<t/>", timestamp=to_seconds(self.clock))
 
-    def _let_go(self) -> list[int]:
+    def _note(
+        self, one: PortionId, portion: Portion, rows: Sequence[Row] | None = None
+    ) -> Sequence[Row]:
+        """Notes a portion; returns its rows."""
+        rows = unpacked(portion.documents) if rows is None else rows
+        self.portions[one] = portion
+        self._ids.update(dict.fromkeys([(row[0], row[1]) for row in rows], one))
+        return rows
+
+    def _let_go(self) -> list[PortionId]:
         """The portions that nothing can reach any more; they go."""
         watermark, reach = self._watermark, self.part.group.needs.reach
         if watermark is None or reach is None:
             return []
         gone = [n for n, portion in self.portions.items() if portion.latest + reach < watermark]
-        for number in gone:
-            for row in unpacked(self.portions.pop(number).documents):
-                self._ids.pop((row[0], row[1]), None)
+        if gone:
+            for one in gone:
+                del self.portions[one]
+            self._ids = {name: n for name, n in self._ids.items() if n in self.portions}
         return gone
 
 

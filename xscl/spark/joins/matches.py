@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import pyarrow as pa
@@ -24,6 +25,8 @@ _ROWS = 20_000
 
 _NOT_SKIPPED = (None, None, None)
 
+Found = list[Match] | MatchGroups
+
 Document = tuple[Any, ...]
 """A row of `READ`, without its cells."""
 
@@ -41,18 +44,19 @@ class CellRows:
     _channels: dict[tuple[str, ...], str] = field(default_factory=dict)
     _unsaid: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def publish(
-        self, engine: Engine, envelopes: Sequence[object], *, silent: bool = False
-    ) -> Iterator[pa.RecordBatch]:
-        """Publishes documents as one batch; the rows of what the cell owns, none where `silent`."""
+    def publish(self, engine: Engine, envelopes: Sequence[object]) -> Found:
+        """Publishes documents as one batch."""
         if self.grouped:
-            groups = engine.publish_many(envelopes, grouped=True)
-            if not silent:
-                yield from self._cut(self._group_rows(groups))
-            return
-        matches = engine.publish_many(envelopes)
-        if not silent:
-            yield from self._cut(self._match_rows(matches))
+            return engine.publish_many(envelopes, grouped=True)
+        return engine.publish_many(envelopes)
+
+    def rows(self, found: Found) -> Iterator[pa.RecordBatch]:
+        """The rows of what the cell owns of what was found."""
+        rows = (
+            self._group_rows(found) if isinstance(found, MatchGroups) else self._match_rows(found)
+        )
+        while some := list(islice(rows, _ROWS)):
+            yield self._batch(some)
 
     def good(self, rows: Iterable[Document], *, counting: bool) -> Iterator[Document]:
         """The documents of some rows that can be read, each once of those with one stream, id and
@@ -85,16 +89,6 @@ class CellRows:
         columns = zip(*rows, strict=True) if rows else [()] * len(schema)
         arrays = [pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)]
         return pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-    def _cut(self, rows: Iterable[tuple[object, ...]]) -> Iterator[pa.RecordBatch]:
-        some: list[tuple[object, ...]] = []
-        for row in rows:
-            some.append(row)
-            if len(some) == _ROWS:
-                yield self._batch(some)
-                some = []
-        if some:
-            yield self._batch(some)
 
     def _owns(self, documents: Sequence[str], streams: Sequence[str], time: int) -> bool:
         return self.cells.owner(zip(streams, documents, strict=True), time) == self.cell

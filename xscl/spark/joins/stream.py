@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
@@ -23,7 +23,15 @@ from xscl.spark.columns import spark_columns
 from xscl.spark.joins.cells import Subsets
 from xscl.spark.joins.columns import FOUND, envelopes_of
 from xscl.spark.joins.documents import Part, Reading
-from xscl.spark.joins.live_cells import LiveCell, Portion, Revision, clock_of, packed, unpacked
+from xscl.spark.joins.live_cells import (
+    LiveCell,
+    Portion,
+    PortionId,
+    Revision,
+    clock_of,
+    packed,
+    unpacked,
+)
 from xscl.spark.joins.matches import CellRows
 from xscl.spark.joins.plan import groups_of
 
@@ -37,8 +45,8 @@ _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
 _LIVE: dict[str, LiveCell] = {}
-"""The cells that this process evaluated last, by what the state store has then as their token: if
-it has it still, nothing has happened to the cell elsewhere."""
+"""The cells that this process has evaluated, by what tells each from all others: the next batch
+may be another process', after which this one follows from where it is."""
 _MOST = 16
 
 _DEALT = pa.schema(
@@ -79,7 +87,7 @@ def join_stream(
         _Dealing(Reading(queries, parts)),
         spark_columns(_DEALT),
     )
-    found = portions.groupBy("kind", "cell").transformWithStateInPandas(
+    found = portions.groupBy("kind", "cell").transformWithState(
         _Cells(tuple(revisions), tuple(parts), lateness, grouped, results),
         outputStructType="found BINARY",
         outputMode="append",
@@ -145,65 +153,64 @@ class _Cells(StatefulProcessor):
         self._results = results
 
     def init(self, handle: StatefulProcessorHandle) -> None:
-        self._as_is = handle.getValueState("cell", "token STRING, layout STRING, clock BIGINT")
+        self._as_is = handle.getValueState("cell", "name STRING, layout STRING, clock BIGINT")
         self._portions = handle.getMapState(
-            "portions", "number BIGINT", "latest BIGINT, revision INT, documents BINARY"
+            "portions",
+            "number BIGINT, attempt STRING",
+            "latest BIGINT, revision INT, documents BINARY",
         )
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:
-        import pandas
-
         kind, cell = str(key[0]), int(key[1])
         index, part = next((i, p) for i, p in enumerate(self._parts) if p.group.kind == kind)
         documents: list[tuple[Any, ...]] = []
         clock: int | None = None
-        for frame in rows:
-            for some in frame["documents"]:
-                if some is not None:
-                    documents += unpacked(some)
-            if frame["clock"].notna().any():
-                latest = int(frame["clock"].max())
-                clock = latest if clock is None else max(clock, latest)
-        live = self._live(part, cell)
+        for row in rows:
+            if row["documents"] is not None:
+                documents += unpacked(bytes(row["documents"]))
+            if row["clock"] is not None:
+                clock = row["clock"] if clock is None else max(clock, row["clock"])
+        name, live = self._live(part, cell)
         found = CellRows(part.cells, cell, self._grouped, self._results)
-        number, gone, batches = live.take(documents, clock, found, counting=index == 0)
-        if number is not None:
-            portion = live.portions[number]
-            self._portions.updateValue(
-                (number,), (portion.latest, portion.revision, portion.documents)
-            )
+        new, gone, batches = live.take(documents, clock, found, counting=index == 0)
+        if new is not None:
+            portion = live.portions[new]
+            values = (portion.latest, portion.revision, portion.documents)
+            self._portions.updateValue(new, values)
         for old in gone:
-            self._portions.removeKey((old,))
-        token = uuid.uuid4().hex
-        self._as_is.update((token, repr(part.cells), live.clock))
-        _LIVE[token] = live
-        while len(_LIVE) > _MOST:
-            _LIVE.pop(next(iter(_LIVE))).close()
-        yield pandas.DataFrame({"found": [_bytes_of(some) for some in batches if some.num_rows]})
+            self._portions.removeKey(old)
+        self._as_is.update((name, repr(part.cells), live.clock))
+        for some in batches:
+            if some.num_rows:
+                yield Row(found=_bytes_of(some))
 
     def close(self) -> None:
         """Nothing is open."""
 
-    def _live(self, part: Part, cell: int) -> LiveCell:
-        """The cell as it is, from this process or from the state store."""
-        as_is = self._as_is.get()
-        if as_is is None:
-            return LiveCell(self._revisions, part, cell, self._lateness)
-        token, layout, clock = as_is
+    def _live(self, part: Part, cell: int) -> tuple[str, LiveCell]:
+        """The cell as the state store has it, from where this process is."""
+        name, layout, clock = self._as_is.get() or (uuid.uuid4().hex, repr(part.cells), None)
         if layout != repr(part.cells):
             raise StateError(
                 f"the checkpoint is of a stream dealt into {layout}, and is now to be dealt into "
                 f"{part.cells!r}: set {TASKS} as it was, or begin with a new checkpoint"
             )
-        live = _LIVE.pop(token, None)
-        if live is not None and live.revisions == self._revisions:
-            return live
-        portions = {
-            int(number): Portion(int(latest), int(revision), bytes(documents))
-            for (number,), (latest, revision, documents) in self._portions.iterator()
-        }
-        clock = None if clock is None else int(clock)
-        return LiveCell.again(self._revisions, part, cell, self._lateness, clock, portions)
+        stored = {(int(number), str(attempt)) for number, attempt in self._portions.keys()}
+        live = _LIVE.pop(name, None)
+        if live is None or live.made_for != (self._revisions, part, self._lateness):
+            live = LiveCell(self._revisions, part, cell, self._lateness)
+        if not live.follow(clock, stored, self._stored):
+            live.close()
+            live = LiveCell(self._revisions, part, cell, self._lateness)
+            live.follow(clock, stored, self._stored)
+        _LIVE[name] = live
+        while len(_LIVE) > _MOST:
+            _LIVE.pop(next(iter(_LIVE))).close()
+        return name, live
+
+    def _stored(self, one: PortionId) -> Portion:
+        latest, revision, documents = self._portions.getValue(one)
+        return Portion(int(latest), int(revision), bytes(documents))
 
 
 def _bytes_of(batch: pa.RecordBatch) -> bytes:
