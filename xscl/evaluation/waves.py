@@ -55,6 +55,7 @@ class Evaluation:
         on_error: Callable[[DocumentError], object],
     ) -> None:
         self._xpath = xpath
+        self._strings = strings
         self._queries = queries
         self._intake = intake
         self._on_error = on_error
@@ -82,7 +83,11 @@ class Evaluation:
 
     def preview(self, envelope: Mapping[str, object]) -> Preview:
         """How a document would be taken in; raises DocumentError if it cannot be read."""
-        return self._stage_one.preview(envelope)
+        try:
+            return self._stage_one.preview(envelope)
+        finally:
+            # Nothing but what is taken in holds its strings.
+            self._strings.forget([value for _, value in self._strings.take()])
 
     def clear(self) -> None:
         """Lets go of all documents, and of the time."""

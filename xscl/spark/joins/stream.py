@@ -195,7 +195,8 @@ class _Cells(StatefulProcessor):
                 f"the checkpoint is of a stream dealt into {layout}, and is now to be dealt into "
                 f"{part.cells!r}: set {TASKS} as it was, or begin with a new checkpoint"
             )
-        stored = {(int(number), str(attempt)) for number, attempt in self._portions.keys()}
+        keys = self._portions.keys()
+        stored = {(int(number), str(attempt)) for number, attempt in keys}
         live = _LIVE.pop(name, None)
         if live is None or live.made_for != (self._revisions, part, self._lateness):
             live = LiveCell(self._revisions, part, cell, self._lateness)
@@ -209,7 +210,9 @@ class _Cells(StatefulProcessor):
         return name, live
 
     def _stored(self, one: PortionId) -> Portion:
-        latest, revision, documents = self._portions.getValue(one)
+        portion = self._portions.getValue(one)
+        assert portion is not None, one
+        latest, revision, documents = portion
         return Portion(int(latest), int(revision), bytes(documents))
 
 
