@@ -5,7 +5,7 @@ It is built once and read by all who consume it; nothing in it changes afterward
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Protocol
@@ -15,6 +15,7 @@ __all__ = [
     "Batch",
     "CompositeRow",
     "DocumentRow",
+    "DoubleOf",
     "Layout",
     "StringRow",
     "Witness",
@@ -30,8 +31,11 @@ DocumentRow = tuple[int, int, str, str]
 CompositeRow = tuple[int, int, int, int, tuple[int, ...]]
 """A composite's number, its end, its start, the smallest of its documents, its documents."""
 
-StringRow = tuple[int, str, float | None]
-"""A string's number, its value, its double where it is castable."""
+StringRow = tuple[int, str]
+"""A string's number and its value."""
+
+DoubleOf = Callable[[str], float | None]
+"""The double of a string, None where it is not castable."""
 
 
 class Layout(Protocol):
@@ -77,10 +81,12 @@ class Batch:
         if self.composites:
             times.update((number, end) for number, end, *_ in self.composites)
         object.__setattr__(self, "times", times)
-        rows = sum([len(layout.paths) for _, layout, _ in self.witnesses])
+        rows = 0
+        for number, layout, _ in self.witnesses:
+            rows += len(layout.paths)
+            if number not in times:
+                raise ValueError("witnesses of documents that are not in the batch")
         object.__setattr__(self, "rows", rows)
-        if not times.keys() >= {number for number, _, _ in self.witnesses}:
-            raise ValueError("witnesses of documents that are not in the batch")
 
     def __len__(self) -> int:
         return len(self.times)

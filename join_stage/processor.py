@@ -8,9 +8,10 @@ through all that in process, large ones in DuckDB (law 10).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from join_stage.batch import Accepted, Batch
+from join_stage.batch import Accepted, Batch, DoubleOf
 from join_stage.batch_join import BatchJoin, Outputs, Wanted
 from join_stage.in_process.channels import ChannelTuple
 from join_stage.in_process.join import InProcessJoin
@@ -33,17 +34,21 @@ and for as many documents if they are fewer."""
 
 
 class JoinProcessor:
-    """The queries of one engine (`registry`), and the ways to join batches for them."""
+    """The queries of one engine (`registry`), and the ways to join batches for them.
+
+    `double_of` says as which double a string is compared by order, None of one that is no number.
+    """
 
     def __init__(
         self,
         connect: Callable[[], duckdb.DuckDBPyConnection],
+        double_of: DoubleOf,
         strategies: Strategies | None = None,
     ) -> None:
         self.connection = when_needed(connect)
         self.registry = Registry()
         self._strategies = strategies or Strategies()
-        self._state = JoinState(self.connection, self._strategies.memory)
+        self._state = JoinState(self.connection, double_of, self._strategies.memory)
         self._in_process = InProcessJoin(self.registry, self._state, self._strategies)
         self.relational = RelationalJoin(self.connection, self.registry, self._state)
         self._ways: tuple[BatchJoin, ...] = (self._in_process, self.relational)
@@ -57,7 +62,8 @@ class JoinProcessor:
 
     def begin(self, batch: Batch) -> None:
         """Takes in a batch and joins it; `outputs` and `counts` then report its matches."""
-        self.accept(batch.accepts)
+        if batch.accepts or self._state.unsettled:
+            self.accept(batch.accepts)
         # In process before the state takes it: a slice that is filled must not hold what comes.
         if self._is_small(batch) and self._in_process.join(batch):
             self.relational.follow(batch)
@@ -125,12 +131,16 @@ class JoinProcessor:
 
     def outputs(self, wanted: Wanted = Wanted.ALL) -> Iterator[Outputs]:
         """The matches that the current batch completes, or some of them."""
-        for way in self._ways:
-            yield from way.outputs(wanted)
+        return chain(self._in_process.outputs(wanted), self.relational.outputs(wanted))
 
     def counts(self) -> dict[int, int]:
         """The number of matches that the current batch completes, by sole disjunct."""
         return {query: count for way in self._ways for query, count in way.counts().items()}
+
+    @property
+    def timed(self) -> bool:
+        """Whether time completes matches."""
+        return False
 
     def advance(self, watermark: int | None) -> Sequence[Outputs]:
         """The matches that time completes: none, as the later document of a pair completes it."""

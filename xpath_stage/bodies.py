@@ -37,7 +37,7 @@ def evaluate_text(
     too much work; nothing is appended then.
     """
     known = evaluator.settle().structures[stream]
-    cut = cut_text(body) if known.pay else None
+    cut = cut_text(body) if known.credit > 0 or known.pay else None
     alike = known.find(cut)
     if cut is not None and alike is not None:
         return _leave(evaluator, alike, cut[1], document, to)

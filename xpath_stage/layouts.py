@@ -59,32 +59,26 @@ class Layout:
 
 @dataclass(slots=True)
 class Witnesses:
-    """The witnesses of a batch of documents: of those that leave any, the numbers, layouts and
-    strings.
+    """The witnesses of a batch of documents: of those that have `left` any, the numbers, layouts
+    and strings.
 
     Beside these, `held` says what of filter families holds where a definition asks for it:
     (document, node, number of the family, what holds).
     """
 
-    documents: list[int] = field(default_factory=list)
-    layouts: list[Layout] = field(default_factory=list)
-    strings: list[tuple[int | None, ...]] = field(default_factory=list)
+    left: list[tuple[int, Layout, tuple[int | None, ...]]] = field(default_factory=list)
     held: list[tuple[int, int, int, Held]] = field(default_factory=list)
 
     def __len__(self) -> int:
-        return sum([len(layout.paths) for layout in self.layouts])
+        return sum([len(layout.paths) for _, layout, _ in self.left])
 
     def leave(self, document: int, layout: Layout, strings: Sequence[int | None]) -> None:
         """Adds what a document leaves."""
-        self.documents.append(document)
-        self.layouts.append(layout)
-        self.strings.append(tuple(strings))
+        self.left.append((document, layout, tuple(strings)))
 
     def rows(self) -> Iterator[Row]:
         """All rows: one for each node of an accepting path."""
-        for document, layout, strings in zip(
-            self.documents, self.layouts, self.strings, strict=True
-        ):
+        for document, layout, strings in self.left:
             columns = zip(layout.nodes, layout.paths, layout.strings, layout.chains, strict=True)
             for node, path, string, chain in columns:
                 yield document, node, path, None if string is None else strings[string], chain

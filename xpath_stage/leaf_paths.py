@@ -98,9 +98,13 @@ class Leaf:
 
 
 class LeafPaths:
-    """The leaf paths of all paths, by number; no number is used twice."""
+    """The leaf paths of all paths, by number; no number is used twice.
+
+    `changed` says whether `take` may have anything to tell, but for spines that have gone.
+    """
 
     def __init__(self) -> None:
+        self.changed = False
         self._leaves: dict[int, Leaf] = {}
         self._next = 0
         self._unseen: set[int] = set()
@@ -123,6 +127,7 @@ class LeafPaths:
             leaf = leaves[ending.functions] = self._leaves[self._next] = Leaf(self._next)
             self._unseen.add(self._next)
             self._next += 1
+        self.changed = True
         leaf.accepts[ending.number] = in_order = tuple(sorted(ways))
         if ending.spine.value is not None:
             leaf.valued += 1
@@ -133,6 +138,7 @@ class LeafPaths:
 
     def withdraw(self, leaves: dict[Functions, Leaf], ending: Ending) -> None:
         """A spine is no more that had its leaf at the path of these leaf paths."""
+        self.changed = True
         leaf = leaves[ending.functions]
         for depths in leaf.accepts.pop(ending.number):
             leaf.apart.subtract(ending.told_apart(depths))
@@ -147,6 +153,7 @@ class LeafPaths:
 
     def move(self, leaf: Leaf, to: Leaf | None) -> None:
         """A leaf path is no more; its rows are of another one from now on, or of none."""
+        self.changed = True
         del self._leaves[leaf.number]
         unvalued = leaf.number in self._unvalued
         self._unvalued.discard(leaf.number)
@@ -158,11 +165,6 @@ class LeafPaths:
             self._unseen.discard(to.number)
             if unvalued:
                 self._unvalued.add(to.number)
-
-    @property
-    def changed(self) -> bool:
-        """Whether `take` has anything to tell, but for spines that have gone."""
-        return bool(self._accepts or self._moved or self._unvalued)
 
     def seen(self) -> None:
         """The leaf paths that there are may have rows from now on, or have been told of."""
@@ -181,4 +183,5 @@ class LeafPaths:
             moved[number] = to if to is None else moved.get(to, to)
         unvalued = tuple(sorted(self._unvalued))
         self._accepts, self._moved, self._unvalued = [], {}, set()
+        self.changed = False
         return Changes(accepts, gone, tuple(moved.items()), unvalued)

@@ -83,33 +83,34 @@ class StreamStructures(dict[Hashable, Alike]):
     """What is known of the structures of one stream's documents; None stands for one of which
     nothing can be known.
 
-    Where they are rarely alike they are not compared for a while: `pay` says whether to.
+    Where they are rarely alike they are not compared for a while: `pay` says whether to, and that
+    it pays while there is `credit`.
     """
 
-    __slots__ = ("_credit", "_met")
+    __slots__ = ("_met", "credit")
 
     def __init__(self) -> None:
         super().__init__()
-        self._credit = _CREDIT
+        self.credit = _CREDIT
         self._met: set[int] = set()
 
     @property
     def pay(self) -> bool:
         """Whether the next document is to be looked up."""
-        if self._credit > 0:
+        if self.credit > 0:
             return True
-        self._credit -= 1
-        if self._credit < -_CREDIT:
-            self._credit = _CREDIT // 10
+        self.credit -= 1
+        if self.credit < -_CREDIT:
+            self.credit = _CREDIT // 10
         return False
 
     def find(self, cut: tuple[Hashable, list[str]] | None) -> Alike | None:
         """What a document leaves of which this is cut off, if its structure is known."""
         alike = self.get(cut[0]) if cut is not None else None
-        if alike is not None:
-            self.found()
-        elif self._credit > 0:
-            self._credit -= 1
+        if alike is None:
+            self.credit -= self.credit > 0
+        elif self.credit < _CREDIT:
+            self.credit += 1
         return alike
 
     def again(self, structure: Hashable) -> bool:
@@ -125,8 +126,8 @@ class StreamStructures(dict[Hashable, Alike]):
 
     def found(self) -> None:
         """To be called when a document was looked up and its structure is known."""
-        if self._credit < _CREDIT:
-            self._credit += 1
+        if self.credit < _CREDIT:
+            self.credit += 1
 
 
 class Structures(dict[str, StreamStructures]):

@@ -100,7 +100,6 @@ class InProcessJoin:
     def join(self, batch: Batch) -> bool:
         """Joins a batch with all that is held, and within itself; returns False, having found
         nothing, where a document has too much in common with others."""
-        self._residual.note(batch)
         # Its bounds are kept to once for some documents that come singly.
         as_now = self._registry.version, self._accepts.version, self._cache.version
         if as_now != self._settled or self._came >= _AT_ONCE:
@@ -115,8 +114,8 @@ class InProcessJoin:
                 for position, _, _ in self._positions_of(layout).joining
             )
         try:
-            for witness in batch.witnesses:
-                self._join(*witness)
+            for document, layout, strings in batch.witnesses:
+                self._join(document, layout, strings)
         except _ExcessivePairs:
             self._cache.clear()
             self._find_nothing()
@@ -184,7 +183,7 @@ class InProcessJoin:
 
     def _join(self, document: int, layout: Layout, strings: tuple[int | None, ...]) -> None:
         time = self._residual.times[document]
-        positions = self._positions_of(layout)
+        positions = self._layouts.get(layout) or self._positions_of(layout)
         lefts: list[Range] = []
         rights: list[Range] = []
         found = self._cache.slices_of(positions, strings)
@@ -207,7 +206,7 @@ class InProcessJoin:
             self._pair(document, time, rights, right=False)
         self._cache.add(document, time, positions, strings, found)
         if self._registry.filters:
-            of_rows = strings_of_rows(layout, strings)
+            of_rows = strings if positions.in_order else strings_of_rows(layout, strings)
             self._new[document] = list(zip(positions.positions, of_rows, strict=True))
 
     def _positions_of(self, layout: Layout) -> LayoutPositions:

@@ -88,11 +88,12 @@ class ResidualTests:
 
     def begin(self, batch: Batch) -> None:
         """Before a batch is joined in process."""
+        self.note(batch)
         if len(self._values) > _VALUES:
             self._values.clear()
         if batch.strings and self._registry.orders:
-            for number, value, double in batch.strings:
-                self._values[number] = (value, double)
+            for number, value in batch.strings:
+                self._values[number] = (value, self._state.double_of(value))
 
     def drop(self, documents: Sequence[int]) -> None:
         """Documents and composites are no more."""

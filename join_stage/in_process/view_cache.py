@@ -58,12 +58,14 @@ class DocumentLeaves:
 @dataclass(frozen=True, slots=True)
 class LayoutPositions:
     """The positions of a layout's rows, the number of their tuple, and of the leaves that may join:
-    which of a document's strings, the position, and its number."""
+    which of a document's strings, the position, and its number; whether each row has a string, so
+    that these are `in_order` of the rows."""
 
     layout: Layout
     positions: tuple[LeafPosition, ...]
     shape: int
     joining: tuple[tuple[int, LeafPosition, int], ...]
+    in_order: bool
 
 
 class ViewCache:
@@ -121,17 +123,17 @@ class ViewCache:
     ) -> list[Slice | None]:
         """The slices of a document's strings at the positions that may join, None of one that
         stands nowhere; where there are holes, they must have been filled."""
-        slices, crowded = self._slices, self._crowded
+        slices, crowded = self._slices, self._slice_bytes > self._memory // 4
         found: list[Slice | None] = []
         for index, _, _ in positions.joining:
             string = strings[index]
             entry = slices.get(string)  # type: ignore[arg-type]
-            if entry is None or (isinstance(entry, dict) and not crowded):
-                found.append(entry)
-            else:
-                assert string is not None
-                found.append(self._spread(string, entry))
-        self.hits += len(found) - found.count(None)
+            if entry is not None:
+                self.hits += 1
+                if crowded or type(entry) is tuple:
+                    assert string is not None
+                    entry = self._spread(string, entry)
+            found.append(entry)  # type: ignore[arg-type]
         return found
 
     def fill(self, strings: Iterable[int | None]) -> None:
@@ -192,7 +194,8 @@ class ViewCache:
             for position, string in zip(positions, layout.strings, strict=True)
             if string is not None and joins(position.path)
         ]
-        return LayoutPositions(layout, positions, self._shape(positions), tuple(joining))
+        in_order = None not in layout.strings
+        return LayoutPositions(layout, positions, self._shape(positions), tuple(joining), in_order)
 
     def add(
         self,
@@ -222,10 +225,9 @@ class ViewCache:
                 self._slice_bytes += POSTING
             posting.add(document, time)
             self._slice_bytes += ENTRY
-        self._put(
-            document,
-            (time, positions.shape, strings_of_rows(positions.layout, strings)),
-        )
+        if not positions.in_order:
+            strings = strings_of_rows(positions.layout, strings)
+        self._put(document, (time, positions.shape, strings))
 
     def reached(self, string: int) -> None:
         """All strings up to a number have come."""

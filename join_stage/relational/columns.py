@@ -13,6 +13,7 @@ from join_stage.batch import (
     Accepted,
     CompositeRow,
     DocumentRow,
+    DoubleOf,
     StringRow,
     Witness,
     strings_of_rows,
@@ -66,12 +67,12 @@ def composite_columns(composites: Sequence[CompositeRow]) -> Columns:
     }
 
 
-def string_columns(strings: Sequence[StringRow]) -> Columns:
+def string_columns(strings: Sequence[StringRow], double_of: DoubleOf) -> Columns:
     """New strings as rows of `strings`."""
     return {
-        "id": Column("BIGINT", [number for number, _, _ in strings]),
-        "value": Column("VARCHAR", [value for _, value, _ in strings]),
-        "double": Column("DOUBLE", [double for _, _, double in strings]),
+        "id": Column("BIGINT", [number for number, _ in strings]),
+        "value": Column("VARCHAR", [value for _, value in strings]),
+        "double": Column("DOUBLE", [double_of(value) for _, value in strings]),
     }
 
 

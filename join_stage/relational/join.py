@@ -68,8 +68,9 @@ class RelationalJoin:
         self._state.take(batch)
         self._asked, self._following, self._followed = None, True, batch
         self._before = self._latest
-        if batch.times:
-            self._pass(max(batch.times.values()))
+        for time in batch.times.values():
+            if self._latest is None or time > self._latest:
+                self._latest = time
 
     def review(self, batch: Batch, queries: Collection[int]) -> None:
         """Joins documents and composites that are in the state already, for some queries."""

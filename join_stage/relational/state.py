@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from join_stage.batch import Accepted, Batch
+from join_stage.batch import Accepted, Batch, DoubleOf
 from join_stage.relational.columns import (
     accept_columns,
     composite_columns,
@@ -47,8 +47,11 @@ class JoinState:
     taken over rows of others, and whose other accepts come with the next batch.
     """
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, memory: int = 0) -> None:
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, double_of: DoubleOf, memory: int = 0
+    ) -> None:
         self._connection = connection
+        self.double_of = double_of
         self._most_waiting = max(memory // _PER_ROW, _LEAST_WAITING)
         self.rows = 0
         self.came = 0
@@ -109,7 +112,7 @@ class JoinState:
         self.write()
         if batch.strings:
             self._strings = True
-            insert(self._connection, "strings", string_columns(batch.strings))
+            insert(self._connection, "strings", string_columns(batch.strings, self.double_of))
         recreate(self._connection, "node_w", witness_columns(batch.witnesses, batch.times))
         if batch.documents:
             self._delete_rows("doc", [number for number, *_ in batch.documents])
@@ -262,7 +265,7 @@ class JoinState:
         self.came += some.rows
         if some.strings:
             self._strings = True
-            insert(self._connection, "strings", string_columns(some.strings))
+            insert(self._connection, "strings", string_columns(some.strings, self.double_of))
         if some.documents:
             insert(self._connection, "document", document_columns(some.documents))
         if some.composites:

@@ -71,7 +71,7 @@ class Waiting:
     def unheld(self) -> dict[int, str]:
         """The strings that no witness holds, by number."""
         held = self.held()
-        return {number: value for number, value, _ in self.strings if number not in held}
+        return {number: value for number, value in self.strings if number not in held}
 
     def held(self) -> set[int | None]:
         """The strings of the witnesses."""

@@ -220,7 +220,7 @@ class Feeder:
 
     def __init__(self, strategies: Strategies | None = None) -> None:
         self.connection = duckdb.connect()
-        self.processor = JoinProcessor(lambda: self.connection, strategies)
+        self.processor = JoinProcessor(lambda: self.connection, float, strategies)
         self.spines: dict[tuple[str, ...], int] = {}
         self.paths: dict[str, int] = {ROOT: 1, "a": 2, "b": 3, "#0": -1, "#1": -2}
         self.strings: set[int] = set()
@@ -359,7 +359,7 @@ class Feeder:
                 (path, self.spines[labels], tuple(int(label in LEAVES) for label in labels))
                 for path, labels in accepts
             ),
-            strings=tuple((number, str(number), float(number)) for number in new),
+            strings=tuple((number, str(number)) for number in new),
         )
 
 

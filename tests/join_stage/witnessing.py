@@ -26,4 +26,4 @@ def leave(to: Witnesses, document: int, leaves: Iterable[Leaf]) -> None:
 
 def witnesses_of(witnesses: Witnesses) -> tuple[Witness, ...]:
     """Witnesses as a batch has them."""
-    return tuple(zip(witnesses.documents, witnesses.layouts, witnesses.strings, strict=True))
+    return tuple(witnesses.left)

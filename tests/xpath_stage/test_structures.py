@@ -51,7 +51,7 @@ def test_the_texts_of_the_next_document_are_its_own() -> None:
         "",
         "three",
     ]
-    assert len({id(layout) for layout in found.layouts}) == 1
+    assert len({id(layout) for _, layout, _ in found.left}) == 1
 
 
 def forests(names: str) -> Iterator[str]:

@@ -116,10 +116,9 @@ class Bodies:
 
     def shrink(self) -> None:
         """Moves what is beyond the share to the file, the oldest first."""
-        self.settle()
-        if self.share is None:
-            return
-        while self.memory > self.share and self._in_memory:
+        if self.returned:
+            self.settle()
+        while self.share is not None and self.memory > self.share and self._in_memory:
             held = self._in_memory.popleft()()
             if held is not None:
                 self._move(held, b"".join(held.pieces()))

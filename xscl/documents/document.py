@@ -72,7 +72,7 @@ def document_of(
     body, is_json = envelope.get("xml"), False
     if body is None and "json" in envelope:
         body, is_json = envelope["json"], True
-    elif not isinstance(body, str | bytes | Path):
+    elif type(body) is not str and not isinstance(body, str | bytes | Path):
         problem = "it has neither `xml`, the text of an XML document, nor `json`, a JSON value"
         raise DocumentError(problem, stream=stream, document=name)
     time = arrival
@@ -110,6 +110,9 @@ def as_held(document: Document, bodies: Bodies, trees: Trees) -> Document:
     surrogate pair.
     """
     body = document.body
+    if type(body) is str and len(body) < _SMALL and not document.json and bodies.share is None:
+        # As most are.
+        return document if document.trees is trees else document._replace(trees=trees)
     try:
         if document.json and not isinstance(body, bytes | Body):
             body = _written(body)
@@ -134,11 +137,10 @@ def _written(value: object) -> bytes:
 
 def is_streamed(document: Document) -> bool:
     """Whether a document is parsed in pieces and never in memory whole; a JSON value always is."""
-    return (
-        not document.json
-        and isinstance(document.body, str | bytes | Body)
-        and is_large(document.body)
-    )
+    body = document.body
+    if document.json or (type(body) is str and len(body) < _SMALL):
+        return False
+    return isinstance(body, str | bytes | Body) and is_large(body)
 
 
 def is_small(document: Document) -> bool:

@@ -158,20 +158,22 @@ class Intake:
         # Whatever was due, look at all that is held.
         self._since_forgetting = len(self.held) + 1
 
-    def forget(self, *, exact: bool = False) -> Sequence[int]:
-        """Drops what no query can reach any more; returns the numbers.
+    def forget(self, *, exact: bool = False) -> Sequence[int] | None:
+        """Drops what no query can reach any more; returns the numbers, None if nothing is due.
 
         Looked for only when enough documents have come to pay for it, unless `exact`.
         """
         if exact or self._since_forgetting > len(self.held) // 16:
             self._since_forgetting = 0
             self.let_go_unreachable()
+        elif not self._gone:
+            return None
         gone, self._gone = self._gone, []
         return gone
 
-    def read_by(self, reader: Reader) -> None:
-        """From now on somebody has numbers of documents held, for as long as he is there."""
-        self._readers.append(weakref.ref(reader))
+    def read_by(self, readers: Iterable[Reader]) -> None:
+        """From now on some have numbers of documents held, each for as long as it is there."""
+        self._readers += map(weakref.ref, readers)
 
     def let_readers_keep(self) -> None:
         """Lets all who have numbers of documents take these, before any goes."""
@@ -263,29 +265,28 @@ class Arrivals:
 
     def count_if_refused(self, document: Document) -> bool:
         """Whether a document is late or a duplicate; these are counted."""
-        watermark = self._intake.watermark_at(self.latest)
+        intake = self._intake
+        watermark = None if intake.lateness is None else intake.watermark_at(self.latest)
         if watermark is not None and document.time < watermark:
             self.late += 1
-        elif self._has(document, watermark):
-            self.duplicate += 1
+            return True
+        held = self._held.get((document.stream, document.id))
+        if held is None:
+            refused = intake.has(document, watermark)
         else:
-            return False
-        return True
+            refused = intake.retention.would_reach(*held, watermark)
+        self.duplicate += refused
+        return refused
 
     def add(self, document: Document, shape: DocumentShape | None) -> None:
         """Adds a document that is to be taken in."""
         # A clock that is wrong by more than a day must not make all others late.
-        if document.time <= self.last_arrival + _DAY:
-            self.latest = document.time if self.latest is None else max(self.latest, document.time)
+        time, latest = document.time, self.latest
+        if (latest is None or time > latest) and time <= self.last_arrival + _DAY:
+            self.latest = time
         self.documents.append((document, shape))
         if shape is not None:
             self._held[document.stream, document.id] = document.time, shape
-
-    def _has(self, document: Document, watermark: int | None) -> bool:
-        held = self._held.get((document.stream, document.id))
-        if held is None:
-            return self._intake.has(document, watermark)
-        return self._intake.retention.would_reach(*held, watermark)
 
 
 def _after(arrival: int) -> int:

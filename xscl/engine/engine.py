@@ -15,11 +15,11 @@ from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Literal, TypeVar, overload
 
 from join_stage import JoinProcessor, Strategies
 from join_stage.constraints import FOREVER
-from xpath_stage import Strings, Witnesses, XPathEvaluator
+from xpath_stage import Strings, Witnesses, XPathEvaluator, double_of
 from xscl.counts import counted
 from xscl.documents.batches import in_batches
 from xscl.documents.bodies import Bodies
@@ -59,6 +59,8 @@ __all__ = ["Engine"]
 
 Envelope = Mapping[str, object]
 OnMatch = Callable[[Match], object]
+
+T = TypeVar("T")
 
 Added = tuple[Subscription, Sequence[Delivery]]
 """A subscription, and the matches that it caused among the documents held."""
@@ -106,7 +108,7 @@ class Engine:
         if budget.at_hand is not None:
             at_hand = min(budget.at_hand, strategies.memory)
             strategies = replace(strategies, memory=at_hand)
-        self._join = JoinProcessor(self._relations.connect, strategies)
+        self._join = JoinProcessor(self._relations.connect, double_of, strategies)
         self._strings = Strings()
         self._xpath = XPathEvaluator(self._strings)
         stages: tuple[SecondStage, ...] = (self._join,)
@@ -340,18 +342,17 @@ class Engine:
         any that nobody reads: iterators of `stream` get theirs, callbacks are not called."""
         counts = Counter({subscription.name: 0 for subscription in self.subscriptions})
 
-        def evaluate(arrivals: Arrivals, witnesses: Witnesses) -> Outgoing:
-            deliveries: Sequence[Delivery] = ()
-            if self._transactions.streams.are_open:
-                # Their readers get the matches themselves.
-                deliveries = self._evaluation.publish(arrivals, witnesses)
-                counts.update(subscription.name for subscription, _ in deliveries)
-            else:
+        def evaluate(arrivals: Arrivals, witnesses: Witnesses) -> tuple[None, Sequence[Delivery]]:
+            if not self._transactions.streams.are_open:
                 counts.update(self._evaluation.count(arrivals, witnesses))
-            return Outgoing(self._take_skips(), deliveries, to_callbacks=False)
+                return None, ()
+            # Their readers get the matches themselves.
+            _, deliveries = self._evaluation.publish(arrivals, witnesses)
+            counts.update(subscription.name for subscription, _ in deliveries)
+            return None, deliveries
 
         for some in in_batches(envelopes_of(envelopes), batch):
-            self._take_in(some, evaluate)
+            self._take_in(some, evaluate, to_callbacks=False)
         return counts
 
     def stream(self, name: str) -> MatchStream:
@@ -623,33 +624,26 @@ class Engine:
     def _publish(
         self, envelopes: Sequence[Envelope], *, raising: bool, grouped: bool
     ) -> list[Match] | MatchGroups:
-        found: list[Match] | MatchGroups = []
-
-        def evaluate(arrivals: Arrivals, witnesses: Witnesses) -> Outgoing:
-            nonlocal found
-            if grouped:
-                found, deliveries = self._evaluation.publish_grouped(arrivals, witnesses)
-            else:
-                deliveries = self._evaluation.publish(arrivals, witnesses)
-                found = [match for _, match in deliveries]
-            return Outgoing(self._take_skips(), deliveries)
-
-        self._take_in(envelopes, evaluate, raising=raising)
-        return found
+        evaluation = self._evaluation
+        if grouped:
+            return self._take_in(envelopes, evaluation.publish_grouped, raising=raising)
+        return self._take_in(envelopes, evaluation.publish, raising=raising)
 
     def _take_in(
         self,
         envelopes: Sequence[Envelope],
-        evaluate: Callable[[Arrivals, Witnesses], Outgoing],
+        evaluate: Callable[[Arrivals, Witnesses], tuple[T, Sequence[Delivery]]],
         *,
         raising: bool = False,
-    ) -> None:
+        to_callbacks: bool = True,
+    ) -> T:
         """Reads a batch, and evaluates it when it is read whole."""
-        evaluation = self._evaluation
-        self._transactions.take_in(
-            evaluation.follow_queries,
-            lambda: evaluation.read(envelopes, raising=raising),
-            lambda read: evaluate(*read),
+        return self._transactions.take_in(
+            self._evaluation.follow_queries,
+            lambda: self._evaluation.read(envelopes, raising=raising),
+            evaluate,
+            self._skips,
+            to_callbacks=to_callbacks,
         )
 
     def _found(self, added: Iterable[Added], outgoing: Outgoing) -> list[Subscription]:

@@ -23,13 +23,17 @@ from xscl.durable.points import at, look
 from xscl.errors import DocumentError, StateError, XSCLError
 from xscl.evaluation.waves import Delivery
 from xscl.matches.published import Streams
-from xscl.memory.relations import Shortage
+from xscl.memory.relations import shortage
 from xscl.queries.callbacks import call_back, check_callback
 from xscl.queries.subscription import Subscription
 
 if TYPE_CHECKING:
+    from xpath_stage import Witnesses
+    from xscl.documents.intake import Arrivals
     from xscl.durable.changes import Undelivered
     from xscl.durable.keeper import Keeper
+
+    Read = tuple[Arrivals, Witnesses]
 
 __all__ = ["Outgoing", "Transactions"]
 
@@ -75,7 +79,6 @@ class Transactions:
         self.streams = Streams()
         self._on_skip = on_skip or (lambda error: log.warning("skipped: %s", error))
         self._release = release
-        self._shortage = Shortage()
         self._lock = threading.RLock()
         self._depth = 0
         self._postponed: list[Outgoing] = []
@@ -143,28 +146,42 @@ class Transactions:
             raise
 
     def take_in(
-        self, settle: Callable[[], None], read: Callable[[], T], evaluate: Callable[[T], Outgoing]
-    ) -> None:
-        """Takes in a batch, and reports what it causes: what breaks off the reading has published
-        nothing, what breaks off anything after it closes the engine."""
+        self,
+        settle: Callable[[], object],
+        read: Callable[[], Read],
+        evaluate: Callable[[Arrivals, Witnesses], tuple[T, Sequence[Delivery]]],
+        skips: list[DocumentError],
+        *,
+        to_callbacks: bool = True,
+    ) -> T:
+        """Takes in a batch, and reports what it causes, with what it has added to the `skips`;
+        returns what was found.  What breaks off the reading has published nothing, what breaks off
+        anything after it closes the engine."""
         begun = False
         try:
-            with self._lock, self._shortage:
-                self._check_open()
-                begun = True
-                settle()
-                begun = False
-                batch = read()
-                begun = True
+            with self._lock:
                 self._depth += 1
                 try:
-                    outgoing = evaluate(batch)
+                    if self._closed is not None:
+                        raise StateError(self._closed)
+                    begun = True
+                    settle()
+                    begun = False
+                    batch = read()
+                    begun = True
+                    found, deliveries = evaluate(*batch)
                     at("evaluated")
-                    outgoing = self.keep(outgoing)
-                    self._commit()
+                    outgoing = Outgoing([*skips], deliveries, to_callbacks=to_callbacks)
+                    skips.clear()
+                    if self.keeper is not None or self._depth > 1:
+                        outgoing = self.keep(outgoing)
+                        self._commit()
                 except BaseException as error:
-                    if self._breaks(error):
-                        self._break_off(error)
+                    short = shortage(error)
+                    if begun:
+                        self._break_off(short or error)
+                    if short is not None:
+                        raise short from error
                     raise
                 finally:
                     self._depth -= 1
@@ -173,6 +190,7 @@ class Transactions:
             if begun:
                 self._break_off(error)
             raise
+        return found
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
@@ -223,7 +241,8 @@ class Transactions:
                 # A user's code may raise anything; the other documents are unaffected.
                 log.exception("on_skip raised on: %s", error)
         self._hand_over(outgoing)
-        self._hand_over_postponed()
+        if self._group is not None:
+            self._hand_over_postponed()
 
     def commit(self) -> None:
         """Writes what waits for a group commit, and hands over what waits for that; within a
@@ -270,11 +289,10 @@ class Transactions:
             self.keeper.delivered(waiting.number for _, waiting in outgoing.again)
 
     def _hand_over_postponed(self) -> None:
-        if self._group is not None:
-            with self._lock:
-                postponed = self._take_postponed()
-            for outgoing in postponed:
-                self._hand_over(outgoing)
+        with self._lock:
+            postponed = self._take_postponed()
+        for outgoing in postponed:
+            self._hand_over(outgoing)
 
     def _take_postponed(self) -> list[Outgoing]:
         """What waited for a transaction that is written now."""

@@ -50,6 +50,8 @@ def read_rows(
                 found[owner].update(dict.fromkeys(rows))
             else:
                 found[owner] = dict.fromkeys(rows)
+    if not found:
+        return []
     streams = [owner for owner in found if isinstance(owner, DerivedStream)]
     made: list[FoundRow] = [
         (owner, row)

@@ -75,6 +75,10 @@ class SecondStage(Protocol):
         """The number of rows of the last batch that `Wanted.BUT_SOLE_DISJUNCTS` leaves out, by
         query."""
 
+    @property
+    def timed(self) -> bool:
+        """Whether time completes any rows: `advance` is called of such a stage alone."""
+
     def advance(self, watermark: int | None) -> Sequence[StageRows]:
         """The rows that time completes: nothing that follows is earlier than the watermark
         (microseconds; None where anything may be).  It is called when all that a publication has

@@ -28,9 +28,7 @@ class Step(NamedTuple):
         return chain.from_iterable([stage.tuples for stage in self.stages])
 
     def outputs(self, wanted: Wanted) -> Iterator[StageRows]:
-        for stage in self.stages:
-            yield from stage.outputs(wanted)
-        yield from self.timed
+        return chain(*[stage.outputs(wanted) for stage in self.stages], self.timed)
 
     def counts(self) -> Iterator[tuple[int, int]]:
         return chain.from_iterable(stage.counts().items() for stage in self.stages)
@@ -52,6 +50,7 @@ class SecondStages:
     ) -> None:
         self._xpath = xpath
         self._stages = stages
+        self._timed = [stage for stage in stages if stage.timed]
         self._strings = strings
         self._queries = queries
         self._intake = intake
@@ -63,13 +62,14 @@ class SecondStages:
         """Takes a wave into the second stages; after the last one lets them see the time, and
         returns None when that completes nothing."""
         if wave.documents or wave.composites:
-            self._note_paths()
             batch = self._batch(wave)
             for stage in self._stages:
                 stage.begin(batch)
             return Step(self._stages, ())
+        if not self._timed:
+            return None
         watermark = self._intake.watermark
-        timed = [some for stage in self._stages for some in stage.advance(watermark)]
+        timed = [some for stage in self._timed for some in stage.advance(watermark)]
         return Step((), timed) if timed else None
 
     def review(self, wave: Wave, numbers: Collection[int]) -> Iterator[StageRows]:
@@ -93,11 +93,10 @@ class SecondStages:
     def let_go(self, *, exact: bool = False) -> None:
         """Lets go of what no query can reach any more."""
         gone = self._intake.forget(exact=exact)
-        if gone and self.constants_at:
+        if gone is not None:
             for number in gone:
                 self.constants_at.pop(number, None)
-        watermark = self._intake.watermark
-        if gone or watermark is not None or exact:
+            watermark = self._intake.watermark
             for stage in self._stages:
                 stage.forget(watermark, gone, exact=exact)
             self._strings.forget(take_unheld_strings(self._stages, exact=exact))
@@ -108,7 +107,6 @@ class SecondStages:
         whether queries have come or gone."""
         version = self._versions()
         if version == self._version:
-            self._note_paths()
             return False
         self._version = version
         changes = self._xpath.take_changes()
@@ -146,15 +144,16 @@ class SecondStages:
             self._accepts += self._xpath.take_changes().accepts
 
     def _batch(self, wave: Wave) -> Batch:
-        self._note_constants(wave)
+        self._note_paths()
+        if wave.witnesses.held or self.constants_at:
+            self._note_constants(wave)
         accepts, self._accepts = self._accepts, []
         strings = self._strings.take()
         return witness_batch(wave.documents, wave.composites, wave.witnesses, accepts, strings)
 
     def _note_constants(self, wave: Wave) -> None:
         """Notes what constants hold at the nodes of a wave's documents."""
-        if self.constants_at:
-            for document in wave.documents:
-                self.constants_at.pop(document.number, None)
+        for document in wave.documents:
+            self.constants_at.pop(document.number, None)
         for number, code, family, constants in wave.witnesses.held:
             self.constants_at.setdefault(number, {})[code, family] = constants

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple
 
 from xpath_stage import (
@@ -133,7 +134,9 @@ class StageOne:
         document = arrivals.document(envelope)
         if arrivals.count_if_refused(document):
             return
-        document = held = from_file(document, intake.bodies)
+        if isinstance(document.body, Path):
+            document = from_file(document, intake.bodies)
+        held = document
         read = self._graph.read[document.stream]
         if read:
             try:

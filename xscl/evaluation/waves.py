@@ -94,10 +94,13 @@ class Evaluation:
         self._intake.clear()
         self._second.let_go(exact=True)
 
-    def publish(self, arrivals: Arrivals, witnesses: Witnesses) -> list[Delivery]:
+    def publish(
+        self, arrivals: Arrivals, witnesses: Witnesses
+    ) -> tuple[list[Match], list[Delivery]]:
         """The matches that a batch completes, in order of the completing documents, then of the
         queries; those that need its results come after."""
-        return self._cascade(self._admit(arrivals, witnesses))
+        deliveries = self._cascade(self._admit(arrivals, witnesses))
+        return [match for _, match in deliveries], deliveries
 
     def publish_grouped(
         self, arrivals: Arrivals, witnesses: Witnesses
@@ -110,10 +113,10 @@ class Evaluation:
             rows = self._rows(step.outputs(Wanted.BUT_CHANNELS))
             self._grouping.group(step.tuples, rows, self._intake.held, groups)
             wave = self._next_wave(rows, deliveries, all_of_them=False)
-        for some in groups.ranges:
-            self._intake.read_by(some)
+        ranges = groups.ranges
+        self._intake.read_by(ranges)
         self._second.let_go()
-        waited_for = [some for some in groups.ranges if some.queries.called]
+        waited_for = [some for some in ranges if some.queries.called]
         return groups, [
             *itertools.chain.from_iterable(map(GroupRange.called, waited_for)),
             *deliveries,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from join_stage import Accepted, Batch
-from xpath_stage import Accept, Witnesses, double_of
+from xpath_stage import Accept, Witnesses
 from xscl.documents.composites import Composite
 from xscl.documents.document import Document
 
@@ -20,17 +20,15 @@ def witness_batch(
     strings: Sequence[tuple[int, str]],
 ) -> Batch:
     """The batch of some documents and composites, whose numbers ascend."""
+    composed = (
+        (one.number, one.time, one.start, min(one.documents), one.documents) for one in composites
+    )
     return Batch(
         tuple([(one.number, one.time, one.stream, one.id) for one in documents]),
-        tuple(
-            [
-                (one.number, one.time, one.start, min(one.documents), one.documents)
-                for one in composites
-            ]
-        ),
-        tuple(zip(witnesses.documents, witnesses.layouts, witnesses.strings, strict=True)),
-        tuple(accepted(accepts)),
-        tuple([(number, value, double_of(value)) for number, value in strings]),
+        tuple(composed) if composites else (),
+        tuple(witnesses.left),
+        tuple(accepted(accepts)) if accepts else (),
+        tuple(strings),
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from types import TracebackType
 from typing import TYPE_CHECKING, cast
 
 from xscl.errors import StateError
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
 
     from xscl.memory.shares import Bounded
 
-__all__ = ["Relations", "Shortage"]
+__all__ = ["Relations", "shortage"]
 
 
 class Relations:
@@ -81,30 +80,16 @@ class Relations:
         return int(memory), int(spilled) + int(blocks or 0)
 
 
-class Shortage:
-    """Around a batch: says plainly what there is too little of, memory or room for files."""
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        # An error of DuckDB's needs DuckDB.
-        if error is not None and "duckdb" in sys.modules:
-            _tell_shortage(error)
-
-
-def _tell_shortage(error: BaseException) -> None:
+def shortage(error: BaseException) -> StateError | None:
+    """What there is too little of, memory or room for files, if an error of a batch says that."""
+    # An error of DuckDB's needs DuckDB.
+    if "duckdb" not in sys.modules:
+        return None
     import duckdb
 
     if isinstance(error, duckdb.OutOfMemoryException):
-        raise StateError(
-            "a batch needs more memory for its join than there is; give smaller ones"
-        ) from error
+        return StateError("a batch needs more memory for its join than there is; give smaller ones")
     if isinstance(error, duckdb.IOException):
         problem = str(error).partition("\n")[0]
-        raise StateError(f"the temporary files of --memory have no room: {problem}") from error
+        return StateError(f"the temporary files of --memory have no room: {problem}")
+    return None

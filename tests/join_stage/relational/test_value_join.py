@@ -123,7 +123,7 @@ def begin(state: JoinState, case: Case, numbers: range) -> None:
 def pairs(case: Case) -> Counter[Pair]:
     with duckdb.connect() as connection:
         create(connection)
-        state = JoinState(connection)
+        state = JoinState(connection, float)
         accepts = list(zip(*case.accepts, strict=True))
         insert(
             connection,

@@ -14,7 +14,7 @@ import duckdb
 import pytest
 
 from join_stage import Accepted, Batch, ChannelTuple, JoinProcessor, Wanted
-from xpath_stage import Strings, Witnesses, XPathEvaluator
+from xpath_stage import Strings, Witnesses, XPathEvaluator, double_of
 from xscl.dissection.dissect import dissect
 from xscl.documents.composites import Composite, Computed, OperatorRow
 from xscl.documents.document import Document
@@ -52,6 +52,7 @@ class WindowCounts:
 
     def __init__(self) -> None:
         self.version = 0
+        self.timed = True
         self.batches: list[tuple[Batch, str]] = []
         self._documents: dict[int, dict[str, list[int]]] = {}
         self._strings: dict[int, set[int]] = {}
@@ -169,7 +170,7 @@ class Stages:
         self.counts = WindowCounts()
         connection = duckdb.connect()
         self.close = connection.close
-        self.join = JoinProcessor(lambda: connection)
+        self.join = JoinProcessor(lambda: connection, double_of)
         stages: tuple[SecondStage, ...] = (self.join, self.counts) if counting else (self.join,)
         self.strings = Strings()
         xpath = XPathEvaluator(self.strings)
@@ -203,7 +204,7 @@ class Stages:
         return self.evaluation.read(map(envelope, documents), raising=True)
 
     def publish(self, *documents: tuple[str, float, str]) -> list[tuple[str, float, Any]]:
-        deliveries = self.evaluation.publish(*self.read(*documents))
+        _, deliveries = self.evaluation.publish(*self.read(*documents))
         return [(match.query, match.time, match.documents) for _, match in deliveries]
 
 
