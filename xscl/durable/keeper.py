@@ -26,7 +26,7 @@ class Keeper:
     """Keeps the state file of an engine: notes what it is to have next, and writes that at the end
     of each transaction.
 
-    `undelivered` are matches of earlier runs, by their sink and for callbacks by their query, too.
+    `undelivered` are the matches of earlier runs that wait for callbacks, by query.
     """
 
     def __init__(self, file: StateFile, intake: Intake) -> None:
@@ -42,10 +42,9 @@ class Keeper:
         self._delivered: list[int] = []
         self._lock = threading.Lock()
         self._syncs: list[Callable[[], None]] = []
-        self.undelivered: dict[tuple[str, str | None], list[Undelivered]] = {}
-        for waiting in file.undelivered():
-            key = waiting.sink, waiting.query if waiting.sink == CALLBACK else None
-            self.undelivered.setdefault(key, []).append(waiting)
+        self.undelivered: dict[str, list[Undelivered]] = {}
+        for waiting in file.undelivered(CALLBACK):
+            self.undelivered.setdefault(waiting.query, []).append(waiting)
 
     def begin(self, texts: Mapping[int, Text]) -> None:
         """From now on, what comes and goes is noted: the engine is as its file says."""
@@ -92,7 +91,7 @@ class Keeper:
         """A query is no more."""
         if self.changes.subscribed.pop(subscription.name, None) is None:
             self.changes.cancelled.add(subscription.name)
-        self.undelivered.pop((CALLBACK, subscription.name), None)
+        self.undelivered.pop(subscription.name, None)
 
     # Matches that are to be handed over.
 
@@ -110,9 +109,9 @@ class Keeper:
         with self._lock:
             self._delivered += numbers
 
-    def take_undelivered(self, sink: str, query: str | None = None) -> list[Undelivered]:
-        """The matches that an earlier run may not have handed over."""
-        return self.undelivered.pop((sink, query), [])
+    def take_undelivered(self, query: str) -> list[Undelivered]:
+        """The matches that an earlier run may not have handed over to a query's callback."""
+        return self.undelivered.pop(query, [])
 
     # What a run reads and writes.
 

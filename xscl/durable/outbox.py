@@ -20,10 +20,11 @@ from xscl.counts import counted
 from xscl.durable.changes import CALLBACK, Undelivered
 from xscl.durable.keeper import Keeper
 from xscl.durable.points import at
+from xscl.errors import StateError
 from xscl.matches.match import Match, Told, json_form
 from xscl.queries.subscription import Subscription
 from xscl.sinks.dead_letters import write_undelivered
-from xscl.sinks.deliveries import Deliveries, Delivery
+from xscl.sinks.deliveries import Deliveries, Delivery, NotDelivered, Parcel
 
 __all__ = ["Outbox", "again_for", "keep_for_callbacks", "match_of"]
 
@@ -49,7 +50,11 @@ class Outbox:
         self._left: Counter[str] = Counter()
         self._lost = False
         self._deliveries = {
-            sink: Deliveries(taker, partial(self._failed, sink), kept=keeper is not None)
+            sink: Deliveries(
+                taker,
+                partial(self._failed, sink),
+                kept=partial(self._kept, sink) if keeper else None,
+            )
             for sink, taker in takers.items()
         }
 
@@ -71,11 +76,12 @@ class Outbox:
         """Hands over the matches of earlier runs that these may not have handed over."""
         if self._keeper is None:
             return
-        for sink in self._deliveries:
-            self.hand_over(self._keeper.take_undelivered(sink))
-        for (sink, _), waiting in self._keeper.undelivered.items():
-            if sink != CALLBACK:
-                waits = f"{counted(len(waiting), 'match')} of earlier runs in the state"
+        for deliveries in self._deliveries.values():
+            at("before delivery")
+            deliveries.put_kept()
+        for sink, number in self._keeper.file.waiting().items():
+            if sink != CALLBACK and sink not in self._deliveries:
+                waits = f"{counted(number, 'match')} of earlier runs in the state"
                 self._say(f"waiting for --{sink}, which is not given: {waits}")
 
     def keep(self, matches: Sequence[Match]) -> list[Undelivered]:
@@ -95,8 +101,7 @@ class Outbox:
         """Hands matches over, each when it is its turn; waits while too many do."""
         at("before delivery")
         for one in waiting:
-            done, given_up = partial(self._done, one.number), partial(self._given_up, one)
-            self._deliveries[one.sink].put(one.match, one.body, done, given_up)
+            self._deliveries[one.sink].put(self._parcel(one))
 
     def hurry(self) -> None:
         """Lets no match be tried more than once from now on; a signal handler may call it."""
@@ -106,9 +111,13 @@ class Outbox:
     def close(self) -> int:
         """Waits until all matches are handed over or given up; says what has become of those, and
         returns how many they are."""
-        for deliveries in self._deliveries.values():
+        for sink, deliveries in self._deliveries.items():
             deliveries.close()
-        for sink, left in self._left.items():
+            if self._keeper is not None:
+                # Of a file that cannot be read any more, another error tells.
+                with suppress(StateError):
+                    self._left[sink] += self._keeper.file.waiting(deliveries.last).get(sink, 0)
+        for sink, left in (+self._left).items():
             self._say(f"not delivered by --{sink}: {counted(left, 'match')}, {self._fate}")
         return self._left.total()
 
@@ -119,6 +128,18 @@ class Outbox:
         if self._dead_letters is None or self._lost:
             return "lost; --state keeps them for the next run, --dead-letters writes them to a file"
         return f"written to {self._dead_letters}"
+
+    def _parcel(self, one: Undelivered) -> Parcel:
+        done, given_up = partial(self._done, one.number), partial(self._given_up, one)
+        return Parcel(one.match, one.body, done, given_up, one.number)
+
+    def _kept(self, sink: str, after: int, most: int) -> Sequence[Parcel]:
+        """Matches that the state file has after a number, so many at most."""
+        assert self._keeper is not None
+        try:
+            return [self._parcel(one) for one in self._keeper.file.undelivered(sink, after, most)]
+        except StateError as error:
+            raise NotDelivered(str(error)) from error
 
     def _failed(self, sink: str, match: str, problem: str) -> None:
         self._tell(f"match {match} is not delivered by --{sink} yet: {problem}")
@@ -159,7 +180,7 @@ def keep_for_callbacks(
 
 def again_for(keeper: Keeper, subscription: Subscription) -> list[Undelivered]:
     """The matches of earlier runs that a subscription's callback may not have got."""
-    return keeper.take_undelivered(CALLBACK, subscription.name)
+    return keeper.take_undelivered(subscription.name)
 
 
 def match_of(kept: Undelivered) -> Match:

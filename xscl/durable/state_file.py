@@ -10,7 +10,7 @@ import contextlib
 import itertools
 import os
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
 
@@ -96,9 +96,9 @@ class StateFile:
         except duckdb.Error as error:
             raise _damaged(self.path, error) from error
 
-    def _rows(self, query: str) -> list[tuple[object, ...]]:
+    def _rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[object, ...]]:
         with self._reading():
-            return self._share.within(lambda: self._connection.execute(query).fetchall())
+            return self._share.within(lambda: self._connection.execute(query, values).fetchall())
 
     def counters(self) -> Counters:
         """The numbers as they were."""
@@ -163,11 +163,23 @@ class StateFile:
         """The matches of each query, of runs that counted."""
         return dict(self._rows("SELECT query, matches FROM counts"))  # type: ignore[arg-type]
 
-    def undelivered(self) -> list[Undelivered]:
-        """The matches that may not have been handed over, in order."""
+    def undelivered(self, sink: str, after: int = -1, most: int = 2**62) -> list[Undelivered]:
+        """The matches that a sink may not have got, in order: those after a number, so many."""
         names = ", ".join(UNDELIVERED.names)
-        rows = self._rows(f"SELECT {names} FROM undelivered ORDER BY number")
+        rows = self._rows(
+            f"SELECT {names} FROM undelivered "
+            "WHERE sink = ? AND number > ? ORDER BY number LIMIT ?",
+            [sink, after, most],
+        )
         return [Undelivered(*row) for row in rows]  # type: ignore[arg-type]
+
+    def waiting(self, after: int = -1) -> dict[str, int]:
+        """How many matches, of those after a number, each sink may not have got."""
+        rows = self._rows(
+            "SELECT sink, count(*) FROM undelivered WHERE number > ? GROUP BY sink ORDER BY sink",
+            [after],
+        )
+        return dict(rows)  # type: ignore[arg-type]
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:

@@ -2,8 +2,9 @@
 
 A match that the other side does not take waits, longer each time; while the other side takes none,
 all wait, and one after another is tried.  Where a state file has the matches, that goes on for as
-long as the run does; else, and when the run is to end, a match is given up after some tries.  So
-one may be handed over twice, never with another id, and of each the outcome is known.
+long as the run does, and those that are too many wait there alone; else, and when the run is to
+end, a match is given up after some tries.  So one may be handed over twice, never with another id,
+and of each the outcome is known.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ import heapq
 import random
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-__all__ = ["PACE", "Deliveries", "Delivery", "NotDelivered", "Pace"]
+__all__ = ["PACE", "Deliveries", "Delivery", "NotDelivered", "Pace", "Parcel"]
 
 _WAITING = 1000
+"""So many matches are in memory at most."""
 
 _NOTICE = 0.5
 """For so many seconds a hurry may go unnoticed."""
@@ -61,16 +63,28 @@ class Pace:
 PACE = Pace()
 
 
+class Parcel(NamedTuple):
+    """A match to be handed over, by its id and JSON form; `number` is that of the state file, which
+    grows from match to match.
+
+    One of the two is called in the end, from any thread: `done` once it is handed over, `given_up`,
+    with the reason, if it is not tried again.
+    """
+
+    match: str
+    body: str
+    done: Callable[[], object]
+    given_up: Callable[[str], object]
+    number: int = 0
+
+
 @dataclass(slots=True, order=True)
 class _Waiting:
     """A match that waits, from the moment `due` (monotonic seconds) on for its turn."""
 
     due: float
     number: int
-    match: str = field(compare=False)
-    body: bytes = field(compare=False)
-    done: Callable[[], object] = field(compare=False)
-    given_up: Callable[[str], object] = field(compare=False)
+    parcel: Parcel = field(compare=False)
     tries: int = field(default=0, compare=False)
     refused: bool = field(default=False, compare=False)
     problem: str = field(default="", compare=False)
@@ -80,7 +94,8 @@ class Deliveries:
     """Matches on their way, `at_once` at a time.
 
     `on_failure` gets, from any thread, the id of each match that is not taken at the first try,
-    and the reason.  `kept` says that a state file has the matches.
+    and the reason.  Where a state file has the matches, `kept` reads those after a number, so many
+    at most, or raises NotDelivered; `last` is then the greatest number that was put or read.
     """
 
     def __init__(
@@ -88,7 +103,7 @@ class Deliveries:
         deliver: Delivery,
         on_failure: Callable[[str, str], object],
         *,
-        kept: bool,
+        kept: Callable[[int, int], Sequence[Parcel]] | None = None,
         at_once: int = 4,
         pace: Pace | None = None,
     ) -> None:
@@ -98,6 +113,9 @@ class Deliveries:
         self._pace = pace or PACE
         self._changed = threading.Condition()
         self._queue: list[_Waiting] = []
+        self.last = -1
+        # Whether the state file may have matches after the last one.
+        self._more = False
         self._number = 0
         self._under_way = 0
         self._failures = 0
@@ -112,27 +130,25 @@ class Deliveries:
         for thread in self._threads:
             thread.start()
 
-    def put(
-        self,
-        match: str,
-        body: str,
-        done: Callable[[], object],
-        given_up: Callable[[str], object],
-    ) -> None:
-        """Hands a match, by its id and JSON form, over as soon as it is its turn; waits while too
-        many do, unless they are kept and the other side takes none.
-
-        One of the two is called in the end, from any thread: `done` once it is handed over,
-        `given_up`, with the reason, if it is not tried again.
+    def put(self, parcel: Parcel) -> None:
+        """Hands a match over as soon as it is its turn; waits while too many do.  Where they are
+        kept and the other side takes none, it does not wait: the match is read when there is room.
         """
         with self._changed:
-            while self._full():
+            while not self._more and len(self._queue) + self._under_way >= _WAITING:
                 if self._hurrying:
                     self._stir()
-                self._changed.wait(_NOTICE)
-            waiting = _Waiting(0.0, self._number, match, body.encode(), done, given_up)
-            self._number += 1
-            heapq.heappush(self._queue, waiting)
+                if self._kept and (self._failures or self._hurrying):
+                    self._more = True
+                else:
+                    self._changed.wait(_NOTICE)
+            if not self._more and (not self._kept or parcel.number > self.last):
+                self._push(parcel)
+
+    def put_kept(self) -> None:
+        """Hands over all that is kept and was not put."""
+        with self._changed:
+            self._more = True
             self._changed.notify_all()
 
     def hurry(self) -> None:
@@ -152,15 +168,34 @@ class Deliveries:
                     with self._changed:
                         self._stir()
 
-    def _full(self) -> bool:
-        in_vain = self._kept and (self._failures or self._hurrying)
-        return len(self._queue) + self._under_way >= _WAITING and not in_vain
+    def _push(self, parcel: Parcel) -> None:
+        heapq.heappush(self._queue, _Waiting(0.0, self._number, parcel))
+        self._number += 1
+        self.last = parcel.number
+        self._changed.notify_all()
+
+    def _read_more(self) -> None:
+        """Takes in matches that are kept, where there is room; none any more if all that were
+        tried at the end have failed."""
+        in_vain = self._hurrying or (self._closing and self._failures)
+        room = _WAITING // 2
+        if not self._more or in_vain or len(self._queue) > room or self._kept is None:
+            return
+        try:
+            parcels = self._kept(self.last, room)
+        except NotDelivered:
+            # They stay where they are, for the next run.
+            self._kept = None
+            return
+        self._more = len(parcels) == room
+        for parcel in parcels:
+            self._push(parcel)
 
     def _work(self) -> None:
         while (waiting := self._next()) is not None:
             began = time.monotonic()
             try:
-                self._deliver(waiting.match, waiting.body)
+                self._deliver(waiting.parcel.match, waiting.parcel.body.encode())
             except NotDelivered as error:
                 self._failed(waiting, error, began)
             except Exception as error:
@@ -168,7 +203,7 @@ class Deliveries:
                 problem = f"{type(error).__name__} while it was handed over"
                 self._failed(waiting, NotDelivered(problem, refused=True), began)
             else:
-                waiting.done()
+                waiting.parcel.done()
                 self._succeeded()
 
     def _next(self) -> _Waiting | None:
@@ -176,6 +211,7 @@ class Deliveries:
         with self._changed:
             while True:
                 self._sort_out()
+                self._read_more()
                 if self._closing and not self._queue and not self._under_way:
                     self._changed.notify_all()
                     return None
@@ -195,7 +231,7 @@ class Deliveries:
 
     def _failed(self, waiting: _Waiting, error: NotDelivered, began: float) -> None:
         if not waiting.tries:
-            self._on_failure(waiting.match, str(error))
+            self._on_failure(waiting.parcel.match, str(error))
         with self._changed:
             now = time.monotonic()
             self._under_way -= 1
@@ -228,7 +264,7 @@ class Deliveries:
         hopeful: list[_Waiting] = []
         for waiting in self._queue:
             if self._hopeless(waiting):
-                waiting.given_up(waiting.problem or self._problem)
+                waiting.parcel.given_up(waiting.problem or self._problem)
             else:
                 hopeful.append(waiting)
         heapq.heapify(hopeful)

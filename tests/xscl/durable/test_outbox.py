@@ -7,18 +7,24 @@ import json
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from click.testing import CliRunner, Result
 
+import xscl
 from tests.xscl.cli.test_watch import FIRST, SECOND
 from tests.xscl.sinks.pace import quickly
 from tests.xscl.sinks.test_deliveries import down_for
 from tests.xscl.web.loopback import Reply, Request, Server, serving
 from xscl.cli.main import cli
+from xscl.durable.outbox import Outbox
+from xscl.sinks import deliveries
+from xscl.sinks.deliveries import Delivery, NotDelivered
 
 QUERIES = """\
 -- name: follow-up
@@ -118,6 +124,38 @@ def test_what_was_not_taken_is_in_the_state_for_the_next_start(place: Place, sin
     assert {match["query"] for match in place.taken()} == BOTH
     assert place.once(*arguments).return_value == 0
     assert len(place.taken()) == 2
+
+
+def test_an_outage_leaves_all_but_some_in_the_state_alone(tmp_path: Path) -> None:
+    """A run while the other side is down, one with more of them, then one when it is up."""
+    taken: list[str] = []
+    tried = threading.Event()
+
+    def down(match: str, body: bytes) -> None:
+        tried.set()
+        raise NotDelivered("down")
+
+    def run(taker: Delivery, documents: range) -> tuple[int, list[str]]:
+        said: list[str] = []
+        with xscl.Engine(tmp_path / "s.duckdb") as engine, quickly():
+            if not engine.subscriptions:
+                engine.subscribe("S//item", name="all")
+            outbox = Outbox(engine.keeper, {"webhook": taker}, said.append)
+            outbox.hand_over_again()
+            for number in documents:
+                with engine.transaction():
+                    waiting = outbox.keep(engine.publish("S", f"<item>{number}</item>"))
+                outbox.hand_over(waiting)
+                tried.wait()
+            return outbox.close(), said
+
+    with mock.patch.object(deliveries, "_WAITING", 4):
+        assert run(down, range(20))[0] == 20
+        left, said = run(down, range(20, 30))
+        assert left == 30
+        assert "30 matches, kept in the state" in said[-1]
+        assert run(lambda match, body: taken.append(match), range(30, 40)) == (0, [])
+    assert len({*taken}) == len(taken) == 40
 
 
 @pytest.mark.parametrize("kept", [("--state", "s.duckdb"), ()])

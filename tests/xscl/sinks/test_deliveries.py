@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from hypothesis import given
@@ -18,27 +19,38 @@ from hypothesis import strategies as st
 from tests.drawn import drawn
 from tests.xscl.sinks.pace import A_SECOND, QUICK
 from tests.xscl.web.loopback import Reply, Request, Server, serving
+from xscl.sinks import deliveries as deliveries_module
 from xscl.sinks.command import Command
-from xscl.sinks.deliveries import Deliveries, Delivery, NotDelivered, Pace
+from xscl.sinks.deliveries import Deliveries, Delivery, NotDelivered, Pace, Parcel
 from xscl.sinks.webhook import Webhook
 
 
 @dataclass
 class Outcomes:
-    """What became of matches, by id."""
+    """What became of matches, by id; `file` has those that are kept."""
 
+    file: list[Parcel] = field(default_factory=list)
     done: list[str] = field(default_factory=list)
     given_up: dict[str, str] = field(default_factory=dict)
     failed: list[str] = field(default_factory=list)
 
     def hand_over(self, deliveries: Deliveries, matches: range) -> None:
-        for match in map(str, matches):
-            deliveries.put(
-                match,
-                f'{{"id": "{match}"}}',
-                lambda match=match: self.done.append(match),
-                lambda problem, match=match: self.given_up.__setitem__(match, problem),
-            )
+        for number in matches:
+            self.file.append(self.parcel(number))
+            deliveries.put(self.file[-1])
+
+    def parcel(self, number: int) -> Parcel:
+        match = str(number)
+        return Parcel(
+            match,
+            f'{{"id": "{match}"}}',
+            lambda: self.done.append(match),
+            lambda problem: self.given_up.__setitem__(match, problem),
+            number,
+        )
+
+    def read(self, after: int, most: int) -> list[Parcel]:
+        return [parcel for parcel in self.file if parcel.number > after][:most]
 
     def each_once(self, matches: range) -> None:
         assert sorted([*self.done, *self.given_up], key=int) == list(map(str, matches))
@@ -49,7 +61,10 @@ def through(
 ) -> Outcomes:
     outcomes = Outcomes()
     deliveries = Deliveries(
-        deliver, lambda match, problem: outcomes.failed.append(match), kept=kept, pace=pace
+        deliver,
+        lambda match, problem: outcomes.failed.append(match),
+        kept=outcomes.read if kept else None,
+        pace=pace,
     )
     outcomes.hand_over(deliveries, matches)
     deliveries.close()
@@ -122,13 +137,14 @@ def test_what_is_kept_is_tried_for_as_long_as_the_run_goes_on(server: Server) ->
     server.site["/hook"] = lambda request: Reply(400 if b"1" in request.body else 500)
     outcomes = Outcomes()
     deliveries = Deliveries(
-        Webhook.at(server.url("/hook"), b"x"), lambda *_: None, kept=True, pace=QUICK
+        Webhook.at(server.url("/hook"), b"x"), lambda *_: None, kept=outcomes.read, pace=QUICK
     )
     many = range(1200)
     outcomes.hand_over(deliveries, many)
     until(lambda: len(server.asked("/hook")) > 20)
     assert not outcomes.done
     assert not outcomes.given_up
+    assert deliveries.last < 1000, "too many of them are in memory"
     server.site["/hook"] = Reply()
     until(lambda: len(outcomes.done) == len(many))
     deliveries.close()
@@ -141,7 +157,10 @@ def test_in_a_hurry_none_is_tried_twice(server: Server, kept: bool, closing: boo
     server.site["/hook"] = Reply(500)
     outcomes = Outcomes()
     deliveries = Deliveries(
-        Webhook.at(server.url("/hook"), b"x"), lambda *_: None, kept=kept, pace=Pace(first=50.0)
+        Webhook.at(server.url("/hook"), b"x"),
+        lambda *_: None,
+        kept=outcomes.read if kept else None,
+        pace=Pace(first=50.0),
     )
     outcomes.hand_over(deliveries, range(20))
     until(lambda: server.asked("/hook"))
@@ -158,11 +177,58 @@ def test_in_a_hurry_none_is_tried_twice(server: Server, kept: bool, closing: boo
     assert len(outcomes.given_up) == 20
 
 
+@pytest.mark.parametrize("readable", [True, False])
+@pytest.mark.parametrize("up", [True, False])
+def test_no_more_than_so_many_are_in_memory(up: bool, readable: bool) -> None:
+    """Those that are left out are read where they are kept; the others have an outcome."""
+    outcomes, down, tried = Outcomes(), threading.Event(), threading.Event()
+    down.set()
+
+    def deliver(match: str, body: bytes) -> None:
+        if down.is_set():
+            tried.set()
+            raise NotDelivered("down")
+
+    def read(after: int, most: int) -> list[Parcel]:
+        if not readable:
+            raise NotDelivered("no file")
+        return outcomes.read(after, most)
+
+    many = range(40)
+    with mock.patch.object(deliveries_module, "_WAITING", 8):
+        deliveries = Deliveries(deliver, lambda *_: None, kept=read, pace=QUICK)
+        outcomes.hand_over(deliveries, many[:1])
+        until(tried.is_set)
+        outcomes.hand_over(deliveries, many[1:])
+        assert deliveries.last < 8
+        if up:
+            down.clear()
+        deliveries.close()
+    held = range(deliveries.last + 1)
+    outcomes.each_once(held)
+    assert len(outcomes.done) == (len(held) if up else 0)
+    assert len(held) == (len(many) if up and readable else 8)
+
+
+def test_matches_of_earlier_runs_come_first_and_once() -> None:
+    outcomes, taken = Outcomes(), list[str]()
+    outcomes.file += map(outcomes.parcel, range(10))
+    deliveries = Deliveries(
+        lambda match, body: taken.append(match), lambda *_: None, kept=outcomes.read, at_once=1
+    )
+    deliveries.put_kept()
+    outcomes.hand_over(deliveries, range(10, 15))
+    deliveries.close()
+    assert taken == list(map(str, range(15)))
+
+
 def test_a_slow_taker_makes_who_hands_over_wait() -> None:
     go = threading.Event()
     handed: list[int] = []
     outcomes = Outcomes()
-    deliveries = Deliveries(lambda match, body: go.wait() and None, lambda *_: None, kept=True)
+    deliveries = Deliveries(
+        lambda match, body: go.wait() and None, lambda *_: None, kept=outcomes.read
+    )
 
     def hand_over() -> None:
         for number in range(1500):
@@ -225,7 +291,8 @@ def test_each_has_one_outcome(fates: list[str], count: int, kept: bool, hurry: b
 
     pace = Pace(0.00001, 0.0001, tries=3)
     outcomes = Outcomes()
-    deliveries = Deliveries(deliver, lambda *_: None, kept=kept, pace=pace)
+    read = outcomes.read if kept else None
+    deliveries = Deliveries(deliver, lambda *_: None, kept=read, pace=pace)
     outcomes.hand_over(deliveries, range(count))
     if hurry:
         deliveries.hurry()
