@@ -2,8 +2,7 @@
 
 A case is one line of JSON: `case` its name, `queries` the text of a query file, `events` a list of
 document envelopes, `expected` the matches with query, documents, nodes, bindings and result.  The
-order of arrival must not matter, so each case is fed as one batch and shuffled, the latter one by
-one or in batches.
+order of arrival must not matter, so cases are fed as one batch, one by one, and shuffled.
 """
 
 from __future__ import annotations
@@ -91,16 +90,17 @@ def shuffled_batches(seed: int) -> Feeding:
     return feed
 
 
-FEEDINGS: tuple[dict[str, Feeding], ...] = (
-    {"one batch": one_batch, "shuffled": shuffled(1)},
-    {"one batch": one_batch, "shuffled batches": shuffled_batches(4)},
-)
-"""What the cases are fed by in turn: at once, and out of order."""
+FEEDINGS: dict[str, Feeding] = {
+    "one batch": one_batch,
+    "shuffled": shuffled(1),
+    "shuffled batches": shuffled_batches(4),
+}
+"""What the many cases are fed by, each by one of them; by all with `make fuzz`."""
 
 MORE_FEEDINGS: dict[str, Feeding] = {
     "one by one": one_by_one,
-    "one batch": one_batch,
-    **{f"shuffled {seed}": shuffled(seed) for seed in (1, 2)},
-    **{f"shuffled batches {seed}": shuffled_batches(seed) for seed in (4, 5)},
+    **FEEDINGS,
+    "shuffled otherwise": shuffled(2),
+    "shuffled batches, otherwise": shuffled_batches(5),
 }
 """For the few cases of our own."""

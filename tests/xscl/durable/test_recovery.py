@@ -182,7 +182,7 @@ step = st.one_of(
     ids=st.integers(3, 30),
 )
 @drawn(
-    12,
+    7,
     phases=(Phase.generate,),
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

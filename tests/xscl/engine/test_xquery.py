@@ -112,7 +112,7 @@ def compare(example: Example) -> None:
 
 
 limits = drawn(
-    80,
+    45,
     phases=set(Phase) - {Phase.explain},
     suppress_health_check=list(HealthCheck),
 )

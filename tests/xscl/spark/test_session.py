@@ -20,7 +20,7 @@ PROGRAM = f"""
 import sys
 from xscl.spark.session import session
 spark = session("told by the program", settings={QUICK_JAVA})
-assert spark.range(3).mapInArrow(lambda batches: batches, "id long").count() == 3
+assert spark.range(0, 3, 1, 1).mapInArrow(lambda batches: batches, "id long").count() == 3
 names = ["spark.master", "spark.sql.session.timeZone", "spark.sql.shuffle.partitions"]
 print([spark.conf.get(name) for name in names])
 spark.stop()
