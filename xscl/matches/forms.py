@@ -52,24 +52,26 @@ class MatchForm:
         self._lines: dict[tuple[LineKind, ...], _Line] = {}
 
     @cached_property
-    def blocks(self) -> tuple[Block, ...]:
-        """The blocks."""
-        made = []
+    def blocks(self) -> tuple[tuple[tuple[int, ...], Block], ...]:
+        """The blocks, each with the columns of a row that its sides' codes are: the output node's
+        first.  Blocks of which a result says the same are one."""
+        made: dict[object, Block] = {}
+        blocks = []
         for block, output in enumerate(self._outputs):
             own = [(name, column) for name, column, of in self._variables if of == block]
             names = tuple(name for name, _ in own)
-            made.append(
-                Block(
-                    columns=(output, *(column for _, column in own)),
-                    names=names,
-                    place={None: 0, **{name: place for place, name in enumerate(names, 1)}},
-                    selects=self._select is not None,
-                    xml=None if self._xml is None else self._xml.parts[block],
-                    json=None if self._json is None else self._json.places[block],
-                    runs=tuple(run for of, run in self._runs if of == block),
-                )
+            xml = None if self._xml is None else self._xml.parts[block]
+            json = None if self._json is None else self._json.places[block]
+            runs = tuple(run for of, run in self._runs if of == block)
+            place: dict[str | None, int] = {
+                None: 0,
+                **{name: place for place, name in enumerate(names, 1)},
+            }
+            one = Block(names, place, self._select is not None, xml, json, runs)
+            blocks.append(
+                ((output, *(column for _, column in own)), made.setdefault((names, xml, json), one))
             )
-        return tuple(made)
+        return tuple(blocks)
 
     def is_json(self, sides: Sequence[Side]) -> bool:
         """Whether the result is a JSON value."""
@@ -241,8 +243,8 @@ class Sides:
 
     def _of_codes(self, form: MatchForm, codes: Codes) -> list[tuple[dict[int, Side], _Make]]:
         of_blocks = self._known[form, codes] = []
-        for block in form.blocks:
-            own = tuple([codes[column] for column in block.columns])
+        for columns, block in form.blocks:
+            own = tuple([codes[column] for column in columns])
             known = self._made.setdefault((block, own), {})
             of_blocks.append((known, partial(self._make, known, block, own)))
         return of_blocks

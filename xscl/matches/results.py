@@ -11,7 +11,7 @@ import json
 import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
@@ -54,7 +54,7 @@ class Place:
     """A place of a result that is filled from one document: from the node of a variable or, where
     that is None, from the output node."""
 
-    block: int
+    block: int = field(compare=False)
     variable: str | None
     fill: Callable[[BoundNode], Any]
 

@@ -46,12 +46,10 @@ class LineParts(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """What the sides of a block have in common: the columns of a row that their codes are, the
-    output node's first; the names of its variables, and where their codes are; whether there is a
-    SELECT; the pieces of results, where they may be XML or JSON; and which variables follow one
-    another."""
+    """What the sides of a block have in common: the names of its variables, and where their codes
+    are; whether there is a SELECT; the pieces of results, where they may be XML or JSON; and which
+    variables follow one another."""
 
-    columns: tuple[int, ...]
     names: tuple[str, ...]
     place: Mapping[str | None, int]
     selects: bool

@@ -243,10 +243,9 @@ def _lines(
 
 def _is_exact(value: object) -> bool:
     """Whether no number of a JSON value may be an integer that was rounded."""
-    if isinstance(value, dict):
-        return all(map(_is_exact, value.values()))
-    if isinstance(value, list):
-        return all(map(_is_exact, value))
+    if isinstance(value, dict | list):
+        inner = value.values() if isinstance(value, dict) else value
+        return all(map(_is_exact, [one for one in inner if type(one) is not str]))
     return not isinstance(value, float) or -(2**63) < value < 2**63
 
 

@@ -29,6 +29,7 @@ SELECTS = [
     "SELECT x/k AS a, y/t, x/@n, y/none FROM ",
     "SELECT x/none FROM ",
     "SELECT <r/> FROM ",
+    "SELECT <r b='%b'>100%{x/k} %s</r> FROM ",
     "SELECT <r a='{x/@q}-{y/t}' b='{x/none}'>{y/k} <s/> {string(x/t)}{x/e}</r> FROM ",
     "SELECT <r xmlns='urn:r'>{x}<!-- {y} --><?pi {x}?>{y/t}</r> FROM ",
     'SELECT {"a": x/k, "b": [y/k, x/none, 1.50, null], "c": {}, "d": x/none, "e": y} FROM ',
@@ -39,9 +40,9 @@ def found(select: str) -> Iterator[Match]:
     """Matches of documents that are all XML, all JSON, and mixed, in which both join."""
     for bodies in (XML, JSON, [XML[0], JSON[1], XML[2]]):
         with xscl.Engine() as engine:
-            engine.subscribe(f"{select}{JOIN}", name='a "name"')
+            engine.subscribe(f"{select}{JOIN}", name='a "name" %b')
             for number, body in enumerate(bodies):
-                yield from engine.publish("S", body, id=f'd "{number}" é', timestamp=number)
+                yield from engine.publish("S", body, id=f'd "{number}" é %', timestamp=number)
 
 
 @pytest.mark.parametrize("select", SELECTS)
