@@ -82,7 +82,7 @@ def left(evaluator: XPathEvaluator, body: Any, *, by: Any = evaluate_text) -> An
     try:
         by(evaluator, "S", body, 1, found)
     except MalformedDocument as error:
-        assert not found.documents
+        assert not found.left
         return str(error)
     values = {number: value for value, number in evaluator.strings.numbers.items()}
     return [
