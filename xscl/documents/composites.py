@@ -25,7 +25,7 @@ __all__ = [
     "Source",
 ]
 
-_Pick = Callable[[tuple[int, ...]], tuple[int, ...]]
+_Pick = Callable[[tuple[Any, ...]], tuple[Any, ...]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,20 +132,21 @@ class Reading:
         self, rows: Iterable[tuple[int, ...]], composites: Mapping[int, Composite]
     ) -> Iterable[OperatorRow]:
         """What rows of the join stage's outputs say."""
-        codes, strings, sides = self._codes, self._strings, len(self._below)
-        composed = [side for side, one in enumerate(self._below) if one is not None]
-        if not composed:
+        codes, strings, below = self._codes, self._strings, self._below
+        if not any(below):
+            sides = len(below)
             return [OperatorRow(row[:sides], codes(row), strings(row)) for row in rows]
         found = []
         for row in rows:
-            documents, values = row[:sides], row
-            # From the right, so that places on the left stay.
-            for side in reversed(composed):
-                one = composites[row[side]]
-                documents = (*documents[:side], *one.documents, *documents[side + 1 :])
-            for side in composed:
-                one = composites[row[side]]
-                values = (*values, *one.codes, *cast(tuple[int, ...], one.strings))
+            documents: tuple[int, ...] = ()
+            values: tuple[Any, ...] = row
+            for number, stream in zip(row, below, strict=False):
+                if stream is None:
+                    documents += (number,)
+                else:
+                    one = composites[number]
+                    documents += one.documents
+                    values += one.codes + one.strings
             found.append(OperatorRow(documents, codes(values), strings(values)))
         return found
 

@@ -59,7 +59,7 @@ def read_rows(
         for row in sorted(found[owner], key=_DOCUMENTS_AND_CODES)
     ]
     matches = [
-        (max(row[0], default=-1), owner.order, row[0], row[1], owner, row)
+        (max(row[0]) if row[0] else -1, owner.order, row[0], row[1], owner, row)
         for owner, rows in found.items()
         if isinstance(owner, Subscription)
         for row in rows
