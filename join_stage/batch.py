@@ -57,9 +57,10 @@ Witness = tuple[int, Layout, tuple[int | None, ...]]
 """The number of a document or composite, its layout, and its strings by number."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Batch:
-    """Documents and composites with their witnesses.
+    """Documents and composites with their witnesses.  It is not frozen, for that would take as long
+    as the rest of it where documents come singly; but nobody changes it.
 
     `accepts` and `strings` are the new ones.  The numbers of documents and composites ascend
     together and begin after those of all batches before; times are in microseconds.
@@ -77,16 +78,17 @@ class Batch:
     """How many nodes its witnesses have."""
 
     def __post_init__(self) -> None:
-        times = {number: time for number, time, _, _ in self.documents}
-        if self.composites:
-            times.update((number, end) for number, end, *_ in self.composites)
-        object.__setattr__(self, "times", times)
+        times: dict[int, int] = {}
+        for number, time, _, _ in self.documents:
+            times[number] = time
+        for number, end, *_ in self.composites:
+            times[number] = end
         rows = 0
         for number, layout, _ in self.witnesses:
             rows += len(layout.paths)
             if number not in times:
                 raise ValueError("witnesses of documents that are not in the batch")
-        object.__setattr__(self, "rows", rows)
+        self.times, self.rows = times, rows
 
     def __len__(self) -> int:
         return len(self.times)

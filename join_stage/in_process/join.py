@@ -315,6 +315,8 @@ class InProcessJoin:
 
     def outputs(self, wanted: Wanted) -> Iterator[Ranges]:
         """The matches of the last batch, or some of them."""
+        if not (self.tuples or self._open or self._new):
+            return iter(())
         by_plan: dict[str, Ranges] = {}
 
         def add(

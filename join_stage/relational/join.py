@@ -124,6 +124,10 @@ class RelationalJoin:
 
     def outputs(self, wanted: Wanted) -> Iterator[Rows]:
         """The matches that the current batch completes, or some of them."""
+        elsewhere = self._following and not self._registry.crossing
+        return iter(()) if elsewhere else self._outputs(wanted)
+
+    def _outputs(self, wanted: Wanted) -> Iterator[Rows]:
         but_sole = wanted is Wanted.BUT_SOLE_DISJUNCTS
         for plan in self._plans_found():
             if but_sole and not self._registry.has(plan, sole_disjunct=False):

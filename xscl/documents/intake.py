@@ -259,7 +259,8 @@ class Arrivals:
         """The document of the next envelope; raises DocumentError if it has none."""
         intake = self._intake
         # All of a batch are there when it is read: the clock is asked once.
-        self.last_arrival = max(self.now, self.last_arrival + 1)
+        following = self.last_arrival + 1
+        self.last_arrival = self.now if self.now > following else following
         number = intake.next_number + len(self.documents)
         return document_of(envelope, number, self.last_arrival, intake.trees)
 

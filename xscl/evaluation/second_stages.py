@@ -25,10 +25,13 @@ class Step(NamedTuple):
 
     @property
     def tuples(self) -> Iterator[ChannelTuple]:
-        return chain.from_iterable([stage.tuples for stage in self.stages])
+        for stage in self.stages:
+            yield from stage.tuples
 
     def outputs(self, wanted: Wanted) -> Iterator[StageRows]:
-        return chain(*[stage.outputs(wanted) for stage in self.stages], self.timed)
+        for stage in self.stages:
+            yield from stage.outputs(wanted)
+        yield from self.timed
 
     def counts(self) -> Iterator[tuple[int, int]]:
         return chain.from_iterable(stage.counts().items() for stage in self.stages)
@@ -138,13 +141,10 @@ class SecondStages:
             version += stage.version
         return version
 
-    def _note_paths(self) -> None:
-        """Notes the leaf paths that documents have shown, while queries are the same."""
-        if self._xpath.changed:
-            self._accepts += self._xpath.take_changes().accepts
-
     def _batch(self, wave: Wave) -> Batch:
-        self._note_paths()
+        if self._xpath.changed:
+            # Documents have shown new paths, while queries are the same.
+            self._accepts += self._xpath.take_changes().accepts
         if wave.witnesses.held or self.constants_at:
             self._note_constants(wave)
         accepts, self._accepts = self._accepts, []

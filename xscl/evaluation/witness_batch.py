@@ -20,12 +20,16 @@ def witness_batch(
     strings: Sequence[tuple[int, str]],
 ) -> Batch:
     """The batch of some documents and composites, whose numbers ascend."""
-    composed = (
-        (one.number, one.time, one.start, min(one.documents), one.documents) for one in composites
-    )
     return Batch(
         tuple([(one.number, one.time, one.stream, one.id) for one in documents]),
-        tuple(composed) if composites else (),
+        tuple(
+            [
+                (one.number, one.time, one.start, min(one.documents), one.documents)
+                for one in composites
+            ]
+        )
+        if composites
+        else (),
         tuple(witnesses.left),
         tuple(accepted(accepts)) if accepts else (),
         tuple(strings),
