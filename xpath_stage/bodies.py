@@ -57,7 +57,7 @@ def evaluate_value(
 ) -> Layout:
     """As `evaluate_text`, of a JSON value."""
     known = evaluator.settle().structures[stream]
-    cut = cut_value(body) if known.pay else None
+    cut = cut_value(body) if known.credit > 0 or known.pay else None
     alike = known.find(cut)
     if cut is not None and alike is not None:
         return _leave(evaluator, alike, cut[1], document, to)
@@ -72,7 +72,7 @@ def evaluate_json(
 ) -> Layout:
     """As `evaluate_text`, of the text of a JSON document."""
     known = evaluator.settle().structures[stream]
-    cut = cut_json(body) if known.pay else None
+    cut = cut_json(body) if known.credit > 0 or known.pay else None
     alike = known.get(cut[0]) if cut is not None else None
     if cut is not None and alike is not None:
         known.found()

@@ -110,7 +110,11 @@ def as_held(document: Document, bodies: Bodies, trees: Trees) -> Document:
     surrogate pair.
     """
     body = document.body
-    if type(body) is str and len(body) < _SMALL and not document.json and bodies.share is None:
+    if (
+        (isinstance(body, bytes) or (isinstance(body, str) and not document.json))
+        and len(body) < _SMALL
+        and bodies.share is None
+    ):
         # As most are.
         return document if document.trees is trees else document._replace(trees=trees)
     try:

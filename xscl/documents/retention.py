@@ -42,7 +42,10 @@ class Retention:
         """Holds a document; one that is held already changes its shape."""
         shape = self._shapes.setdefault(shape, shape)
         self._held[number] = (time, shape)
-        heapq.heappush(self._by_time.setdefault(shape, []), (time, number))
+        by_time = self._by_time.get(shape)
+        if by_time is None:
+            by_time = self._by_time[shape] = []
+        heapq.heappush(by_time, (time, number))
 
     def queries_changed(self, moved: Mapping[int, int | None]) -> None:
         """To be called when queries have come or gone; leaf paths may have moved to others, or
