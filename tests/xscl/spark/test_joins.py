@@ -1,5 +1,5 @@
-"""`xscl.spark.join`: the engine's own answers, of batches and streams, whatever lies how; and what is
-said of documents and queries that it cannot use."""
+"""`xscl.spark.join`: the engine's own answers, of batches and streams; and what is said of what it
+cannot use."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ def test_queries_that_are_refused(spark: SparkSession) -> None:
         join(table(spark, []), f"{PAIRS}\nS//a->x[;")
     (error,) = caught.value.exceptions
     assert isinstance(error, xscl.QueryError)
-    assert error.line == 8
+    assert error.line == PAIRS.count("\n") + 2
     with pytest.raises(xscl.XSCLError, match="lateness"):
         join(table(spark, []), PAIRS, lateness="soon")
     assert join(table(spark, []), PAIRS).count() == 0

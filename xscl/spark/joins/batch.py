@@ -38,9 +38,13 @@ def join_batch(
     Where a window ends, the documents' times are looked at first: a job of its own.
     """
     envelopes = envelopes_of(documents)
-    with queries.engine(0) as engine:
-        groups = groups_of(engine, _kind)
     tasks = tasks_at_once(documents.sparkSession)
+    with queries.engine(0) as engine:
+        # Slices of time serve queries of any width, and so does one cell.
+        groups = groups_of(
+            engine,
+            lambda needs: needs.said if needs.reach is None and tasks > 1 else needs.bounded,
+        )
     parts = _parts(groups, envelopes, tasks)
     width = sum(part.cells.count for part in parts)
     read = _once(envelopes).mapInArrow(Reading(queries, parts), spark_columns(READ))
@@ -51,11 +55,6 @@ def join_batch(
     )
     evaluation = _Evaluation(queries, parts, grouped, results)
     return cells.mapInArrow(evaluation, spark_columns(FOUND[grouped]))
-
-
-def _kind(needs: Needs) -> str:
-    """Slices of time serve queries of any width, as long as time bounds them."""
-    return needs.said if needs.reach is None else needs.bounded
 
 
 def tasks_at_once(spark: SparkSession) -> int:
@@ -90,7 +89,8 @@ def _parts(groups: Sequence[Group], envelopes: DataFrame, tasks: int) -> list[Pa
             cells = _slices(needs, times, tasks)
         if cells is None:
             # The documents behind a published result are not known to a task of another part.
-            cells = Subsets(1, 1) if needs.derived else Subsets.for_tasks(tasks, needs.width)
+            alone = tasks == 1 or needs.derived
+            cells = Subsets(1, 1) if alone else Subsets.for_tasks(tasks, needs.width)
         parts.append(Part(group, cells, sum(part.cells.count for part in parts)))
     return parts
 
