@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import atexit
 import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-__all__ = ["collect_rarely", "leave_imported"]
+__all__ = ["collect_rarely", "leave_imported", "without_collecting"]
 
 _THRESHOLDS = (100_000, 50, 1_000)
 
@@ -18,6 +20,18 @@ def leave_imported() -> None:
     """Leaves all that there is now to itself without a look at it: of a command that has only just
     begun that is what it has imported, in which nothing is to be found."""
     gc.freeze()
+
+
+@contextmanager
+def without_collecting() -> Iterator[None]:
+    """Looks for no cycles meanwhile: for what makes much that stays, all at once."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def collect_rarely(*, again: bool = True) -> None:

@@ -36,9 +36,8 @@ class RegisteredSpines:
 
     def register(self, spine: Spine) -> int:
         """The number of a spine, for one use more."""
-        number = self._numbers.get(spine)
-        if number is None:
-            number = self._numbers[spine] = self._next
+        number = self._numbers.setdefault(spine, self._next)
+        if number == self._next:
             self._next += 1
             ending = Ending(number, spine, self.automaton.add(spine.stream, spine.steps))
             self._endings[number] = self._came[number] = ending

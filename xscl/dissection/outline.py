@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
 
-from templates import JoinGraph, minor
-from xpath_stage import Definition, Family, Filter, Step, Test
+from templates import minor
+from xpath_stage import Family, Filter, Step, Test
 from xscl.dissection.parts import Disjunct, Dissection, JoinOperator
-from xscl.dissection.plan_operators import node_keys, planned
-from xscl.dissection.xpath_text import in_order
+from xscl.dissection.plan_operators import in_order, places, planned, step_key
+from xscl.dissection.xpath_text import in_order as tests_in_order
 from xscl.language.alike import SYMBOL, symbol
 
 __all__ = ["Outline"]
@@ -57,44 +57,41 @@ class _OfDisjunct:
             for node, definition in disjunct.definitions.items()
         }
         self._minors = [minor(operator.graph) for operator in disjunct.operators]
+        self._places = [places(graph, disjunct.patterns) for graph in self._minors]
         self._planned: dict[tuple[int, tuple[int, ...]], JoinOperator] = {}
 
     def named(self, streams: tuple[str, ...], put: Callable[[str], str]) -> Disjunct:
         """The disjunct in its names."""
         of = self._disjunct
         steps = [_step(step, put) for step in self._steps]
-        definitions = {
-            node: tuple([steps[i] for i in numbers]) for node, numbers in self._definitions.items()
-        }
+        keys = [step_key(step) for step in steps]
+        ways = self._definitions.items()
+        of_nodes = {node: tuple([keys[i] for i in numbers]) for node, numbers in ways}
         return Disjunct(
             streams=streams,
             patterns=of.patterns,
             operators=tuple(
-                [self._operator(i, graph, definitions) for i, graph in enumerate(self._minors)]
+                [self._operator(i, in_order(one, of_nodes)) for i, one in enumerate(self._places)]
             ),
             outputs=of.outputs,
             selected={put(name): node for name, node in of.selected.items()},
-            definitions=definitions,
+            definitions={node: tuple([steps[i] for i in numbers]) for node, numbers in ways},
             opened=tuple(
                 (node, replace(one, family=_family(one.family, put))) for node, one in of.opened
             ),
             labels={node: put(label) for node, label in of.labels.items()},
         )
 
-    def _operator(
-        self, index: int, graph: JoinGraph, definitions: dict[int, Definition]
-    ) -> JoinOperator:
-        keys = node_keys(graph, self._disjunct.patterns, definitions)
-        order = tuple(sorted(keys, key=keys.__getitem__))
+    def _operator(self, index: int, order: tuple[int, ...]) -> JoinOperator:
         operator = self._planned.get((index, order))
         if operator is None:
-            operator = planned(self._disjunct.operators[index], graph, order)
+            operator = planned(self._disjunct.operators[index], self._minors[index], order)
             self._planned[index, order] = operator
         return operator
 
 
 def _step(step: Step, put: Callable[[str], str]) -> Step:
-    filters = in_order([_test(one, put) for one in step.filters]) if step.filters else ()
+    filters = tests_in_order([_test(one, put) for one in step.filters]) if step.filters else ()
     return Step(step.axis, put(step.test), filters)
 
 

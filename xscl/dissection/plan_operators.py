@@ -6,15 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from join_stage import plan_of
-from templates import JoinGraph, Node, minor
+from templates import JoinGraph, minor
 from xpath_stage import Definition, Step
 from xscl.dissection.draft import DisjunctDraft, OperatorGraph
 from xscl.dissection.parts import JoinOperator
 from xscl.dissection.tree_patterns import PatternNode
 
-__all__ = ["node_keys", "plan_operators", "planned"]
+__all__ = ["in_order", "places", "plan_operators", "planned", "step_key"]
 
-NodeKey = tuple[int, int, int, list[tuple[str, str, str]], tuple[str, ...]]
+Place = tuple[tuple[int, int, int], tuple[str, ...]]
+Key = tuple[tuple[str, str, str], ...]
 
 
 def plan_operators(draft: DisjunctDraft) -> DisjunctDraft:
@@ -22,8 +23,9 @@ def plan_operators(draft: DisjunctDraft) -> DisjunctDraft:
     operators: list[JoinOperator] = []
     for one in draft.graphs:
         graph = minor(one.graph)
-        keys = node_keys(graph, draft.patterns.nodes, draft.definitions)
-        operators.append(planned(one, graph, sorted(keys, key=keys.__getitem__)))
+        keys = {node: definition_key(steps) for node, steps in draft.definitions.items()}
+        order = in_order(places(graph, draft.patterns.nodes), keys)
+        operators.append(planned(one, graph, order))
     return draft._replace(operators=tuple(operators))
 
 
@@ -46,18 +48,32 @@ def planned(
     )
 
 
-def node_keys(
-    graph: JoinGraph, patterns: Sequence[PatternNode], definitions: Mapping[int, Definition]
-) -> dict[int, NodeKey]:
-    """The keys of a graph's nodes in an order that does not depend on how the query was written,
-    so that queries that say the same have the same row of R_T."""
+def places(graph: JoinGraph, patterns: Sequence[PatternNode]) -> dict[int, Place]:
+    """The nodes of a graph, each with what stands before its definition in their order: its side,
+    depth and block; and with its functions."""
+    return {
+        node.number: (
+            (node.side, len(graph.chain(node.number)), patterns[node.number].block),
+            patterns[node.number].functions,
+        )
+        for node in graph.nodes
+    }
 
-    def key(node: Node) -> NodeKey:
-        pattern = patterns[node.number]
-        steps = [step_key(step) for step in definitions[node.number]]
-        return node.side, len(graph.chain(node.number)), pattern.block, steps, pattern.functions
 
-    return {node.number: key(node) for node in graph.nodes}
+def in_order(places: Mapping[int, Place], keys: Mapping[int, Key]) -> tuple[int, ...]:
+    """Nodes in an order that does not depend on how the query was written, so that queries that
+    say the same have the same row of R_T."""
+
+    def key(node: int) -> tuple[tuple[int, int, int], Key, tuple[str, ...]]:
+        place, functions = places[node]
+        return place, keys[node], functions
+
+    return tuple(sorted(places, key=key))
+
+
+def definition_key(definition: Definition) -> Key:
+    """The key of a definition in that order."""
+    return tuple([step_key(step) for step in definition])
 
 
 def step_key(step: Step) -> tuple[str, str, str]:

@@ -35,6 +35,7 @@ from xscl.evaluation.second_stage import SecondStage, longest_reach
 from xscl.evaluation.stage_one import Preview
 from xscl.evaluation.stats import stats
 from xscl.evaluation.waves import Delivery, Evaluation
+from xscl.garbage import without_collecting
 from xscl.matches.match import Match
 from xscl.memory.budget import Budget
 from xscl.memory.relations import Relations
@@ -227,7 +228,7 @@ class Engine:
         from xscl.queries.registration import requests
 
         tables = tables or {}
-        with self._transactions.changing():
+        with self._transactions.changing(), without_collecting():
             source = text, self._next_query
             queries, errors, following = self._registration.read(*source)
             known = {query.name for query in queries} | {error.query for error in errors}

@@ -295,6 +295,8 @@ class AlikeStatements:
         statement = place.statement
         if place.namespaces is not self._namespaces[0]:
             self._namespaces = place.namespaces, frozenset(place.namespaces.items())
+        if not statement.markups and not statement.objects:
+            return (self._namespaces[1],)
         constructors = [place.text[markup.start : markup.end] for markup in statement.markups]
         constructors += [place.text[start:end] for start, end in statement.objects]
         return (self._namespaces[1], *constructors)

@@ -52,7 +52,8 @@ class StreamGraph:
         """Adds a query, which was checked."""
         self.version += 1
         for one in dissection.everything():
-            self.read.update(one.streams)
+            for stream in one.streams:
+                self.read[stream] += 1
         for edge in edges_of(dissection):
             self._fed_by.setdefault(edge.fed, Counter())[edge] += 1
 
