@@ -23,6 +23,9 @@ __all__ = ["DOCUMENTS", "KEPT", "READ_NOW", "UNDELIVERED", "write"]
 READ_NOW = "CREATE TEMP TABLE IF NOT EXISTS read_now (source VARCHAR, id VARCHAR)"
 """The documents that this run has come across, of sources without positions."""
 
+_FEW = 2
+"""So few rows are cheaper as statements than as a table of Arrow."""
+
 _NUMBER, _TEXT = pa.int64(), pa.string()
 KEPT = pa.schema(
     [
@@ -113,11 +116,15 @@ def _delete_from(
     values: list[int] | set[str] | Mapping[str, object],
     condition: str = "",
 ) -> None:
-    if values:
+    if not values:
+        return
+    command = f"DELETE FROM {relation} WHERE {column} IN"
+    if len(values) <= _FEW:
+        places = ", ".join("?" * len(values))
+        connection.execute(f"{command} ({places}) {condition}", list(values))
+    else:
         connection.register("gone", pa.table({"value": pa.array(list(values), kind)}))
-        connection.execute(
-            f"DELETE FROM {relation} WHERE {column} IN (SELECT value FROM gone) {condition}"
-        )
+        connection.execute(f"{command} (SELECT value FROM gone) {condition}")
         connection.unregister("gone")
 
 
@@ -146,8 +153,13 @@ def _insert_into(
     schema: pa.Schema,
     rows: Iterable[tuple[object, ...]],
 ) -> None:
-    columns = list(zip(*rows, strict=True))
-    if columns:
+    some = list(rows)
+    if len(some) <= _FEW:
+        names, places = ", ".join(schema.names), ", ".join("?" * len(schema))
+        for row in some:
+            connection.execute(f"INSERT INTO {relation} ({names}) VALUES ({places})", row)
+    else:
+        columns = zip(*some, strict=True)
         arrays = [pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)]
         connection.register("new", pa.table(arrays, schema=schema))
         connection.execute(f"INSERT INTO {relation} BY NAME FROM new")
