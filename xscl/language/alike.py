@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from xscl.language.checks.check import check
 from xscl.language.checks.limits import too_long
-from xscl.language.checks.names import END_OF_WORD, NAME, STRING, unquoted
+from xscl.language.checks.names import NAME, STRING, unquoted
 from xscl.language.parameters import Prepared
 from xscl.language.parsing import parse_query
 from xscl.language.problems import Unreadable
@@ -41,12 +41,14 @@ _FIRST, _SYMBOLS = 0xE1000, 0x1000
 SYMBOL = re.compile(f"[{chr(_FIRST)}-{chr(_FIRST + _SYMBOLS - 1)}]")
 """A character that stands for a name."""
 
-_WORDS = "DECLARE|NAMESPACE|SELECT|FROM|PUBLISH|AS|FOLLOWED|BY|JOIN|AND|OR|INF|DIV|MOD"
+_WORDS = {
+    *("DECLARE", "NAMESPACE", "SELECT", "FROM", "PUBLISH", "AS", "FOLLOWED", "BY", "JOIN"),
+    *("AND", "OR", "INF", "DIV", "MOD"),
+}
 # Names take their digits and primes with them, as in `scan.py`; the name of a unit, its number.
 _TOKEN = re.compile(
-    rf"(?ai:{_WORDS}){END_OF_WORD}|{NAME}(?::{NAME}|[ \t\r\n]*+\()"
+    rf"(?P<name>{NAME})(?:'++|(?P<more>:{NAME}|[ \t\r\n]*+\())?+|(?P<string>{STRING})"
     rf"|:{NAME}(?:[ \t\r\n]*+{NAME})?+"
-    rf"|(?P<name>{NAME})'*+|(?P<string>{STRING})"
     rf"|(?P<number>[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[ \t\r\n]*+{NAME})?+"
 )
 
@@ -268,21 +270,21 @@ class AlikeStatements:
         done = statement.start
         for found in _TOKEN.finditer(text, statement.start, statement.end):
             kind = found.lastgroup
-            if kind is None:
-                continue
-            start, end = found.span(kind)
-            piece = "'" if kind == "string" else "0"
             if kind == "name":
-                name = found[kind]
+                name = found["name"]
                 piece = names.get(name, "")
                 if not piece:
-                    if len(names) == most:
+                    if name.upper() in _WORDS or len(names) == most:
                         continue
                     piece = names[name] = symbol(len(names))
                 symbols += 1
-            else:
+            elif kind in ("string", "number"):
+                piece = "'" if kind == "string" else "0"
                 slots.append(len(pieces) + 1)
-                literals.append((start, found[kind]))
+                literals.append((found.start(), found[kind]))
+            else:
+                continue
+            start, end = found.span(kind)
             pieces += (text[done:start], piece)
             done = end
         pieces.append(text[done : statement.end])
