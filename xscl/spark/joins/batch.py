@@ -142,7 +142,7 @@ class _Evaluation:
         index, part = next(
             (i, p) for i, p in enumerate(self.parts) if cell < p.first + p.cells.count
         )
-        engine = engine_for(self.queries, f"cell {index}", part.group)
+        engine = engine_for(self.queries, part.group)
         found = CellRows(part.cells, cell - part.first, self.grouped, self.results)
         try:
             documents = found.good(rows, counting=index == 0)

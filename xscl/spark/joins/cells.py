@@ -21,6 +21,8 @@ from functools import cached_property
 from itertools import combinations
 from math import ceil, comb
 
+import numpy as np
+
 __all__ = ["Cells", "Place", "Subsets", "TimeSlices"]
 
 Place = tuple[str, str]
@@ -52,6 +54,10 @@ class TimeSlices:
     def owner(self, documents: Iterable[Place], time: int) -> int:
         """The cell of a match of some documents, of which the latest is of a time."""
         return bisect_right(self.bounds, time)
+
+    def owners(self, documents: Sequence[Place], rows: np.ndarray, times: np.ndarray) -> np.ndarray:
+        """The cells of matches: of each the places of its documents among some, and its time."""
+        return np.searchsorted(np.array(self.bounds, dtype=np.int64), times, side="right")
 
 
 @dataclass(frozen=True)
@@ -97,7 +103,18 @@ class Subsets:
         """The cell of a match of some documents, of which the latest is of a time."""
         if self.classes == self.width:
             return 0
-        classes = frozenset(map(self._class_of, documents))
+        return self._owner(frozenset(map(self._class_of, documents)))
+
+    def owners(self, documents: Sequence[Place], rows: np.ndarray, times: np.ndarray) -> np.ndarray:
+        """The cells of matches: of each the places of its documents among some, and its time."""
+        if self.count == 1:
+            return np.zeros(len(rows), dtype=np.int64)
+        classes = np.array([self._class_of(one) for one in documents], dtype=np.int64)
+        kinds, of_rows = np.unique(np.sort(classes[rows], axis=1), axis=0, return_inverse=True)
+        owners = np.array([self._owner(frozenset(kind)) for kind in kinds.tolist()], dtype=np.int64)
+        return owners[of_rows.ravel()]
+
+    def _owner(self, classes: frozenset[int]) -> int:
         found = self._owners.get(classes)
         if found is None:
             found = next(n for n, cell in enumerate(self._cells) if classes <= cell)

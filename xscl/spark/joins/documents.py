@@ -45,7 +45,7 @@ class Reading:
     ) -> Iterator[tuple[list[tuple[Any, ...]], list[int]]]:
         """For each batch its rows of `READ`, and the times of all documents that could be read,
         also of those that are of no use."""
-        engine = engine_for(self.queries, "reading", None)
+        engine = engine_for(self.queries)
         for batch in batches:
             rows: list[tuple[Any, ...]] = []
             times: list[int] = []

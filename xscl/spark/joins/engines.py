@@ -14,9 +14,10 @@ _MOST = 8
 """So many engines stay."""
 
 
-def engine_for(queries: Queries, use: str, group: Group | None) -> Engine:
-    """This process' engine for a use of some queries: of a group's, or of all."""
-    key = queries.digest, use
+def engine_for(queries: Queries, group: Group | None = None) -> Engine:
+    """This process' engine with the queries of a group, or with all, for documents in order of
+    time; whoever gives it documents clears it."""
+    key = queries.digest, "" if group is None or group.queries is None else group.kind
     engine = _ENGINES.get(key)
     if engine is None:
         while len(_ENGINES) >= _MOST:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from xscl.matches.match import Match
 from xscl.matches.results import dumps
 from xscl.spark.joins.cells import Cells
 from xscl.spark.joins.columns import DUPLICATE, FOUND
+from xscl.spark.joins.group_rows import GroupRows
 
 __all__ = ["CellRows"]
 
@@ -41,8 +41,9 @@ class CellRows:
     results: bool
     skipped: Counter[str] = field(default_factory=Counter)
     _rows: list[tuple[object, ...]] = field(default_factory=list)
-    _channels: dict[tuple[str, ...], str] = field(default_factory=dict)
-    _unsaid: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._groups = GroupRows(self.cells, self.cell)
 
     def publish(self, engine: Engine, envelopes: Sequence[object]) -> Found:
         """Publishes documents as one batch."""
@@ -52,9 +53,10 @@ class CellRows:
 
     def rows(self, found: Found) -> Iterator[pa.RecordBatch]:
         """The rows of what the cell owns of what was found."""
-        rows = (
-            self._group_rows(found) if isinstance(found, MatchGroups) else self._match_rows(found)
-        )
+        if isinstance(found, MatchGroups):
+            yield from self._groups.of(found.ranges)
+            return
+        rows = self._match_rows(found)
         while some := list(islice(rows, _ROWS)):
             yield self._batch(some)
 
@@ -107,28 +109,3 @@ class CellRows:
                 *(documents, streams, match.nodes, [*match.bindings.items()], result),
                 *_NOT_SKIPPED,
             )
-
-    def _group_rows(self, groups: MatchGroups) -> Iterator[tuple[object, ...]]:
-        for some in groups.ranges:
-            count, channel = some.queries.count, self._channel(some.queries.names)
-            for number in some.others:
-                documents = some.documents(number)
-                ids = [document.id for document in documents]
-                streams = [document.source for document in documents]
-                time = max([document.time for document in documents])
-                if self._owns(ids, streams, time):
-                    yield (ids, streams, time, count, channel, self._said(channel), *_NOT_SKIPPED)
-
-    def _channel(self, queries: Sequence[str]) -> str:
-        """The channel of some queries."""
-        names = tuple(queries)
-        found = self._channels.get(names)
-        if found is None:
-            said = dumps(names).encode()
-            found = self._channels[names] = hashlib.blake2b(said, digest_size=16).hexdigest()
-            self._unsaid[found] = names
-        return found
-
-    def _said(self, channel: str) -> Sequence[str] | None:
-        """The names of a channel's queries, where the cell has not said them."""
-        return self._unsaid.pop(channel, None) if self._unsaid else None
