@@ -14,13 +14,10 @@ from __future__ import annotations
 
 import argparse
 import io
-import os
 import sys
 import tempfile
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,6 +27,7 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from benchmarks.measure import cpu_seconds
 from datasets import feed_archive
 from xscl.spark.ingestion.archive import Archive
 from xscl.spark.ingestion.feed_options import FeedOptions
@@ -150,23 +148,6 @@ def measured(do: Callable[[], object]) -> tuple[float, float]:
     wall, cpu = time.perf_counter(), cpu_seconds()
     do()
     return time.perf_counter() - wall, cpu_seconds() - cpu
-
-
-def cpu_seconds() -> float:
-    """The CPU seconds so far of this process and of all below it, those that ended included."""
-    children: dict[int, list[int]] = defaultdict(list)
-    ticks: dict[int, int] = {}
-    for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):  # It may have ended since.
-            fields = (process / "stat").read_text().rpartition(")")[2].split()
-            children[int(fields[1])].append(int(process.name))
-            ticks[int(process.name)] = sum(map(int, fields[11:15]))
-    total, below = 0, [os.getpid()]
-    while below:
-        process_id = below.pop()
-        total += ticks.get(process_id, 0)
-        below += children[process_id]
-    return total / os.sysconf("SC_CLK_TCK")
 
 
 if __name__ == "__main__":

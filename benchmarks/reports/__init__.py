@@ -31,10 +31,11 @@ NAMES = (
     "personalised",
     "adversarial",
     "durability",
+    "spark_joins",
 )
 
-LARGE = {"peers", "feed_readers"}
-"""Those that install much, and are measured at reduced size only when they are named."""
+LARGE = {"peers", "feed_readers", "spark_joins"}
+"""Those that install or start much, and are measured at reduced size only when they are named."""
 BY_DEFAULT = {True: NAMES, False: tuple(name for name in NAMES if name not in LARGE)}
 """What is measured where no name is given, at full size or not."""
 
