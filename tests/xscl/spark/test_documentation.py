@@ -48,7 +48,9 @@ def test_python_examples_run(
     for block in blocks("python"):
         # Spark keeps the folder that it was started in.
         source = re.sub(
-            r'(["(])((?:feeds/|feed-spool|lines|archive/|older)[\w/=*-]*)"', _under(here), block
+            r'(["(])((?:feeds/|feed-spool|lines|archive/|older|matches)[\w/=*-]*)"',
+            _under(here),
+            block,
         )
         exec(compile(source, "docs/spark.md", "exec"), names)
     shown = capsys.readouterr().out
@@ -88,5 +90,5 @@ def test_commands_have_options_that_exist() -> None:
             continue
         used += 1
         assert {word for word in options if word.startswith("--")} <= known
-    assert used == 5
+    assert used == 7
     assert {"run", "ingest", "feeds"} <= set(cli.list_commands(click.Context(cli)))
