@@ -7,6 +7,7 @@ import random
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 import xscl
 from tests.drawn import times
 from tests.oracle.canonical import differences
+from xscl.spark.joins import live_cells
 from xscl.spark.joins.cells import Cells, Subsets, TimeSlices
 from xscl.spark.joins.documents import Part
 from xscl.spark.joins.live_cells import (
@@ -147,8 +149,7 @@ class Stream:
         live, rows, new, gone = self.attempt(events)
         for one in gone:
             del self.store.portions[one]
-        if new is not None:
-            self.store.portions[new] = live.portions[new]
+        self.store.portions.update((one, live.portions[one]) for one in new)
         self.store.clock = live.clock
         for row in rows:
             if row["skipped"] is None:
@@ -212,10 +213,15 @@ def drawn_events(dice: random.Random) -> list[dict[str, Any]]:
 
 
 @settings(max_examples=times(20))
-@given(st.randoms(use_true_random=False))
-def test_a_stream_finds_what_an_engine_finds(dice: random.Random) -> None:
+@given(st.randoms(use_true_random=False), st.sampled_from([2, 256]))
+def test_a_stream_finds_what_an_engine_finds(dice: random.Random, portions: int) -> None:
     """An engine that gets the same batches in order of time, with those that are late left out; and
     that a change of queries meets between the same batches."""
+    with patch.object(live_cells, "_PORTIONS", portions):
+        check_stream(dice)
+
+
+def check_stream(dice: random.Random) -> None:
     events = drawn_events(dice)
     revisions = [Revision(Queries.of(QUERIES))]
     stream = Stream(revisions, LATENESS * SECOND, dice)

@@ -25,6 +25,10 @@ from xscl.times import now, to_seconds
 __all__ = ["LiveCell", "Portion", "PortionId", "Revision", "clock_of", "packed", "unpacked"]
 
 _DAY = 86_400_000_000
+_PORTIONS = 256
+"""So many portions of a cell may be small."""
+_LARGE = 1 << 20
+"""Bytes from which a portion is not."""
 _ROWS = pa.schema([*READ][1:])
 _PACKING = pa.ipc.IpcWriteOptions(compression="lz4")
 
@@ -92,29 +96,32 @@ class LiveCell:
 
     def take(
         self, rows: Iterable[Row], clock: int | None, found: CellRows, *, counting: bool
-    ) -> tuple[PortionId | None, list[PortionId], list[pa.RecordBatch]]:
+    ) -> tuple[list[PortionId], list[PortionId], list[pa.RecordBatch]]:
         """Takes in the documents of a batch, after which the stream's clock is this.
 
-        Returns its portion, None without one; the portions that are of no use any more; and what
-        the cell finds.
+        Returns the portions that are new, and those that are of no use any more, as the store is to
+        have them; and what the cell finds.
         """
         in_order = sorted(rows, key=lambda row: (row[2] or 0, row[0], row[1] or ""))
         good = [row for row in found.good(in_order, counting=counting) if self._counts(row, found)]
         if not counting:
             found.skipped.clear()
-        new: PortionId | None = None
+        before = {*self.portions}
         batches: list[pa.RecordBatch] = []
         revision = len(self.revisions) - 1
         engine = self._at(revision)
         if good:
-            new = 1 + max((number for number, _ in self.portions), default=0), uuid.uuid4().hex
-            self._note(new, Portion(good[-1][2], revision, packed(good)), good)
+            number = 1 + max((number for number, _ in self.portions), default=0)
+            latest = max(row[2] for row in good)
+            self._note(_named(number), Portion(latest, revision, packed(good)), good)
             batches += found.rows(found.publish(engine, [envelope(*row[:5]) for row in good]))
         batches.append(found.rest())
         if clock is not None and (self.clock is None or clock > self.clock):
             self.clock = clock
         self._pass()
-        return new, self._let_go(), batches
+        self._let_go()
+        self._merge()
+        return sorted(self.portions.keys() - before), sorted(before - {*self.portions}), batches
 
     @property
     def made_for(self) -> tuple[Sequence[Revision], Part, int | None]:
@@ -146,9 +153,9 @@ class LiveCell:
     def _at(self, revision: int) -> Engine:
         """The engine, with the queries of a revision."""
         if self._engine is None:
-            self._revision = 0
+            self._revision = revision
             lateness = None if self.lateness is None else to_seconds(self.lateness)
-            self._engine = new_engine(self.revisions[0].queries, self.part.group, lateness)
+            self._engine = new_engine(self.revisions[revision].queries, self.part.group, lateness)
         while self._revision < revision:
             self._revision += 1
             new = self.revisions[self._revision]
@@ -177,17 +184,44 @@ class LiveCell:
         self._ids.update(dict.fromkeys([(row[0], row[1]) for row in rows], one))
         return rows
 
-    def _let_go(self) -> list[PortionId]:
-        """The portions that nothing can reach any more; they go."""
+    def _let_go(self) -> None:
+        """Lets go of the portions that nothing can reach any more."""
         watermark, reach = self._watermark, self.part.group.needs.reach
         if watermark is None or reach is None:
-            return []
+            return
         gone = [n for n, portion in self.portions.items() if portion.latest + reach < watermark]
         if gone:
             for one in gone:
                 del self.portions[one]
             self._ids = {name: n for name, n in self._ids.items() if n in self.portions}
-        return gone
+
+    def _merge(self) -> None:
+        """Makes one portion of many small ones that came one after the other: each batch looks
+        through the list of all."""
+        if len(self.portions) <= _PORTIONS:
+            return
+        small: list[PortionId] = []
+        for one in sorted(self.portions):
+            portion = self.portions[one]
+            if small and portion.revision != self.portions[small[0]].revision:
+                break
+            if len(portion.documents) < _LARGE:
+                small.append(one)
+            elif small:
+                break
+            if len(small) == _PORTIONS // 2:
+                break
+        if len(small) < 2:
+            return
+        merged = [self.portions.pop(one) for one in small]
+        rows = [row for portion in merged for row in unpacked(portion.documents)]
+        latest = max(portion.latest for portion in merged)
+        number, _ = small[0]
+        self._note(_named(number), Portion(latest, merged[0].revision, packed(rows)), rows)
+
+
+def _named(number: int) -> PortionId:
+    return number, uuid.uuid4().hex
 
 
 def clock_of(times: Iterable[int]) -> int | None:

@@ -173,10 +173,10 @@ class _Cells(StatefulProcessor):
         name, live = self._live(part, cell)
         found = CellRows(part.cells, cell, self._grouped, self._results)
         new, gone, batches = live.take(documents, clock, found, counting=index == 0)
-        if new is not None:
-            portion = live.portions[new]
+        for one in new:
+            portion = live.portions[one]
             values = (portion.latest, portion.revision, portion.documents)
-            self._portions.updateValue(new, values)
+            self._portions.updateValue(one, values)
         for old in gone:
             self._portions.removeKey(old)
         self._as_is.update((name, repr(part.cells), live.clock))
