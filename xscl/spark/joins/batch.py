@@ -59,7 +59,11 @@ def join_batch(
 
 def tasks_at_once(spark: SparkSession) -> int:
     """How many tasks run at once."""
-    return max(int(spark.sparkContext.defaultParallelism), 1)
+    try:
+        return max(int(spark.sparkContext.defaultParallelism), 1)
+    except AttributeError:
+        # Of a session by Spark Connect, all that is known is what it says of shuffles.
+        return int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
 
 
 def _once(envelopes: DataFrame) -> DataFrame:
