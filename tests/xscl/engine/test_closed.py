@@ -10,6 +10,7 @@ import xscl
 
 USES: dict[str, Callable[[xscl.Engine], object]] = {
     "cancel": lambda engine: engine.cancel("q"),
+    "clear": lambda engine: engine.clear(),
     "count": lambda engine: engine.count([{"xml": "<a/>"}]),
     "documents": lambda engine: engine.documents,
     "explain": lambda engine: engine.explain("q"),
@@ -20,6 +21,7 @@ USES: dict[str, Callable[[xscl.Engine], object]] = {
     "load": lambda engine: engine.load("S/b"),
     "load_good": lambda engine: engine.load_good("S/b"),
     "plan": lambda engine: engine.plan([]),
+    "preview": lambda engine: engine.preview({"xml": "<a/>"}),
     "publish": lambda engine: engine.publish("S", "<a/>"),
     "publish_many": lambda engine: engine.publish_many([]),
     "published": lambda engine: engine.published,
