@@ -70,6 +70,7 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/sliding_window.py
 	$(BIN)/python benchmarks/ingestion.py
 	$(BIN)/python benchmarks/ingestion_kills.py
+	$(BIN)/python benchmarks/join_kills.py
 	$(BIN)/python benchmarks/crashes.py
 
 bench-quick: $(VENV)/.dev

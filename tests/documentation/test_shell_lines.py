@@ -23,9 +23,11 @@ from datasets import FEEDS
 from tests.commands import xscl
 from tests.xscl.web.loopback import Reply, Server, rss, serving
 from xscl.cli.ingest import ingest
+from xscl.cli.joining.run import run as join
 
 ROOT = Path(__file__).parents[2]
 PAGES = ("README.md", "docs/durability.md")
+ON_SPARK = {"ingest": ingest, "join": join}
 
 PROMO = """-- name: promo
 S//book->b[./author->a][./title->t]
@@ -83,8 +85,8 @@ def test_the_commands_of_a_page(page: str, folder: Path, server: Server) -> None
     for line in commands:
         words = shlex.split(line.replace("https://example.org", server.url("")))
         assert words.pop(0) == "xscl"
-        if words[0] == "ingest":
-            known = {name for option in ingest.params for name in option.opts}
+        if words[0] in ON_SPARK:
+            known = {name for option in ON_SPARK[words[0]].params for name in option.opts}
             assert {word for word in words if word.startswith("--")} <= known, line
             continue
         if words[0] == "watch":

@@ -6,13 +6,8 @@
 from __future__ import annotations
 
 import contextlib
-import re
-import threading
-import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
@@ -29,9 +24,10 @@ from xscl.cli.options import (
     LINKS,
     MAX_DOCUMENT,
     UPDATES,
-    Assignment,
     Period,
 )
+from xscl.cli.spark_jobs.options import MASTER, SETTINGS
+from xscl.cli.spark_jobs.running import aside, run_jobs
 from xscl.errors import XSCLError
 from xscl.feeds import Rules
 from xscl.polling.named_feeds import feeds_of
@@ -41,16 +37,7 @@ from xscl.spark.ingestion.spool import Spool
 from xscl.spark.session import session_for
 from xscl.web.retrieval import user_agent
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-    from pyspark.sql.streaming.query import StreamingQuery
-
 __all__ = ["ingest"]
-
-_OURS = re.compile(r"xscl\.errors\.\w+: (.+)")
-_PYTHONS = re.compile(r"^(?:[\w.]+\.)?\w*(?:Error|Exception): .+", re.MULTILINE)
-_TICK = 0.5
-_HOUR = 3600.0
 
 
 @click.group(invoke_without_command=True)
@@ -72,18 +59,8 @@ _HOUR = 3600.0
     show_default=True,
     help="The time between two batches.",
 )
-@click.option(
-    "--master",
-    metavar="URL",
-    help="Where Spark runs, as for spark-submit.  [default: local[*], or what spark-submit says]",
-)
-@click.option(
-    "--conf",
-    "settings",
-    multiple=True,
-    type=Assignment("NAME=VALUE", "spark.driver.memory=4g"),
-    help="A setting of Spark.",
-)
+@MASTER
+@SETTINGS
 @click.option(
     "--spool", metavar="FOLDER", help="The local folder of fetched bodies.  [default: DIR/spool]"
 )
@@ -170,7 +147,7 @@ def ingest(
         report = stack.enter_context(IngestReport(Console(stderr=True), Spool(archive.local)))
         stopped = stack.enter_context(ended_by_signals([]))
         sessions = session_for("xscl ingest", master=master, settings=dict(settings))
-        spark = _aside(sessions.__enter__)
+        spark = aside(sessions.__enter__)
         stack.push(sessions)
         from xscl.spark.ingestion import jobs, spark_files
 
@@ -196,58 +173,10 @@ def ingest(
         )
         for jobs_of_round in rounds:
             if not stopped.is_set():
-                _run([start() for start in jobs_of_round], stopped, report.tick, tidy)
+                run_jobs([start() for start in jobs_of_round], stopped, report.tick, tidy)
         tidy()
         report.close()
     return 130 if stopped.is_set() else 0
-
-
-def _aside(start: Callable[[], SparkSession]) -> SparkSession:
-    """Starts Spark in a thread of its own: in the main thread it would take the signals over, and
-    an interrupt would break its start off midway, with pages of Python and Java."""
-    found: Future[SparkSession] = Future()
-
-    def run() -> None:
-        try:
-            found.set_result(start())
-        except BaseException as error:
-            found.set_exception(error)
-
-    threading.Thread(target=run, name="xscl-spark-start", daemon=True).start()
-    return found.result()
-
-
-def _run(
-    queries: Sequence[StreamingQuery],
-    stopped: threading.Event,
-    tick: Callable[[], object],
-    tidy: Callable[[], object],
-) -> None:
-    """Until one of the queries ends, or is to end; raises XSCLError if one failed."""
-    next_tidy = time.monotonic()
-    try:
-        while not stopped.is_set() and all(query.isActive for query in queries):
-            stopped.wait(_TICK)
-            tick()
-            if time.monotonic() >= next_tidy:
-                tidy()
-                next_tidy += _HOUR
-    finally:
-        for query in queries:
-            query.stop()
-    for query in queries:
-        if (failure := query.exception()) is not None:
-            raise _failure(query.name, failure)
-
-
-def _failure(job: str, failure: Exception) -> XSCLError:
-    """What made a job fail, without the ways through Java and back."""
-    text = str(failure)
-    if ours := _OURS.findall(text):
-        return XSCLError(ours[-1])
-    # The last error of Python, where there is one, else the first line of Java's.
-    found = _PYTHONS.findall(text) or text.partition("=== Streaming")[0].strip().splitlines()[:1]
-    return XSCLError(f"the {job} job failed: {found[-1] if found else type(failure).__name__}")
 
 
 ingest.add_command(status)

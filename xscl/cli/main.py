@@ -1,5 +1,6 @@
 """The command line: its commands are `xscl run`, `check`, `explain`, `why`, `watch`, `feeds`,
-`state`, `ingest`, `demo` and `sample`, a module each, which is imported when its command is given.
+`state`, `ingest`, `join`, `demo` and `sample`, a module each, which is imported when its command is
+given.
 """
 
 from __future__ import annotations
@@ -24,6 +25,10 @@ _COMMANDS = {
     "feeds": ("feeds.group", "Shows the feeds that a watch polls, and adds feeds to an OPML file."),
     "state": ("state", "Shows what a state file holds."),
     "ingest": ("ingest", "Reads feeds on Spark into a table of item documents."),
+    "join": (
+        "joining.join",
+        "Joins documents on Spark by standing queries, and shows how far it is.",
+    ),
     "demo": ("demo", "Runs five queries over two weeks of sample feeds."),
     "sample": ("sample", "Writes the demo's feeds and queries into a folder, to start from."),
 }

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from xscl.counts import counted
 from xscl.queries.registration import Registration, requests
+from xscl.queries.subscription import Subscription
 
 __all__ = ["Plan", "Texts", "plan"]
 
@@ -43,9 +44,8 @@ class Plan:
                 yield f"{counted(len(names), 'query')} {what}: {shown}"
 
 
-def plan(registration: Registration, texts: Texts) -> Plan:
-    """The plan for some texts, where the kept queries of a registration are those of before."""
-    kept = registration.kept
+def plan(registration: Registration, kept: Mapping[str, Subscription], texts: Texts) -> Plan:
+    """The plan for some texts, where the queries of before are those `kept`, by name."""
     found = Plan()
     asked: set[str] = set()
     first = 1

@@ -567,12 +567,15 @@ class Engine:
             return self._transactions.keeper
 
     def plan(self, texts: Texts) -> Plan:
-        """What would become of the queries of the state file if those of some texts were asked
-        for instead."""
+        """What would become of the queries of the state file, or without one of those that there
+        are, if those of some texts were asked for instead."""
         from xscl.durable.plan import plan
 
         with self._transactions.asking():
-            return plan(self._registration, texts)
+            registration = self._registration
+            named = {one.name: one for one in self._queries}
+            kept = named if self._transactions.keeper is None else registration.kept
+            return plan(registration, kept, texts)
 
     # Inside
 

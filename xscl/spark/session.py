@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway
     from pyspark.sql import SparkSession
 
-__all__ = ["session", "session_for"]
+__all__ = ["check_spark", "session", "session_for"]
 
 _PANDAS = "PySpark does not yet fully support pandas"
 """How PySpark's warning of each pandas from 3 on begins."""
@@ -40,8 +40,11 @@ _LOCAL = {
 _NOISE = (
     b"WARNING: Using incubator modules: jdk.incubator.vector",
     b"WARNING: package sun.security.action not in java.base",
+    b"Starting Streaming TransformWithStateInPandas Python worker",
+    b"Streaming TransformWithStateInPandas Python worker",
 )
-"""What Java itself says of the modules that Spark asks for; no setting keeps it from saying so."""
+"""What Java says of the modules that Spark asks for, and Spark's workers of their start; no setting
+keeps them from saying so."""
 
 
 def session(
@@ -89,13 +92,20 @@ def session_for(
             spark.stop()
 
 
-def _running() -> SparkSession | None:
-    """A session of the Spark that this process runs, if it runs one."""
+def check_spark() -> None:
+    """Raises XSCLError where PySpark is missing."""
     try:
-        from pyspark.errors import PySparkRuntimeError
-        from pyspark.sql import SparkSession
+        import pyspark.sql  # noqa: F401
     except ImportError as error:
         raise XSCLError(f"Spark is missing ({error}): pip install 'xscl[spark]'") from error
+
+
+def _running() -> SparkSession | None:
+    """A session of the Spark that this process runs, if it runs one."""
+    check_spark()
+    from pyspark.errors import PySparkRuntimeError
+    from pyspark.sql import SparkSession
+
     try:
         return SparkSession.active()
     except PySparkRuntimeError:
@@ -181,8 +191,10 @@ def _logging_configured() -> bool:
 def _pass_on(source: int) -> None:
     """Writes what Java's process and its workers say on standard error to our own."""
     with open(source, "rb") as lines:
+        noise = False
         for line in lines:
-            if not line.startswith(_NOISE):
+            noise = line.startswith(_NOISE) or (noise and not line.strip())
+            if not noise:
                 # With nobody left to read it, Java must not come to a halt over it.
                 with contextlib.suppress(OSError):
                     os.write(2, line)

@@ -31,7 +31,7 @@ from tests.xscl.spark.landed import (
 )
 from tests.xscl.spark.scrolling_feeds import ScrollingFeeds, scrolling
 
-__all__ = ["STAGES", "Account", "Kill", "Moment", "killed", "moments"]
+__all__ = ["STAGES", "Account", "Kill", "Moment", "Running", "highest", "killed", "moments"]
 
 STAGES = ("fetched", "spooled", "landed", "planned", "written", "done")
 """A feed was served; its body spooled, landed; a batch of items planned, begun to be written (its
@@ -133,8 +133,8 @@ def killed(
         common = ("--sources", str(subscriptions), "--to", str(to), "--allow-private")
         common = (*common, "--master", "local[1]", *QUICK)
 
-        def run(*options: str) -> _Running:
-            return _Running([*common, *options], folder / "stderr")
+        def run(*options: str) -> Running:
+            return Running(["ingest", *common, *options], folder / "stderr")
 
         for number, moment in enumerate(at, 1):
             feeds.go_on(upto=feeds.total * number // (len(at) + 1))
@@ -167,26 +167,26 @@ def _stage(name: str, to: Path, feeds: ScrollingFeeds) -> Callable[[], bool]:
     counts: dict[str, Callable[[], int]] = {
         "fetched": lambda: len(feeds.responses),
         "spooled": lambda: spooled_upto(to),
-        "landed": lambda: _highest(to / "landing" / "_spark_metadata"),
-        "planned": lambda: _highest(checkpoint / "offsets"),
+        "landed": lambda: highest(to / "landing" / "_spark_metadata"),
+        "planned": lambda: highest(checkpoint / "offsets"),
         "written": lambda: len(list(to.glob("items/batch=*"))),
-        "done": lambda: _highest(checkpoint / "commits"),
+        "done": lambda: highest(checkpoint / "commits"),
     }
     count = counts[name]
     before = count()
     return lambda: count() > before
 
 
-class _Running:
-    """`xscl ingest` with some options, as a context manager; all processes that come of it bear a
-    mark in their environment, whoever their parent is by then."""
+class Running:
+    """A command of `xscl`, as a context manager; all processes that come of it bear a mark in their
+    environment, whoever their parent is by then."""
 
-    def __init__(self, options: Sequence[str], said: Path) -> None:
+    def __init__(self, words: Sequence[str], said: Path) -> None:
         self._mark = f"{_MARK}={uuid.uuid4().hex}"
         self._said = said
-        self._command = [str(_XSCL), "ingest", *options]
+        self._command = [str(_XSCL), *words]
 
-    def __enter__(self) -> _Running:
+    def __enter__(self) -> Running:
         name, _, value = self._mark.partition("=")
         proxies = ("http_proxy", "https_proxy", "all_proxy")
         environment = {k: v for k, v in os.environ.items() if k.lower() not in proxies}
@@ -256,11 +256,11 @@ def _kill(moment: Moment, processes: int, to: Path) -> Kill:
         spooled_upto(to),
         len(landed_bodies(to)),
         len(committed(to, "items")),
-        _highest(checkpoint / "offsets") - _highest(checkpoint / "commits"),
+        highest(checkpoint / "offsets") - highest(checkpoint / "commits"),
     )
 
 
-def _highest(log: Path) -> int:
+def highest(log: Path) -> int:
     """How many entries one of Spark's logs has had."""
     names = (path.name.removesuffix(".compact") for path in log.glob("[0-9]*"))
     return 1 + max((int(name) for name in names if name.isdecimal()), default=-1)

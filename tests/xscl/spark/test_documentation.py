@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 
 from xscl import samples
 from xscl.cli.ingest import ingest
+from xscl.cli.joining.run import run as join
 from xscl.cli.main import cli
 from xscl.spark.ingestion.archive import Archive
 from xscl.spark.ingestion.columns import ITEMS
@@ -76,12 +77,14 @@ def test_options_of_the_source_are_told_of() -> None:
 
 
 def test_commands_have_options_that_exist() -> None:
-    known = {name for option in ingest.params for name in option.opts}
+    of_ingest = {name for option in ingest.params for name in option.opts}
+    of_join = {name for option in join.params for name in option.opts}
     lines = "".join(blocks("shell")).replace("\\\n", " ").splitlines()
     used = 0
     for line in lines:
         words = shlex.split(re.sub(r"\s#.*", "", line))
-        if words[:2] == ["xscl", "ingest"] and "status" not in words:
+        known = of_join if words[:2] == ["xscl", "join"] else of_ingest
+        if words[:2] in (["xscl", "ingest"], ["xscl", "join"]) and "status" not in words:
             options = words[2:]
         elif words[:1] == ["spark-submit"]:
             script = next(n for n, word in enumerate(words) if word.endswith(("$INGEST", ".py")))
@@ -90,5 +93,5 @@ def test_commands_have_options_that_exist() -> None:
             continue
         used += 1
         assert {word for word in options if word.startswith("--")} <= known
-    assert used == 7
-    assert {"run", "ingest", "feeds"} <= set(cli.list_commands(click.Context(cli)))
+    assert used == 9
+    assert {"run", "ingest", "join", "feeds"} <= set(cli.list_commands(click.Context(cli)))

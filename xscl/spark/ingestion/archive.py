@@ -10,17 +10,13 @@ checkpoints/  how far the two queries are
 
 from __future__ import annotations
 
-import errno
-import os
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from xscl.errors import XSCLError
+from xscl.spark.folders import check_writable, is_remote, place_of
 
 __all__ = ["Archive"]
-
-_SCHEME = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]+:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,31 +30,19 @@ class Archive:
     @classmethod
     def at(cls, root: str, local: str | None = None) -> Archive:
         """Raises XSCLError for a root that is no local folder where no `local` is given."""
+        root = place_of(root)
         if local is None:
-            if _SCHEME.match(root):
+            if is_remote(root):
                 raise XSCLError(
                     f"{root} is not on this machine's disks, where fetched feeds wait to land: "
                     "name a folder for them, too (--spool)"
                 )
-            local = f"{root.removeprefix('file://').removeprefix('file:')}/spool"
-        if not _SCHEME.match(root):
-            root = str(Path(root.removeprefix("file://").removeprefix("file:")).absolute())
+            local = f"{root}/spool"
         return cls(root, Path(local).absolute())
 
     def check(self) -> None:
         """Raises OSError where a folder on this machine cannot be written to, or made."""
-        folders = [self.local]
-        if not _SCHEME.match(self.root):
-            folders += map(Path, (self.root, *self.folders))
-        for folder in folders:
-            way = (folder, *folder.parents)
-            up = next(n for n, one in enumerate(way) if one.exists())
-            there, first = way[up], way[max(up - 1, 0)]
-            code = 0 if there.is_dir() else errno.ENOTDIR
-            if not code and not os.access(there, os.R_OK | os.W_OK | os.X_OK):
-                code = errno.EACCES
-            if code:
-                raise OSError(code, os.strerror(code), str(first))
+        check_writable([self.local, self.root, *self.folders])
 
     @property
     def folders(self) -> tuple[str, ...]:

@@ -15,7 +15,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
-from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from xscl.errors import StateError
 from xscl.feeds import CANONICAL, Rules
@@ -27,13 +26,13 @@ from xscl.spark.ingestion.columns import BODIES, DEAD_LETTERS, ITEMS, PARSED
 from xscl.spark.ingestion.feed_source import FeedSource
 from xscl.spark.ingestion.known_items import KnownItems, count_of
 from xscl.spark.ingestion.parsed_bodies import Parsing, Unpacking
+from xscl.spark.streaming import ANY_AGE, start
 
 __all__ = ["items_of", "start_fetch", "start_items"]
 
 _ITEMS_A_FILE = 50_000
 _BYTES_A_BATCH = 256 * 1024 * 1024
 _SHOWN = 20
-_ALL = "36500d"
 _EMPTY = "nothing INT"
 
 
@@ -76,7 +75,7 @@ def start_fetch(
     )
     if keep is not None:
         landing = landing.option("retention", f"{round(keep)}s")
-    return _start(landing, trigger)
+    return start(landing, trigger)
 
 
 def _register(spark: SparkSession) -> None:
@@ -112,7 +111,7 @@ def start_items(
         spark.readStream.schema(spark_columns(BODIES))
         .option("maxBytesPerTrigger", str(_BYTES_A_BATCH))
         # Files are never too old: a job that was down for weeks takes up where it was.
-        .option("maxFileAge", _ALL)
+        .option("maxFileAge", ANY_AGE)
         .parquet(archive.landing)
     )
     known = KnownItems(archive.known)
@@ -128,13 +127,7 @@ def start_items(
         .foreachBatch(write)
         .option("checkpointLocation", archive.checkpoint("items"))
     )
-    return _start(query, trigger)
-
-
-def _start(query: DataStreamWriter, trigger: float | None) -> StreamingQuery:
-    if trigger is None:
-        return query.trigger(availableNow=True).start()
-    return query.trigger(processingTime=f"{round(trigger * 1000)} milliseconds").start()
+    return start(query, trigger)
 
 
 def _write(

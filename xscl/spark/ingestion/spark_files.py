@@ -3,6 +3,7 @@ folder, HDFS and an object store are one to us; and its logs of files, a line of
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from collections.abc import Iterable, Iterator
@@ -13,7 +14,7 @@ from xscl.spark.ingestion.archive import Archive
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["clear_landing", "exists", "make", "names_in"]
+__all__ = ["clear_landing", "exists", "make", "names_in", "put_text", "texts_in"]
 
 
 def clear_landing(spark: SparkSession, archive: Archive, keep: float) -> int:
@@ -49,6 +50,31 @@ def make(spark: SparkSession, path: str) -> None:
     """Makes a folder, and those above it."""
     files, where = _at(spark, path)
     files.mkdirs(where)
+
+
+def put_text(spark: SparkSession, path: str, text: str) -> None:
+    """Puts a file in place, whole: a reader has all of it, or what was there before."""
+    files, where = _at(spark, path)
+    # A name that begins so is none that anybody looks for.
+    draft = _at(spark, f"{path}.draft")[1]
+    out = files.create(draft, True)
+    out.write(bytearray(text.encode()))
+    out.close()
+    if not files.rename(draft, where):
+        files.delete(where, False)
+        files.rename(draft, where)
+
+
+def texts_in(spark: SparkSession, folder: str, ending: str) -> dict[str, str]:
+    """The files of a folder whose names end so, by name."""
+    jvm: Any = spark.sparkContext._jvm
+    found = {}
+    for name, _ in _listed(spark, folder):
+        if name.endswith(ending):
+            files, where = _at(spark, f"{folder}/{name}")
+            with contextlib.closing(files.open(where)) as opened:
+                found[name] = jvm.org.apache.commons.io.IOUtils.toString(opened, "UTF-8")
+    return found
 
 
 def _delete(spark: SparkSession, path: str) -> None:

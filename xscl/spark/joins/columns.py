@@ -11,7 +11,7 @@ from pyspark.sql.types import TimestampType as Timestamp
 from xscl.errors import XSCLError
 from xscl.spark.columns import INTEGERS, MOMENT, TEXTS
 
-__all__ = ["DUPLICATE", "FOUND", "GROUPS", "LATE", "MATCHES", "READ", "envelopes_of"]
+__all__ = ["DUPLICATE", "FOUND", "GROUPS", "LATE", "MATCHES", "READ", "UNREADABLE", "envelopes_of"]
 
 READ = pa.schema(
     [
@@ -63,6 +63,9 @@ FOUND = {
 document that cannot be read, with its problem and its body, or of `count` documents that are
 duplicates or late."""
 
+UNREADABLE = "_problem"
+"""A column that documents may have: why there is no envelope, where there is none."""
+
 DUPLICATE = "duplicate"
 LATE = "late"
 """Why documents are skipped that could be read."""
@@ -97,6 +100,8 @@ def envelopes_of(documents: DataFrame) -> DataFrame:
             plain = isinstance(types[name], StringType) or types[name].typeName() == "binary"
             column = F.col(name).cast("string") if plain else F.to_json(F.col(name))
         columns.append(column.alias(name))
+    unreadable = F.col(UNREADABLE) if UNREADABLE in types else F.lit(None).cast("string")
+    columns.append(unreadable.alias(UNREADABLE))
     return documents.select(*columns)
 
 

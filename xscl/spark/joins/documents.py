@@ -50,10 +50,11 @@ class Reading:
             rows: list[tuple[Any, ...]] = []
             times: list[int] = []
             for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                *named, again = row
+                *named, problem, again = row
                 try:
-                    if again:
-                        raise DocumentError(DUPLICATE, stream=named[0], document=named[1])
+                    if problem is not None or again:
+                        problem = DUPLICATE if problem is None else problem
+                        raise DocumentError(problem, stream=named[0], document=str(named[1]))
                     time, of_use = engine.preview(envelope(*named))
                     times.append(time)
                     if of_use:

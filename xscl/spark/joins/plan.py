@@ -15,6 +15,7 @@ from functools import cached_property, reduce
 from typing import NamedTuple
 
 from xscl.engine.engine import Engine
+from xscl.language.scan import scan
 from xscl.language.syntax import Block, Join, Query, Source, SubQuery
 from xscl.queries.subscription import Subscription
 from xscl.sources.tables import rows
@@ -46,14 +47,21 @@ class Queries:
         """An engine with these queries; raises an ExceptionGroup of all their errors."""
         engine = Engine(lateness=lateness, on_skip=_nobody)
         for text in self.texts:
-            engine.load(text, tables=self.tables)
+            engine.load(text, tables=self.tables_of(text))
         return engine
 
     def load_missing(self, engine: Engine) -> None:
         """Subscribes those whose names an engine does not have."""
         for text in self.texts:
             # Where a name is there already it is refused, and that query stays as it is.
-            engine.load_good(text, tables=self.tables)
+            engine.load_good(text, tables=self.tables_of(text))
+
+    def tables_of(self, text: str) -> Mapping[str, Sequence[Mapping[str, object]]]:
+        """The tables of a text's queries; with one text, of whatever name."""
+        if len(self.texts) == 1 or not self.tables:
+            return self.tables
+        named = {statement.name for statement in scan(text).statements}
+        return {name: table for name, table in self.tables.items() if name in named}
 
 
 def _nobody(error: object) -> None:

@@ -33,9 +33,9 @@ from xscl.spark.joins.live_cells import (
     unpacked,
 )
 from xscl.spark.joins.matches import CellRows
-from xscl.spark.joins.plan import groups_of
+from xscl.spark.joins.plan import Group, Queries, groups_of
 
-__all__ = ["TASKS", "join_stream"]
+__all__ = ["TASKS", "join_stream", "kinds_of"]
 
 TASKS = "spark.xscl.join.tasks"
 """The setting of Spark for how many tasks share the cells of a stream.  It stays as it is for the
@@ -75,8 +75,7 @@ def join_stream(
     if spark.conf.get(_PROVIDER, None) != _ROCKSDB:
         spark.conf.set(_PROVIDER, _ROCKSDB)
     tasks = int(spark.conf.get(TASKS, None) or 1)
-    with queries.engine(0) as engine:
-        groups = groups_of(engine, lambda needs: needs.bounded if tasks == 1 else needs.said)
+    groups = _groups(queries, tasks)
     parts: list[Part] = []
     for group in groups:
         alone = tasks == 1 or group.needs.derived
@@ -94,6 +93,21 @@ def join_stream(
         timeMode="none",
     )
     return found.mapInArrow(_Unpacking(grouped), spark_columns(FOUND[grouped]))
+
+
+def kinds_of(queries: Queries, tasks: int) -> dict[str, str]:
+    """The kind of the group that each query is in, by its name: its cells are told by it."""
+    found = {}
+    with queries.engine(0) as engine:
+        names = [one.name for one in engine.subscriptions]
+    for group in _groups(queries, tasks):
+        found.update(dict.fromkeys(names if group.queries is None else group.queries, group.kind))
+    return found
+
+
+def _groups(queries: Queries, tasks: int) -> list[Group]:
+    with queries.engine(0) as engine:
+        return groups_of(engine, lambda needs: needs.bounded if tasks == 1 else needs.said)
 
 
 @dataclass(frozen=True)
