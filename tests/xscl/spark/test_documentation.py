@@ -57,8 +57,9 @@ def test_python_examples_run(
     shown = capsys.readouterr().out
     assert "title" in shown
     assert "count" in shown
-    lines = sorted((tmp_path / "lines").glob("batch-*.jsonl"))
-    assert sum(len(file.read_text().splitlines()) for file in lines) == 152
+    for folder, rows in (("lines", 152), ("matches", 24)):
+        files = (tmp_path / folder).glob("batch-*.jsonl")
+        assert sum(len(file.read_text().splitlines()) for file in files) == rows
 
 
 def _under(folder: str) -> str:
