@@ -28,7 +28,8 @@ CODE = set(
 )
 
 OWN = {
-    "Engine": {"keeper", "relations"},  # for the commands, and for the tests
+    # For the commands, for the tests, and for joins on Spark.
+    "Engine": {"clear", "keeper", "preview", "relations"},
     "Match": set(),
     "MatchGroup": set(),
     "MatchGroups": {"add", "ranges"},
