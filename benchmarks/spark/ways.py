@@ -92,7 +92,7 @@ def _part(folder: Path, number: int, parts: int, ready: Barrier) -> tuple[int, i
         for some in batches(documents[first:last], BATCH):
             for group in engine.publish_many(some, grouped=True):
                 rows += 1
-                matches += len(group.queries)
+                matches += group.count
         return rows, matches, loaded - started, time.perf_counter() - began
 
 
