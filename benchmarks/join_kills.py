@@ -22,8 +22,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.xscl.spark.join_kills import join_killed, join_moments
 from tests.xscl.spark.kills import Moment
 
-ROW = "{:>4}  {:<7}  {:>5}  {:>9}"
-COLUMNS = "kill", "stage", "after", "processes"
+ROW = "{:>4}  {:<7}  {:>5}  {:<5}  {:>9}"
+COLUMNS = "kill", "stage", "after", "run", "processes"
 
 
 def main() -> int:
@@ -38,7 +38,8 @@ def main() -> int:
     numbers = itertools.count(1)
 
     def on_kill(moment: Moment, processes: int) -> None:
-        row = next(numbers), moment.stage, f"{moment.delay:.2f}", processes
+        run = "once" if moment.once else "going"
+        row = next(numbers), moment.stage, f"{moment.delay:.2f}", run, processes
         print(ROW.format(*row), flush=True)
 
     with tempfile.TemporaryDirectory() as folder:

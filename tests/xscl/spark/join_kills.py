@@ -5,7 +5,9 @@ with what an engine finds that nobody disturbs.
 
 from __future__ import annotations
 
+import itertools
 import random
+import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -19,6 +21,8 @@ from tests.xscl.spark.joining import events, rows
 from tests.xscl.spark.kills import Moment, Running, highest
 
 __all__ = ["JOIN_STAGES", "JoinAccount", "join_killed", "join_moments"]
+
+_ONCE, _GOING_ON = ("--once",), ("--every", "1s")
 
 JOIN_STAGES = ("begun", "planned", "found", "written", "noted", "done")
 """The queries are kept; a batch is planned, its matches begun to be written, and all there, what it
@@ -53,7 +57,10 @@ def join_moments(count: int, *, seed: int) -> list[Moment]:
     if count < len(JOIN_STAGES):
         stages = chance.sample(JOIN_STAGES, count)
     chance.shuffle(stages)
-    return [Moment(stage, round(chance.uniform(0.0, 0.4), 3), once=True) for stage in stages]
+    return [
+        Moment(stage, round(chance.uniform(0.0, 0.4), 3), once=number % 2 == 0)
+        for number, stage in enumerate(stages)
+    ]
 
 
 def join_killed(
@@ -62,36 +69,52 @@ def join_killed(
     *,
     seed: int,
     documents: int = 60,
+    going_on: bool = True,
     on_kill: Callable[[Moment, int], object] = lambda moment, processes: None,
     last: Callable[[Sequence[str]], object] | None = None,
 ) -> JoinAccount:
     """Joins files into a folder, killed at these moments; so many documents come before each start.
-    The `last` run is the caller's, from the options of `xscl join`, or a process as the others."""
+    The last run but one is ended by SIGTERM, if it is to be `going_on`; the `last` one is the
+    caller's, from the options of `xscl join`, or a process as the others."""
     chance = random.Random(seed)
     to, queries = folder / "to", folder / "q.xscl"
     queries.write_text(QUERIES)
-    common = (str(queries), "--events", str(folder / "in" / "*"), "--to", str(to), "--once")
+    common = (str(queries), "--events", str(folder / "in" / "*"), "--to", str(to))
     common = (*common, "--lateness", "INF", "--quiet", "--master", "local[1]", *QUICK)
     every: list[dict[str, Any]] = []
     processes = []
-    for number in range(len(at) + 1):
+    files = itertools.count()
+
+    def more() -> None:
+        number = next(files)
         some = [_document(chance, len(every) + n) for n in range(documents)]
-        every += some
+        every.extend(some)
         events(folder / "in" / f"{number}.jsonl", [*some, f"no json {number}"])
-        if number == len(at):
-            break
-        reached = _stage(at[number].stage, to)
-        with Running(["join", *common], folder / "stderr") as running:
+
+    def run(*options: str) -> Running:
+        return Running(["join", *common, *options], folder / "stderr")
+
+    for moment in at:
+        more()
+        reached = _stage(moment.stage, to)
+        with run(*_ONCE if moment.once else _GOING_ON) as running:
             running.until(reached)
-            time.sleep(at[number].delay)
+            time.sleep(moment.delay)
             processes.append(running.kill())
-        on_kill(at[number], processes[-1])
+        on_kill(moment, processes[-1])
+    if going_on:
+        more()
+        reached = _stage("done", to)
+        with run(*_GOING_ON) as running:
+            running.until(reached)
+            running.end(signal.SIGTERM, expected=130)
+    more()
     if last is not None:
-        last(common)
+        last([*common, *_ONCE])
     else:
-        with Running(["join", *common], folder / "stderr") as running:
+        with run(*_ONCE) as running:
             running.end(None, expected=0)
-    return _account(to, every, len(at) + 1, processes)
+    return _account(to, every, next(files), processes)
 
 
 def _document(chance: random.Random, number: int) -> dict[str, Any]:

@@ -138,6 +138,9 @@ def test_items_without_a_column(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(XSCLError, match="no column `xml`; its columns are `stream`, `id`, "):
         run_join(*options)
     assert not to.exists()
+    # A file system that Spark does not have.
+    with pytest.raises(XSCLError, match="No FileSystem for scheme"):
+        run_join(str(queries), "--events", str(queries), "--to", "nofs://host/to", "--once")
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,9 @@ from xscl.cli.log import LOG_FORMAT, QUIET
 from xscl.cli.options import PARAMS, QUERIES, Duration, Period
 from xscl.cli.queries import QueryText, read_texts, subscribe
 from xscl.cli.spark_jobs.options import MASTER, SETTINGS
-from xscl.cli.spark_jobs.running import aside, run_jobs
+from xscl.cli.spark_jobs.running import aside, one_line, run_jobs
 from xscl.spark.joins.folder import FORMATS, JoinFolder
 from xscl.spark.session import check_spark, session_for
-from xscl.times import span
 
 if TYPE_CHECKING:
     from xscl.spark.joins.sources import Source
@@ -121,13 +120,14 @@ def run(
                 spark,
                 folder,
                 source,
-                lateness="INF" if lateness is None else span(lateness),
+                lateness=lateness,
                 grouped=grouped,
                 results=results,
                 form=form,
                 on_batch=report.batch,
             )
-            query = job.start(asked, None if once else every, report.plan)
+            with one_line("join"):
+                query = job.start(asked, None if once else every, report.plan)
             report.begin()
 
             def tick() -> None:

@@ -3,10 +3,11 @@ ends or the user has enough, and what made one fail is said in a line."""
 
 from __future__ import annotations
 
+import contextlib
 import re
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-__all__ = ["aside", "run_jobs"]
+__all__ = ["aside", "one_line", "run_jobs"]
 
 _OURS = re.compile(r"xscl\.errors\.\w+: (.+)")
 _PYTHONS = re.compile(r"^(?:[\w.]+\.)?\w*(?:Error|Exception): .+", re.MULTILINE)
@@ -39,6 +40,20 @@ def aside(start: Callable[[], SparkSession]) -> SparkSession:
     return found.result()
 
 
+@contextlib.contextmanager
+def one_line(job: str) -> Iterator[None]:
+    """Makes one line of what Spark says at length when a job cannot even start."""
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except Py4JJavaError as error:
+        raise _failure(job, str(error.java_exception)) from error
+    except PySparkException as error:
+        raise _failure(job, str(error)) from error
+
+
 def run_jobs(
     queries: Sequence[StreamingQuery],
     stopped: threading.Event,
@@ -59,14 +74,13 @@ def run_jobs(
             query.stop()
     for query in queries:
         if (failure := query.exception()) is not None:
-            raise _failure(query.name, failure)
+            raise _failure(query.name, str(failure))
 
 
-def _failure(job: str, failure: Exception) -> XSCLError:
+def _failure(job: str, text: str) -> XSCLError:
     """What made a job fail, without the ways through Java and back."""
-    text = str(failure)
     if ours := _OURS.findall(text):
         return XSCLError(ours[-1])
     # The last error of Python, where there is one, else the first line of Java's.
     found = _PYTHONS.findall(text) or text.partition("=== Streaming")[0].strip().splitlines()[:1]
-    return XSCLError(f"the {job} job failed: {found[-1] if found else type(failure).__name__}")
+    return XSCLError(f"the {job} job failed: {found[-1] if found else 'Spark does not say why'}")

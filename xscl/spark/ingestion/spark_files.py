@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from xscl.errors import XSCLError
 from xscl.spark.ingestion.archive import Archive
 
 if TYPE_CHECKING:
@@ -53,16 +54,20 @@ def make(spark: SparkSession, path: str) -> None:
 
 
 def put_text(spark: SparkSession, path: str, text: str) -> None:
-    """Puts a file in place, whole: a reader has all of it, or what was there before."""
-    files, where = _at(spark, path)
-    # A name that begins so is none that anybody looks for.
-    draft = _at(spark, f"{path}.draft")[1]
-    out = files.create(draft, True)
-    out.write(bytearray(text.encode()))
-    out.close()
-    if not files.rename(draft, where):
-        files.delete(where, False)
-        files.rename(draft, where)
+    """Puts a file in place, whole: a reader has all of it, or what was there before.  Raises
+    XSCLError where it cannot be written."""
+    from py4j.protocol import Py4JJavaError
+
+    try:
+        files, where = _at(spark, path)
+        draft = _at(spark, f"{path}.draft")[1]
+        with contextlib.closing(files.create(draft, True)) as out:
+            out.write(bytearray(text.encode()))
+        if not files.rename(draft, where):
+            files.delete(where, False)
+            files.rename(draft, where)
+    except Py4JJavaError as error:
+        raise XSCLError(f"{path}: {error.java_exception.getMessage()}") from error
 
 
 def texts_in(spark: SparkSession, folder: str, ending: str) -> dict[str, str]:

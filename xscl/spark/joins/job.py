@@ -7,6 +7,7 @@ and its folder, of its number, is replaced by the same.  Only the last batch can
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections import Counter
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
 from xscl.durable.plan import Plan
-from xscl.errors import StateError
+from xscl.errors import StateError, XSCLError
 from xscl.spark.ingestion import spark_files
 from xscl.spark.joins.columns import DUPLICATE, GROUPS, LATE, MATCHES
 from xscl.spark.joins.folder import JoinFolder
@@ -53,7 +54,7 @@ class Brought:
 
 
 class JoinJob:
-    """A join into a folder."""
+    """A join into a folder; `lateness` is in microseconds, None without bound."""
 
     def __init__(
         self,
@@ -61,7 +62,7 @@ class JoinJob:
         folder: JoinFolder,
         source: Source,
         *,
-        lateness: str,
+        lateness: int | None,
         grouped: bool,
         results: bool,
         form: str,
@@ -87,10 +88,11 @@ class JoinJob:
         revisions, plan = revised(spark, folder, queries, self._fixed)
         if plan is not None:
             on_plan(plan)
+        late = self._fixed.lateness
         found = find(
             documents,
             revisions,
-            lateness=self._fixed.lateness,
+            lateness="INF" if late is None else to_seconds(late),
             grouped=self._fixed.grouped,
             results=self._results,
         )
@@ -116,7 +118,9 @@ class JoinJob:
         rows = sum(one["numRowsTotal"] for one in operators)
         size = sum(one["memoryUsedBytes"] for one in operators)
         text = json.dumps({"batch": self._looked, "rows": rows, "bytes": size})
-        spark_files.put_text(self._spark, self._folder.state, text)
+        # Of a disk that is full the batch itself complains.
+        with contextlib.suppress(XSCLError):
+            spark_files.put_text(self._spark, self._folder.state, text)
 
     def _write(self, found: DataFrame, number: int) -> None:
         """Writes a batch: what was found, the dead letters, at last what it brought."""

@@ -24,6 +24,7 @@ from xscl.spark.joins.folder import JoinFolder
 from xscl.spark.joins.live_cells import Revision
 from xscl.spark.joins.plan import Queries
 from xscl.spark.joins.stream import kinds_of
+from xscl.times import span
 
 __all__ = ["Fixed", "endless", "named", "revised"]
 
@@ -31,10 +32,11 @@ __all__ = ["Fixed", "endless", "named", "revised"]
 @dataclass(frozen=True, slots=True)
 class Fixed:
     """What stays as it is for the life of a checkpoint: its `source`, `--items` or `--events`, the
-    `lateness`, whether matches are `grouped`, the `format`, and the number of `tasks`."""
+    `lateness` (microseconds, None without bound), whether matches are `grouped`, the `format`, and
+    the number of `tasks`."""
 
     source: str
-    lateness: str
+    lateness: int | None
     grouped: bool
     format: str
     tasks: int
@@ -57,6 +59,8 @@ class Fixed:
                 return str(value)
             case "grouped":
                 return "--grouped" if value else "no --grouped"
+            case "lateness":
+                return f"--lateness {'INF' if value is None else span(value)}"
             case "tasks":
                 return f"--conf spark.xscl.join.tasks={value}"
         return f"--{name} {value}"

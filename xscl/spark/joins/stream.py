@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
+from xscl.engine.engine import Engine
 from xscl.errors import StateError
 from xscl.spark.columns import spark_columns
 from xscl.spark.joins.cells import Subsets
@@ -75,7 +76,8 @@ def join_stream(
     if spark.conf.get(_PROVIDER, None) != _ROCKSDB:
         spark.conf.set(_PROVIDER, _ROCKSDB)
     tasks = int(spark.conf.get(TASKS, None) or 1)
-    groups = _groups(queries, tasks)
+    with queries.engine(0) as engine:
+        groups = _groups(engine, tasks)
     parts: list[Part] = []
     for group in groups:
         alone = tasks == 1 or group.needs.derived
@@ -97,17 +99,16 @@ def join_stream(
 
 def kinds_of(queries: Queries, tasks: int) -> dict[str, str]:
     """The kind of the group that each query is in, by its name: its cells are told by it."""
-    found = {}
+    found: dict[str, str] = {}
     with queries.engine(0) as engine:
-        names = [one.name for one in engine.subscriptions]
-    for group in _groups(queries, tasks):
-        found.update(dict.fromkeys(names if group.queries is None else group.queries, group.kind))
+        for group in _groups(engine, tasks):
+            names = group.queries or [one.name for one in engine.subscriptions]
+            found.update(dict.fromkeys(names, group.kind))
     return found
 
 
-def _groups(queries: Queries, tasks: int) -> list[Group]:
-    with queries.engine(0) as engine:
-        return groups_of(engine, lambda needs: needs.bounded if tasks == 1 else needs.said)
+def _groups(engine: Engine, tasks: int) -> list[Group]:
+    return groups_of(engine, lambda needs: needs.bounded if tasks == 1 else needs.said)
 
 
 @dataclass(frozen=True)
