@@ -20,7 +20,7 @@ from datasets import feed_stream, random_queries
 NAME = "spark_joins"
 LIMIT = 1_800
 """Seconds that one process may take."""
-STEPS = {True: (1 / 25, 1 / 5, 1, 3), False: (1 / 4, 1)}
+STEPS = {True: (1 / 25, 1 / 5, 1), False: (1 / 4, 1)}
 """Parts of the items of a scale, by whether it is the full one: the backfill is 1."""
 DAYS = 153
 STREAMED = 4 / 3
