@@ -246,12 +246,20 @@ class Sides:
         for columns, block in form.blocks:
             own = tuple([codes[column] for column in columns])
             known = self._made.setdefault((block, own), {})
-            of_blocks.append((known, partial(self._make, known, block, own)))
+            of_blocks.append((known, partial(_make, known, block, own, self._attribute_name)))
         return of_blocks
 
-    def _make(self, known: dict[int, Side], block: Block, codes: Codes, document: Document) -> Side:
-        side = known[document.number] = Side(block, document, codes, self._attribute_name)
-        return side
+
+def _make(
+    known: dict[int, Side],
+    block: Block,
+    codes: Codes,
+    attribute_name: AttributeName,
+    document: Document,
+) -> Side:
+    # No method: what refers to itself would stay, with its texts, until garbage is collected.
+    side = known[document.number] = Side(block, document, codes, attribute_name)
+    return side
 
 
 _Make = Callable[[Document], Side]

@@ -34,7 +34,10 @@ def typed(*arguments: str) -> tuple[int, str]:
     said = io.StringIO()
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stderr(said):
         patch.setattr(sys, "argv", ["xscl", *arguments])
-        with contextlib.redirect_stdout(io.StringIO()), pytest.raises(SystemExit) as ended:
+        with (
+            contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())),
+            pytest.raises(SystemExit) as ended,
+        ):
             run_command(cli)
     assert "Traceback" not in said.getvalue()
     assert isinstance(ended.value.code, int)
