@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from xscl.errors import DocumentError
+from xscl.spark.columns import batch_of
 from xscl.spark.joins.cells import Cells
 from xscl.spark.joins.columns import DUPLICATE, READ
 from xscl.spark.joins.engines import engine_for
@@ -36,9 +37,7 @@ class Reading:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for rows, _ in self.read(batches):
-            columns = zip(*rows, strict=True) if rows else [()] * len(READ)
-            arrays = [pa.array(c, f.type) for c, f in zip(columns, READ, strict=True)]
-            yield pa.RecordBatch.from_arrays(arrays, schema=READ)
+            yield batch_of(rows, READ)
 
     def read(
         self, batches: Iterable[pa.RecordBatch]

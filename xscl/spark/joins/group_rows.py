@@ -87,7 +87,10 @@ class GroupRows:
         values["time"] = pa.array(times).cast(pa.timestamp("us", tz="UTC"))
         of_range = np.repeat(np.arange(len(ranges)), lengths)[owned]
         values["matches"] = pa.array(np.array([some.queries.count for some in ranges])[of_range])
-        channels = [self._channel(some.queries.names) for some in ranges]
+        # Ranges of one channel have one sequence, of maybe thousands: it is looked through once.
+        names = {id(some.queries.names): some.queries.names for some in ranges}
+        of_names = {key: self._channel(some) for key, some in names.items()}
+        channels = [of_names[id(some.queries.names)] for some in ranges]
         values["channel"] = pa.array(channels, pa.string()).take(pa.array(of_range))
         values["queries"] = self._queries(channels, ranges, of_range)
         schema = FOUND[True]

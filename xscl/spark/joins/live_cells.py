@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from xscl.engine.engine import Engine
+from xscl.spark.columns import batch_of
 from xscl.spark.joins.columns import DUPLICATE, LATE, READ
 from xscl.spark.joins.documents import Part, envelope
 from xscl.spark.joins.engines import new_engine
@@ -233,10 +234,9 @@ def clock_of(times: Iterable[int]) -> int | None:
 
 def packed(rows: Sequence[Row]) -> bytes:
     """Rows as bytes."""
-    arrays = [pa.array(c, f.type) for c, f in zip(zip(*rows, strict=True), _ROWS, strict=True)]
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, _ROWS, options=_PACKING) as writer:
-        writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=_ROWS))
+        writer.write_batch(batch_of(rows, _ROWS))
     return bytes(sink.getvalue())
 
 

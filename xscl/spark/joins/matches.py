@@ -14,6 +14,7 @@ from xscl.engine.engine import Engine
 from xscl.evaluation.match_groups import MatchGroups
 from xscl.matches.match import Match
 from xscl.matches.results import dumps
+from xscl.spark.columns import batch_of
 from xscl.spark.joins.cells import Cells
 from xscl.spark.joins.columns import DUPLICATE, FOUND
 from xscl.spark.joins.group_rows import GroupRows
@@ -86,11 +87,7 @@ class CellRows:
         self._rows.append(tuple(values.get(name) for name in FOUND[self.grouped].names))
 
     def _batch(self, rows: Sequence[tuple[object, ...]]) -> pa.RecordBatch:
-        """Rows as a batch of Arrow."""
-        schema = FOUND[self.grouped]
-        columns = zip(*rows, strict=True) if rows else [()] * len(schema)
-        arrays = [pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)]
-        return pa.RecordBatch.from_arrays(arrays, schema=schema)
+        return batch_of(rows, FOUND[self.grouped])
 
     def _owns(self, documents: Sequence[str], streams: Sequence[str], time: int) -> bool:
         return self.cells.owner(zip(streams, documents, strict=True), time) == self.cell

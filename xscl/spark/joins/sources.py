@@ -27,7 +27,7 @@ from xpath_stage import MalformedDocument
 from xscl.errors import DocumentError, XSCLError
 from xscl.matches.results import dumps
 from xscl.sources.envelopes import LineEnvelope, Place, lines_of
-from xscl.spark.columns import MOMENT, spark_columns
+from xscl.spark.columns import MOMENT, batch_of, spark_columns
 from xscl.spark.folders import is_remote, place_of
 from xscl.spark.joins.columns import UNREADABLE
 from xscl.spark.streaming import ANY_AGE
@@ -147,9 +147,7 @@ class _Envelopes:
             for envelope, _ in lines_of(lines, "?", refuse, _WITHOUT_END, Place(), _whole):
                 rows.append(_row(envelope))
             self.read.add(len(rows))
-            columns = zip(*rows, strict=True) if rows else [()] * len(_EVENT)
-            arrays = [pa.array(c, f.type) for c, f in zip(columns, _EVENT, strict=True)]
-            yield pa.RecordBatch.from_arrays(arrays, schema=_EVENT)
+            yield batch_of(rows, _EVENT)
 
 
 def _whole(value: object, id: str) -> dict[str, object]:
