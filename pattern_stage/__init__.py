@@ -1,0 +1,1 @@
+"""Patterns of events in order of time: events and patterns in, matches out."""
