@@ -1,0 +1,122 @@
+"""The attributes of events: of a node as XPath has them; of a JSON value as its tree has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+from lxml import etree
+
+from pattern_stage.pattern import Attribute, Form, Slot
+from tests.drawn import drawn
+from tests.xpath_stage.parsing.test_json_documents import VALUES
+from xpath_stage import MalformedDocument, double_of, encode_name, json_tree
+from xscl.documents.attributes import Node, of_members, of_nodes, reached, text_of_node
+
+NAMES = st.sampled_from(["a", "b", "item", "dc creator"])
+STEPS = st.lists(NAMES, max_size=3).map(tuple)
+ATTRIBUTES = st.one_of(
+    st.builds(Attribute, STEPS),
+    st.builds(Attribute, STEPS, st.sampled_from(["a", "b"])),
+    st.builds(Attribute, own=st.sampled_from(["timestamp", "document"])),
+)
+SLOTS = st.lists(st.builds(Slot, ATTRIBUTES, st.sampled_from(Form)), max_size=4)
+
+
+@st.composite
+def trees(draw: st.DrawFn, levels: int = 3) -> etree._Element:
+    element = etree.Element(draw(st.sampled_from(["a", "b", "item", "{urn:x}a"])))
+    element.text = draw(st.sampled_from([None, "7", " 8.50 ", "x", "-INF", "NaN"]))
+    for name in draw(st.sets(st.sampled_from(["a", "b"]))):
+        element.set(name, draw(st.sampled_from(["", "1e3", "y"])))
+    if levels:
+        for child in draw(st.lists(trees(levels - 1), max_size=3)):
+            element.append(child)
+            child.tail = draw(st.sampled_from([None, "9"]))
+    return element
+
+
+def xpath_of(attribute: Attribute) -> str:
+    """The definition (patterns.md, section 1)."""
+    names = [f"*[name() = '{encode_name(step)}']" for step in attribute.steps]
+    if attribute.attribute is not None:
+        names.append(f"@{attribute.attribute}")
+    elif len(names) == 1:
+        names = [f"{names[0]} | @*[name() = '{attribute.steps[0]}'][not(../{names[0]})]"]
+    return f"({'/'.join(names) or '.'})[1]"
+
+
+def expected(root: etree._Element, slot: Slot) -> object:
+    if slot.attribute.own is not None:
+        return 1.5 if slot.attribute.own == "timestamp" else "d"
+    path = xpath_of(slot.attribute)
+    if not root.xpath(path):
+        return None
+    text = root.xpath(f"string({path})")
+    if slot.form is Form.TEXT:
+        return text
+    double = double_of(text)
+    return float("nan") if double is None else double
+
+
+@given(trees(), SLOTS)
+@drawn(60)
+def test_of_an_element_as_xpath_has_them(root: etree._Element, slots: list[Slot]) -> None:
+    read = of_nodes(slots)((root, None), {}, 1_500_000, "d")
+    assert repr(read) == repr(tuple(expected(root, slot) for slot in slots))
+
+
+@given(VALUES, SLOTS)
+@example([[], {"a": [[1, {"b": None}], -0.0]}], [Slot(Attribute(("item",)), Form.TEXT)])
+@example({"a": -0.0}, [Slot(Attribute(("a",)), Form.NUMBER)])
+@example({"a": [[-1, 2]], "b": 10**400}, [Slot(Attribute((n,)), f) for n in "ab" for f in Form])
+@drawn(80)
+def test_of_json_as_its_tree_has_them(value: Any, slots: list[Slot]) -> None:
+    try:
+        root = json_tree(value)
+    except MalformedDocument:
+        return
+    of_tree = of_nodes(slots)((root, None), {}, 0, "d")
+    assert repr(of_members(slots)(value, 0, "d")) == repr(of_tree)
+
+
+@given(
+    st.recursive(
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.floats(allow_nan=False, allow_infinity=False)
+        | st.sampled_from(["", "7", "x"]),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
+    ),
+    SLOTS,
+)
+@drawn(80)
+def test_of_json_that_has_the_names(value: Any, slots: list[Slot]) -> None:
+    of_tree = of_nodes(slots)((json_tree(value), None), {}, 0, "d")
+    assert repr(of_members(slots)(value, 0, "d")) == repr(of_tree)
+
+
+def test_variables_come_before_children() -> None:
+    root = etree.fromstring("<a k='1'><k>2</k><who n='3'><k>4</k></who></a>")
+    bound: Mapping[str, Node] = {"k": (root[1], None), "n": (root[1], "n")}
+
+    def texts(*steps: str, attribute: str | None = None) -> list[str]:
+        found = reached((root, None), bound, Attribute(steps, attribute))
+        return [text_of_node(node) for node in found]
+
+    assert texts("k") == ["4"]
+    assert texts("k", "k") == ["4"]
+    assert texts("k", attribute="n") == ["3"]
+    assert texts("n") == ["3"]
+    assert texts("n", "k") == texts("n", attribute="k") == []
+    assert texts(attribute="k") == ["1"]
+    assert texts("who", "k") == ["4"]
+
+
+def test_below_an_attribute_is_nothing() -> None:
+    root = etree.fromstring("<a k='1'><k>2</k></a>")
+    read = of_nodes([Slot(Attribute(steps), Form.NUMBER) for steps in ((), ("k",))])
+    assert read((root, "k"), {}, 0, "d") == (1.0, None)
