@@ -47,7 +47,7 @@ _WORDS = {
 }
 # Names take their digits and primes with them, as in `scan.py`; the name of a unit, its number.
 _TOKEN = re.compile(
-    rf"(?P<name>{NAME})(?:'++|(?P<more>:{NAME}|[ \t\r\n]*+\())?+|(?P<string>{STRING})"
+    rf"(?P<name>{NAME})(?:(?<!\.)'++|(?P<more>:{NAME}|[ \t\r\n]*+\())?+|(?P<string>{STRING})"
     rf"|:{NAME}(?:[ \t\r\n]*+{NAME})?+"
     rf"|(?P<number>[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[ \t\r\n]*+{NAME})?+"
 )
@@ -260,8 +260,8 @@ class AlikeStatements:
         """A statement's skeleton with all else that it depends on, and its parts."""
         statement, text = place.statement, place.scanned
         surroundings = self._surroundings(place)
-        # In a constructor names are text.
-        most = 0 if surroundings[1:] else _SYMBOLS
+        # In a constructor names are text; in a pattern one may be a path.
+        most = 0 if surroundings[1:] or statement.patterns else _SYMBOLS
         pieces: list[str] = []
         slots: list[int] = []
         literals: Literals = []

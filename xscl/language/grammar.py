@@ -1,8 +1,9 @@
-"""The grammar of the language as lark's tables: `grammar.lark`, compiled.
+"""The grammars of the language as lark's tables: `grammar.lark` and `patterns.lark`, compiled, each
+with `paths.lark` behind it.
 
-Compiling takes a sixth of a second, so the tables are kept beside it, in `grammar.tables`, under
-the names of the grammar and of the lark that they are of; of another one, they are made anew.
-`python -m xscl.language.grammar` writes them.
+Compiling takes a sixth of a second, so the tables are kept beside them, in files ending in
+`.tables`, under the names of the grammar and of the lark that they are of; of another one, they are
+made anew.  `python -m xscl.language.grammar` writes them.
 """
 
 from __future__ import annotations
@@ -10,40 +11,59 @@ from __future__ import annotations
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from typing import Literal as OneOf
 
 import lark
 
-from xscl.language.checks.names import AFTER_STREAM, END_OF_WORD, NAME, STRING
+from xscl.language.checks.names import AFTER_STREAM, END_OF_WORD, NAME, STRING, VARIABLE, WORD
 
-__all__ = ["compiled", "grammar", "name_of"]
+__all__ = ["STARTS", "Grammar", "compiled", "grammar", "name_of"]
 
-_TABLES = Path(__file__).with_name("grammar.tables")
-_PATTERNS = {"NAME": NAME, "STRING": STRING, "END": END_OF_WORD, "STREAM": AFTER_STREAM}
+Grammar = OneOf["grammar", "patterns"]
+
+STARTS: dict[Grammar, tuple[str, ...]] = {
+    "grammar": ("declaration", "query", "insert", "variable_path"),
+    "patterns": ("pattern", "items", "value"),
+}
+"""The rules that texts are read by."""
+
+_FOLDER = Path(__file__).parent
+_PATTERNS = {
+    "NAME": NAME,
+    "WORD": WORD,
+    "VARIABLE": VARIABLE,
+    "STRING": STRING,
+    "END": END_OF_WORD,
+    "STREAM": AFTER_STREAM,
+}
 
 
 @cache
-def grammar() -> lark.Lark:
+def grammar(which: Grammar = "grammar") -> lark.Lark:
     """The tables that are kept, or new ones."""
-    text = _text()
-    with _TABLES.open("rb") as file:
-        if file.readline() == name_of(text):
+    with (_FOLDER / f"{which}.tables").open("rb") as file:
+        if file.readline() == name_of(which):
             return lark.Lark.load(file)
-    return compiled(text)
+    return compiled(which)
 
 
-def compiled(text: str) -> lark.Lark:
+def compiled(which: Grammar) -> lark.Lark:
     """The tables of a grammar, made anew."""
-    starts = ["declaration", "query", "insert", "variable_path"]
-    return lark.Lark(text, parser="lalr", start=starts, maybe_placeholders=False)
+    starts = [*STARTS[which]]
+    return lark.Lark(_text(which), parser="lalr", start=starts, maybe_placeholders=False)
 
 
-def name_of(text: str) -> bytes:
+def name_of(which: Grammar) -> bytes:
     """What tells the tables of a grammar from others."""
-    return f"lark {lark.__version__}, grammar {sha256(text.encode()).hexdigest()}\n".encode()
+    digest = sha256(_text(which).encode()).hexdigest()
+    return f"lark {lark.__version__}, grammar {digest}\n".encode()
 
 
-def _text() -> str:
-    text = _TABLES.with_suffix(".lark").read_text(encoding="utf-8")
+@cache
+def _text(which: Grammar) -> str:
+    text = "\n".join(
+        (_FOLDER / f"{name}.lark").read_text(encoding="utf-8") for name in (which, "paths")
+    )
     for word, pattern in _PATTERNS.items():
         # A slash would end lark's own pattern.
         text = text.replace(f"«{word}»", pattern.replace("/", r"\/"))
@@ -51,6 +71,7 @@ def _text() -> str:
 
 
 if __name__ == "__main__":
-    with _TABLES.open("wb") as tables:
-        tables.write(name_of(_text()))
-        compiled(_text()).save(tables)
+    for one in STARTS:
+        with (_FOLDER / f"{one}.tables").open("wb") as tables:
+            tables.write(name_of(one))
+            compiled(one).save(tables)

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable
 from math import isinf
 
-from xscl.language.checks.names import END_OF_WORD, NAME, NO_XML, STRING
+from xscl.language.checks.names import END_OF_WORD, NAME, NO_XML, PRIMED, STRING
 from xscl.language.problem_words import found
 from xscl.language.problems import Problem, Unreadable, place
 from xscl.language.syntax import (
@@ -23,6 +23,7 @@ from xscl.language.syntax import (
     JSONValue,
     Name,
     Parameter,
+    Selected,
     VariablePath,
 )
 
@@ -31,7 +32,7 @@ __all__ = ["DEEPEST", "construct_json", "read_extent"]
 DEEPEST = 100
 """Objects and arrays in each other."""
 
-ReadPath = Callable[[int, int, str], VariablePath]
+ReadPath = Callable[[int, int, str], VariablePath | Selected]
 """Reads the path between two offsets, given what may stand after it."""
 
 _BLANK = re.compile(r"[ \t\r\n]*+")
@@ -42,11 +43,11 @@ _NUMBER = re.compile(
     r"-?(?:0|[1-9][0-9]*+)(?P<fraction>\.[0-9]++)?(?P<exponent>[eE][+-]?[0-9]++)?(?![\w.])"
 )
 _PARAMETER = re.compile(rf":({NAME})")
-_VARIABLE = re.compile(rf"\$?{NAME}'*+")
+_VARIABLE = re.compile(rf"\$?{PRIMED}")
 _FROM = re.compile(rf"(?ai:FROM){END_OF_WORD}")
 _CALL = re.compile(rf"({NAME}(?::{NAME})?)[ \t\r\n]*+\(")
 _IN_PATH = re.compile(
-    rf"(?P<blank>[ \t\r\n]++)|(?P<word>\$?{NAME}'*+|{STRING}|\*)|(?P<joint>->|[/@:.])"
+    rf"(?P<blank>[ \t\r\n]++)|(?P<word>\$?{PRIMED}|{STRING}|\*)|(?P<joint>->|[/@:.])"
     r"|(?P<unclosed>['\"])|(?P<open>[\[(])|(?P<close>[\])])|(?P<brace>[{}])|(?P<end>;)|.",
     re.DOTALL,
 )

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from xscl.language.checks.names import NAME, STRING
+from xscl.language.checks.names import PRIMED, STRING
 from xscl.language.problems import Problem
 
 __all__ = ["DEEPEST", "Markup", "Piece", "read_markup"]
@@ -52,7 +52,7 @@ _IN_TAG = re.compile(r"""[^<>"'/]++|/(?!>)""")
 _IN_VALUE = {'"': re.compile(r'[^{}"]++'), "'": re.compile(r"[^{}']++")}
 # `</` is in no expression: an expression that is never closed ends before it, so the
 # constructor and the queries after it can still be read.
-_EXPRESSION = re.compile(rf"\{{(?:{NAME}'*+|{STRING}|(?!</)[^'\"{{}}])*+")
+_EXPRESSION = re.compile(rf"\{{(?:{PRIMED}|{STRING}|(?!</)[^'\"{{}}])*+")
 _CLOSED_BY = {"comment": "-->", "cdata": "]]>", "pi": "?>"}
 
 

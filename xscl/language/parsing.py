@@ -11,23 +11,36 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 
-from lark import Token, Tree, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+from lark import Lark, Token, Tree, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
-from xscl.language.build import Branch, Builder, Node, as_branch
+from xscl.language.build import Branch, Builder, Node
 from xscl.language.checks.limits import too_long
 from xscl.language.checks.names import AFTER_STREAM, END_OF_WORD, RESERVED, unquoted
 from xscl.language.checks.other_languages import meant
 from xscl.language.constructor import construct
-from xscl.language.grammar import grammar
+from xscl.language.grammar import STARTS, grammar
 from xscl.language.json_constructor import construct_json
+from xscl.language.patterns.build import build_items, build_pattern, build_selected
 from xscl.language.problem_words import expected, found, refused_axis
 from xscl.language.problems import Problem, Unreadable
 from xscl.language.scan import Statement
 from xscl.language.sources import build_source
-from xscl.language.syntax import Element, Insert, JSONObject, Name, Query, Select, VariablePath
+from xscl.language.syntax import (
+    Element,
+    EventPattern,
+    Insert,
+    JSONObject,
+    Name,
+    Query,
+    Select,
+    Selected,
+    Source,
+    VariablePath,
+)
 
 __all__ = ["is_declaration", "parse_declaration", "parse_query"]
 
+_STRING = re.compile(r"[ \t\r\n]*+string[ \t\r\n]*+\(")
 _DECLARATION = re.compile(rf"(?ai:DECLARE){END_OF_WORD}(?!{AFTER_STREAM})")
 
 
@@ -65,10 +78,19 @@ def parse_query(
     """
     _readable(statement)
     builder = Builder(namespaces, [], statement.start)
-    reading = _Reading(original, statement, name, builder)
-    tree = _tree(text, statement.start, statement.end, "query")
+    reading = _Reading(original, text, statement, name, builder)
+    tree = _tree(_cut(text, statement), statement.start, statement.end, "query")
     query = replace(reading.query(tree, 0), named_at=statement.named_at)
     return query, builder.problems
+
+
+def _cut(text: str, statement: Statement) -> str:
+    """A scanned text with a sign for each pattern, and for each list of what is selected of one."""
+    for pattern in statement.patterns:
+        for start, end in ((pattern.start, pattern.end), pattern.items or (0, 0)):
+            if end:
+                text = f"{text[:start]}\x01{' ' * (end - start - 1)}{text[end:]}"
+    return text
 
 
 def _readable(statement: Statement) -> None:
@@ -80,42 +102,64 @@ def _readable(statement: Statement) -> None:
 class _Reading:
     """The reading of one statement: its query and the sub-queries in that."""
 
-    def __init__(self, original: str, statement: Statement, name: str, builder: Builder) -> None:
+    def __init__(
+        self, original: str, scanned: str, statement: Statement, name: str, builder: Builder
+    ) -> None:
         self.original = original
+        self.scanned = scanned
         self.name = name
         self.builder = builder
         self.markups = {markup.start: markup for markup in statement.markups}
+        self.patterns = {pattern.start: pattern for pattern in statement.patterns}
+        # A list stands behind white space or a parenthesis: its place is that of SELECT's end.
+        self.lists = {one.items[0]: one.items for one in statement.patterns if one.items}
 
     def query(self, node: Branch, depth: int) -> Query:
         """The query that stands in `depth` parentheses."""
         *selecting, last = node.children
         publish: Name | None = None
-        if isinstance(last, Token):
+        if isinstance(last, Token) and last.type == "NAME":
             publish, last = self.builder.name(last), selecting.pop()
+        source: Source
+        if isinstance(last, Token):
+            source = self.pattern(self.builder.at(last))
+        else:
+            source = build_source(self.builder, last, self.query, depth)
         return Query(
             name=self.name,
-            select=self.select(selecting[1]) if selecting else None,
-            source=build_source(self.builder, as_branch(last), self.query, depth),
+            select=self.select(selecting[1], source) if selecting else None,
+            source=source,
             text=self.original,
             at=self.builder.first(node),
             named_at=None,
             publish=publish,
         )
 
-    def select(self, selection: Node) -> Select:
+    def pattern(self, at: int) -> EventPattern:
+        end = self.patterns[at].end
+        tree = _tree(self.scanned, at, end, "pattern", "`)`, `PUBLISH`, `;`")
+        return build_pattern(self.inner(at), tree)
+
+    def select(self, selection: Node, source: Source) -> Select:
         if isinstance(selection, Tree):
             return self.builder.items(selection)
         if selection.type == "STAR":
             return None
         constructed: Element | JSONObject
         at = self.builder.at(selection)
+        if selection.type == "EVENTS":
+            start, end = self.lists[at]
+            return build_items(
+                self.inner(start), _tree(self.scanned, start, end, "items", "`FROM`")
+            )
+        insert, path = self.insert, self.path
+        if isinstance(source, EventPattern):
+            insert, path = self.selected_insert, self.selected
         if selection.type == "CONSTRUCTOR":
             namespaces = self.builder.namespaces
-            constructed, problems = construct(
-                self.original, self.markups[at], namespaces, self.insert
-            )
+            constructed, problems = construct(self.original, self.markups[at], namespaces, insert)
         else:
-            constructed, problems = construct_json(self.original, at, self.path)
+            constructed, problems = construct_json(self.original, at, path)
         self.builder.problems += problems
         return constructed
 
@@ -124,9 +168,20 @@ class _Reading:
     def insert(self, start: int, end: int) -> Insert:
         return self.inner(start).insert(_tree(self.original, start, end, "insert", "`}`"))
 
-    def path(self, start: int, end: int, followed_by: str) -> VariablePath:
+    def path(self, start: int, end: int, followed_by: str) -> VariablePath | Selected:
         tree = _tree(self.original, start, end, "variable_path", followed_by)
         return self.inner(start).variable_path(tree)
+
+    def selected_insert(self, start: int, end: int) -> Insert:
+        string = _STRING.match(self.original, start)
+        inner = (
+            (start, end) if string is None else (string.end(), self.original.rindex(")", 0, end))
+        )
+        return Insert(self.selected(*inner, "`}`"), string is not None)
+
+    def selected(self, start: int, end: int, followed_by: str) -> VariablePath | Selected:
+        tree = _tree(self.original, start, end, "value", followed_by)
+        return build_selected(self.inner(start), tree)
 
     def inner(self, start: int) -> Builder:
         return Builder(self.builder.namespaces, self.builder.problems, start)
@@ -139,11 +194,16 @@ def _tree(text: str, start: int, end: int, rule: str, followed_by: str = "`;`") 
     it anew for each one).
     """
     try:
-        tree = grammar().parse(text[start:end], start=rule)
+        tree = _of(rule).parse(text[start:end], start=rule)
     except UnexpectedInput as refusal:
         raise Unreadable(*_refusal(refusal, text, start, end, rule, followed_by)) from None
     assert isinstance(tree, Tree)
     return tree
+
+
+def _of(rule: str) -> Lark:
+    """The grammar that has a rule to begin with."""
+    return grammar("patterns" if rule in STARTS["patterns"] else "grammar")
 
 
 def _refusal(
@@ -159,7 +219,7 @@ def _refusal(
     what = found(text, at, max(end, at + 1))
     # An LALR parser finishes what it can before it refuses a token; what could have stood there
     # is asked of one that has only come as far as the token before.
-    parser = grammar().parse_interactive(text[start:end], start=rule)
+    parser = _of(rule).parse_interactive(text[start:end], start=rule)
     with suppress(UnexpectedInput):
         for token in parser.iter_parse():
             if start + (token.start_pos or 0) >= at:

@@ -15,7 +15,7 @@ from xscl.language.parameters import Prepared
 from xscl.language.problems import Unbound
 from xscl.language.syntax import Join, Predicate, Query
 
-__all__ = ["normal_form", "normal_form_of"]
+__all__ = ["bare", "normal_form", "normal_form_of"]
 
 _ASIDE = frozenset({"at"})
 _ASIDE_OF_QUERY = frozenset({"at", "text", "name", "named_at"})
@@ -32,19 +32,20 @@ def normal_form(query: Query) -> object:
     >>> normal_form(one) == normal_form(other)
     True
     """
-    return _bare(query)
+    return bare(query)
 
 
 def normal_form_of(prepared: Prepared) -> object:
     """The normal form of a query with parameters, which stand for themselves."""
     if prepared not in _prepared:
-        _prepared[prepared] = _bare(prepared.query)
+        _prepared[prepared] = bare(prepared.query)
     return _prepared[prepared]
 
 
-def _bare(node: object) -> object:
+def bare(node: object) -> object:
+    """A node without its place, as a value that is equal for what says the same."""
     if isinstance(node, tuple):
-        return tuple(map(_bare, node))
+        return tuple(map(bare, node))
     if not is_dataclass(node) or isinstance(node, type):
         # 1 is 1.0, but not true.
         return (type(node), node) if isinstance(node, bool) else node
@@ -54,13 +55,13 @@ def _bare(node: object) -> object:
         if member.name not in aside:
             value = getattr(node, member.name)
             joined = isinstance(node, Join) and member.name == "predicate"
-            parts.append(_predicate(value) if joined else _bare(value))
+            parts.append(_predicate(value) if joined else bare(value))
     return type(node).__name__, *parts
 
 
 def _predicate(predicate: Predicate | None) -> object:
     try:
-        return frozenset(frozenset(map(_bare, some)) for some in disjuncts(predicate))
+        return frozenset(frozenset(map(bare, some)) for some in disjuncts(predicate))
     except Unbound:
         # With parameters in it, it may have no normal form yet.
-        return _bare(predicate)
+        return bare(predicate)

@@ -11,12 +11,21 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from xscl.language.checks.names import END_OF_WORD, NAME, NO_XML, STRING
+from xscl.language.checks.names import END_OF_WORD, NAME, NO_XML, PRIMED, STRING
 from xscl.language.json_constructor import read_extent
 from xscl.language.markup import Markup, read_markup
 from xscl.language.problems import Problem
 
-__all__ = ["Scan", "Statement", "scan"]
+__all__ = ["Events", "Scan", "Statement", "scan"]
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """The place of a pattern, and of what is selected of its matches, where that is a list."""
+
+    start: int
+    end: int
+    items: tuple[int, int] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +34,8 @@ class Statement:
 
     `name` and `named_at` are what `-- name:` says before it.  Of a constructor after SELECT
     only the first `<` or `{` is left in the scanned text; `markups` tells of the XML
-    constructors, `objects` from where to where the JSON constructors stand.
+    constructors, `objects` from where to where the JSON constructors stand, `patterns` of the
+    patterns.
     """
 
     start: int
@@ -35,6 +45,7 @@ class Statement:
     markups: tuple[Markup, ...]
     objects: tuple[tuple[int, int], ...]
     problem: Problem | None
+    patterns: tuple[Events, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,21 +59,30 @@ class Scan:
 # A name takes its primes with it: a quote that touches a name never starts a string.
 _TOKEN = re.compile(
     r"(?P<blank>[ \t\r\n]++)|(?P<remark>(?<![^ \t\r\n])--[^\n]*+)|(?P<comment>\(:)"
-    rf"|(?P<name>{NAME}'*+)|(?P<string>{STRING})|(?P<unclosed>['\"])|(?P<end>;)|.",
+    rf"|(?P<name>{PRIMED})|(?P<string>{STRING})|(?P<unclosed>['\"])|(?P<end>;)|.",
     re.DOTALL,
 )
 # What changes nothing after a token that changed nothing: any but words and signs that a query, an
 # operand or a constructor may follow; brackets with nothing else between them, too.
 _PLAIN = (
-    rf"(?!(?ai:SELECT|FROM){END_OF_WORD}){NAME}'*+|{STRING}"
+    rf"(?!(?ai:SELECT|FROM){END_OF_WORD}){PRIMED}|{STRING}"
     r"|[0-9/.,:@$=<>!*+|)]|->|-(?!-)|\((?!:)"
 )
 _PLAIN_RUN = re.compile(rf"(?:[ \t\r\n]*+(?:{_PLAIN}|\[(?:[ \t\r\n]++|{_PLAIN})*+\]))++", re.DOTALL)
 # A statement as most are: with no comment, constructor or mistake that the scanner looks for.
 _ORDINARY = re.compile(
     r"[ \t\r\n]*+(?:(?<![^ \t\r\n])(--[^\n]*+)\n[ \t\r\n]*+)?+"
-    rf"((?:(?!(?ai:SELECT){END_OF_WORD}){NAME}'*+|{STRING}"
+    rf"((?:(?!(?ai:SELECT|EVENT|PATTERN){END_OF_WORD}){PRIMED}|{STRING}"
     r"|[ \t\r\n0-9/.,:@$=<>!*+|)\[\]{}]|->|-(?!-)|\((?!:))++);"
+)
+# A pattern, unless its first word names a stream; where it ends before its parenthesis or text.
+_EVENTS = re.compile(
+    rf"(?ai:EVENT|PATTERN){END_OF_WORD}(?![ \t\r\n]*+(?:[/;)]|\Z|(?ai:PUBLISH){END_OF_WORD}"
+    r"|(?ai:FOLLOWED[ \t\r\n]++BY|JOIN)[ \t\r\n]*+\{))"
+)
+_AFTER_EVENTS = re.compile(
+    rf"(?ai:PUBLISH){END_OF_WORD}"
+    rf"(?![ \t\r\n]*+(?:[-=!<>≠≤≥+*/%),]|(?ai:AND|OR|WITHIN){END_OF_WORD}))"
 )
 _NAME_REMARK = re.compile(r"--[ \t]*name[ \t]*:[ \t]*(\S(?:.*\S)?)")
 _PARAMETER = re.compile(rf"\(:({NAME})")
@@ -112,11 +132,13 @@ class _Scanner:
         self.start = self.end = -1
         # A constructor follows the SELECT that begins a query; one begins where an operand can
         # stand first of all: at the statement's start and after such a parenthesis.
-        self.at_query = self.at_operand = True
+        self.at_query = self.at_operand = self.at_source = True
         self.after_select = False
         self.brackets = 0
         self.markups: list[Markup] = []
         self.objects: list[tuple[int, int]] = []
+        self.patterns: list[Events] = []
+        self.selecting = self.listed = 0
         self.problem: Problem | None = None
 
     def run(self) -> None:
@@ -166,9 +188,18 @@ class _Scanner:
             end = len(self.text)
         elif self.after_select and self.text[start] in "<{":
             end = self.constructor(start)
+            self.selecting = 0
+        elif self.at_source and _EVENTS.match(self.text, start) is not None:
+            self.start = start if self.start < 0 else self.start
+            self.follow("")
+            return self.events(start)
         else:
             self.brackets += self.text[start] in "[{"
         self.follow(self.text[start:end])
+        if self.at_query or self.after_select:
+            self.selecting = end if self.after_select else 0
+        elif self.at_source:
+            self.listed = start
         if self.start < 0:
             self.start = start
         if not (self.at_query or self.at_operand or self.after_select):
@@ -189,11 +220,54 @@ class _Scanner:
         self.blank(start + 1, end)
         return end
 
+    def events(self, start: int) -> int:
+        """Take the pattern that begins at a place; tell where what follows it does."""
+        at = start
+        depth, asks = 0, False
+        while (found := _TOKEN.match(self.text, at)) is not None:
+            kind, sign = found.lastgroup, found[0]
+            if kind == "end" or (depth == 0 and (sign == ")" or self.ends_events(at))):
+                break
+            if kind == "unclosed":
+                return self.token(kind, at, found.end())
+            if asks and self.text.startswith("/*", at):
+                at = self.slashed(at)
+                continue
+            at = found.end()
+            if kind == "remark":
+                self.blank(found.start(), at)
+            elif kind == "comment":
+                at = self.comment(found.start())
+            elif kind != "blank":
+                depth += (sign in "([{") - (sign in ")]}")
+                asks = asks or (depth == 0 and sign.upper() == "WHERE")
+                self.end = at
+        items = self.selecting, self.listed
+        listed = self.text[items[0] : items[1]].strip() not in ("", "*")
+        self.patterns.append(Events(start, self.end, items if self.selecting and listed else None))
+        self.selecting = 0
+        return at
+
+    def ends_events(self, at: int) -> bool:
+        """Whether a pattern is over before what stands at a place."""
+        return _AFTER_EVENTS.match(self.text, at) is not None
+
+    def slashed(self, start: int) -> int:
+        """Take a comment between `/*` and `*/`."""
+        end = self.text.find("*/", start + 2) + 2
+        if end == 1:
+            problem = "the comment that begins here is not closed: `*/` is missing"
+            self.problem = self.problem or Problem(start, problem)
+            end = len(self.text)
+        self.blank(start, end)
+        return end
+
     def follow(self, token: str) -> None:
         """Tell what can stand after a token: a query, an operand, a constructor."""
         word = token.lower()
         self.after_select = self.at_query and word == "select"
         self.at_query = self.at_operand and word == "("
+        self.at_source = self.at_query or (word == "from" and not self.brackets)
         self.brackets -= word in ("]", "}") and self.brackets > 0
         self.at_operand = self.at_query or (word in ("}", "from") and not self.brackets)
 
@@ -237,6 +311,7 @@ class _Scanner:
                     tuple(self.markups),
                     tuple(self.objects),
                     self.problem,
+                    tuple(self.patterns),
                 )
             )
             self.name = self.named_at = None

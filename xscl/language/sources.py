@@ -34,7 +34,7 @@ from xscl.language.syntax import (
 )
 from xscl.times import NEGATIVE, TOO_LONG, is_unit, microseconds, no_unit
 
-__all__ = ["build_source"]
+__all__ = ["build_constant", "build_source", "build_window"]
 
 ReadQuery = Callable[[Branch, int], Query]
 
@@ -75,7 +75,7 @@ def _join(builder: Builder, left: Source, node: Branch, right: Source) -> Join:
     window = Window(None, builder.at(as_token(brace)))
     for part in map(as_branch, constraint):
         if part.data == "window":
-            window = _window(builder, part)
+            window = build_window(builder, part)
         else:
             predicate = _predicate(builder, part, 1)
     written: OneOf["FOLLOWED BY", "JOIN"]
@@ -86,7 +86,8 @@ def _join(builder: Builder, left: Source, node: Branch, right: Source) -> Join:
 # Windows.
 
 
-def _window(builder: Builder, node: Branch) -> Window:
+def build_window(builder: Builder, node: Branch) -> Window:
+    """The length of time that a window is."""
     tokens = [as_token(child) for child in node.children]
     minus = tokens.pop(0) if tokens[0].type == "MINUS" else None
     number, *units = tokens
@@ -148,12 +149,13 @@ def _side(builder: Builder, node: Branch, depth: int) -> Side:
         case "variable_path":
             return builder.variable_path(node, depth)
         case "constant":
-            return _constant(builder, [as_token(child) for child in node.children])
+            return build_constant(builder, [as_token(child) for child in node.children])
         case _:
             return _wrapped(builder, node, depth + 1)
 
 
-def _constant(builder: Builder, tokens: list[Token]) -> Literal | Parameter:
+def build_constant(builder: Builder, tokens: list[Token]) -> Literal | Parameter:
+    """A constant of a predicate."""
     at = builder.at(tokens[0])
     match tokens:
         case [Token(type="STRING") as string]:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from xscl.language.syntax import (
     Block,
     Element,
+    EventPattern,
     Insert,
     Join,
     JSONArray,
@@ -28,12 +29,16 @@ __all__ = ["operands", "operators", "selected_paths", "selected_variables", "wit
 
 
 def operands(source: Source) -> Iterator[Block | SubQuery]:
-    """The blocks and sub-queries that a source joins, from left to right."""
+    """The blocks and sub-queries that a source joins, from left to right; of a pattern the types of
+    its components, in order."""
     left = [source]
     while left:
         operand = left.pop()
         if isinstance(operand, Join):
             left += (operand.right, operand.left)
+        elif isinstance(operand, EventPattern):
+            for component in operand.components:
+                yield from component.types
         else:
             yield operand
 
@@ -63,7 +68,7 @@ def with_sub_queries(query: Query) -> Iterator[Query]:
 
 
 def selected_paths(select: Select | JSONValue) -> Iterator[VariablePath]:
-    """The variables of a SELECT, and the paths from them."""
+    """The variables of a SELECT, and the paths from them; of a pattern's there are none."""
     match select:
         case VariablePath():
             yield select
@@ -71,7 +76,7 @@ def selected_paths(select: Select | JSONValue) -> Iterator[VariablePath]:
             for parts in (*(value for _, value in select.attributes), select.content):
                 for part in parts:
                     if isinstance(part, Insert):
-                        yield part.path
+                        yield from selected_paths(part.path)
                     elif isinstance(part, Element):
                         yield from selected_paths(part)
         case JSONObject(members):
@@ -82,7 +87,7 @@ def selected_paths(select: Select | JSONValue) -> Iterator[VariablePath]:
                 yield from selected_paths(value)
         case tuple():
             for item in select:
-                yield item.path
+                yield from selected_paths(item.path)
 
 
 def selected_variables(query: Query) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ from xscl.language.syntax import (
     JSONValue,
     Parameter,
     Select,
+    Selected,
     VariablePath,
 )
 from xscl.matches.nodes import BoundNode
@@ -117,7 +118,8 @@ def json_form(select: Select, blocks: int, block_of: Blocks) -> JSONForm | None:
         places[block].append(Place(block, variable, fill))
         return lambda pieces: pieces[block][number]
 
-    def add_path(path: VariablePath, fill: _Fill) -> Callable[[Pieces], Any]:
+    def add_path(path: VariablePath | Selected, fill: _Fill) -> Callable[[Pieces], Any]:
+        assert isinstance(path, VariablePath)
         name, steps = path.variable.text, path.steps
         return add(block_of[name], name, lambda node: fill(node.along(steps)))
 
@@ -151,6 +153,7 @@ def _in_pieces(
 
 
 def _item(item: Item, block_of: Blocks) -> Place:
+    assert isinstance(item.path, VariablePath)
     steps, alias = item.path.steps, item.alias
 
     def fill(node: BoundNode) -> str:
@@ -175,6 +178,7 @@ def _constructed(constructor: Element, block_of: Blocks) -> list[str | Place]:
     places: list[Place] = []
 
     def mark(insert: Insert, fill: Callable[[Sequence[BoundNode]], str]) -> str:
+        assert isinstance(insert.path, VariablePath)
         name, steps = insert.path.variable.text, insert.path.steps
         places.append(Place(block_of[name], name, lambda node: fill(node.along(steps))))
         return f"{_MARK}{len(places) - 1}-"
@@ -269,7 +273,7 @@ def _listed(texts: Sequence[_Text]) -> _Text:
 
 def _json(
     value: JSONValue,
-    add: Callable[[VariablePath, _Fill], _Text],
+    add: Callable[[VariablePath | Selected, _Fill], _Text],
     *,
     in_array: bool = False,
 ) -> _Text:
@@ -285,7 +289,7 @@ def _json(
         case JSONArray():
             listed = _listed([_json(item, add, in_array=True) for item in value.items])
             return lambda pieces: f"[{listed(pieces)}]"
-        case VariablePath():
+        case VariablePath() | Selected():
             # In an array, a path is all of its nodes.
             return add(value, _values if in_array else _one_or_all)
         case Parameter():

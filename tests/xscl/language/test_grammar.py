@@ -20,35 +20,47 @@ _START = (
 ALL = "".join(map(chr, range(0x110000)))
 
 
-def same(one: lark.Lark, other: lark.Lark) -> bool:
+TEXTS: dict[module.Grammar, tuple[str, str]] = {
+    "grammar": ("query", "SELECT * FROM S//a->x[./b > 3] JOIN {x = y, 1 day} R//c->y"),
+    "patterns": (
+        "pattern",
+        "PATTERN SEQ(A+ a[], !S//b[c > 3] b) WHERE skip_till_any_match {a[i].p > 80%*b.p}",
+    ),
+}
+
+
+def same(which: module.Grammar, one: lark.Lark, other: lark.Lark) -> bool:
     first, second = (
         [(each.name, each.pattern.to_regexp(), each.priority) for each in of.terminals]
         for of in (one, other)
     )
     assert first == second
     assert one.rules == other.rules
-    text = "SELECT * FROM S//a->x[./b > 3] JOIN {x = y, 1 day} R//c->y"
-    return one.parse(text, start="query") == other.parse(text, start="query")
+    start, text = TEXTS[which]
+    return one.parse(text, start=start) == other.parse(text, start=start)
 
 
-def test_the_tables_that_are_kept_are_of_the_grammar() -> None:
+@pytest.mark.parametrize("which", module.STARTS)
+def test_the_tables_that_are_kept_are_of_the_grammar(which: module.Grammar) -> None:
     """`python -m xscl.language.grammar` writes them anew, by whatever lark is installed."""
-    text = module._text()
-    _, grammar = module.name_of(text).split(b", ")
-    kept = module._TABLES.read_bytes().split(b"\n", 1)[0]
+    _, grammar = module.name_of(which).split(b", ")
+    kept = (module._FOLDER / f"{which}.tables").read_bytes().split(b"\n", 1)[0]
     assert kept.endswith(grammar.strip()), kept
-    assert same(module.grammar(), module.compiled(text))
+    assert same(which, module.grammar(which), module.compiled(which))
 
 
 @pytest.mark.parametrize("name", [b"lark 0.1, grammar 0\n", b""])
 def test_tables_of_another_grammar_are_not_read(
     name: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = tmp_path / "grammar.tables"
-    kept.write_bytes(name + b"what cannot be read")
-    kept.with_suffix(".lark").write_bytes(module._TABLES.with_suffix(".lark").read_bytes())
-    monkeypatch.setattr(module, "_TABLES", kept)
-    assert same(module.grammar.__wrapped__(), module.grammar())
+    for file in module._FOLDER.glob("*.lark"):
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    for which in module.STARTS:
+        (tmp_path / f"{which}.tables").write_bytes(name + b"what cannot be read")
+    kept = {which: module.grammar(which) for which in module.STARTS}
+    monkeypatch.setattr(module, "_FOLDER", tmp_path)
+    for which in module.STARTS:
+        assert same(which, module.grammar.__wrapped__(which), kept[which])
 
 
 def test_names_are_those_of_xml() -> None:

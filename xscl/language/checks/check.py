@@ -18,6 +18,7 @@ from xscl.language.syntax import (
     Binary,
     Comparison,
     Condition,
+    EventPattern,
     Function,
     Name,
     Negative,
@@ -59,6 +60,7 @@ class _Checking:
 
     def __init__(self, query: Query, text: str, elsewhere: Mapping[str, int]) -> None:
         self.query = query
+        self.text = text
         self.scope = Scope(text, elsewhere)
         self.problems: list[Problem] = []
 
@@ -69,6 +71,9 @@ class _Checking:
         for operand in operands(self.query.source):
             self.path(operand.steps, within="block", against=None)
             self.scope.end_operand()
+            if isinstance(self.query.source, EventPattern):
+                # Each type's variables are its own: attributes of its events.
+                self.scope = Scope(self.text, {})
 
     def joins_and_select(self) -> None:
         self.problems += limits(self.query)

@@ -15,8 +15,11 @@ __all__ = [
     "NAME",
     "NO_XML",
     "PREDECLARED",
+    "PRIMED",
     "RESERVED",
     "STRING",
+    "VARIABLE",
+    "WORD",
     "is_name",
     "unquoted",
 ]
@@ -31,6 +34,15 @@ the time that it takes for the characters that are, since they are fewer."""
 
 NAME = f"[^{_NO_START}](?:[^{_NO_INNER}]|-(?!>))*+"
 """The pattern of a name without a colon.  It never gives a character back."""
+
+PRIMED = rf"{NAME}(?:(?<!\.)'++)?+"
+"""The pattern of a name with its primes: a quote behind `.` begins a quoted name."""
+
+WORD = f"[^{_NO_START}](?:[^{_NO_INNER}.]|-(?!>))*+"
+"""The pattern of a name in a pattern's conditions, where `.` leads to an attribute."""
+
+VARIABLE = f"[^{_NO_START}][^{_NO_INNER}.]*+"
+"""The pattern of a variable of a pattern."""
 
 END_OF_WORD = f"(?!'|[^{_NO_INNER}]|-(?!>))"
 """The end of a keyword: nothing follows that makes a longer name of it, and no prime."""

@@ -15,8 +15,9 @@ from functools import cached_property, reduce
 from typing import NamedTuple
 
 from xscl.engine.engine import Engine
+from xscl.errors import XSCLError
 from xscl.language.scan import scan
-from xscl.language.syntax import Block, Join, Query, Source, SubQuery
+from xscl.language.syntax import Block, EventPattern, Join, Query, Source, SubQuery
 from xscl.queries.subscription import Subscription
 from xscl.sources.tables import rows
 
@@ -184,6 +185,8 @@ def _needs_of(part: Sequence[Subscription]) -> Needs:
             case Join():
                 sides = of_source(source.left), of_source(source.right)
                 return sides[0].beside(sides[1], source.window.length)
+            case EventPattern():
+                raise XSCLError("patterns of events do not run on Spark; write a join")
 
     needs = _DOCUMENT
     for query in queries:
@@ -205,5 +208,5 @@ def _has_open_window(source: Source) -> bool:
             return source.window.parameter is not None or any(map(_has_open_window, sides))
         case SubQuery():
             return _has_open_window(source.query.source)
-        case Block():
+        case Block() | EventPattern():
             return False

@@ -1,29 +1,19 @@
-"""The syntax tree of XSCL: what the parser makes of a query's text.
-
-Immutable nodes.  `at` is always the offset of the node's first character in the text that
-was parsed; `QueryError` turns it into line and column.  Names are resolved (prefixes are
-replaced by their namespaces), nothing else is: paths in predicates, bindings and filters
-stand where they were written (section 6.2 of the thesis; language.md, sections 1 to 5).
-
-A *node test* is a string: `name`, `{uri}name`, `*`, `{*}name` (any namespace), each of
-these after `@` for an attribute, `.` for the node itself, `text()` for its text nodes.
-A quoted name that would read as one of these is written `{}name`: `{}@type`, `{}*`.
-"""
+"""The syntax tree of queries: joins and their predicates, SELECT and its constructors
+(language.md, sections 1, 3 and 5)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import Literal as OneOf
 
+from xscl.language.syntax.paths import Block, Literal, Name, Parameter, Step, VariablePath, Window
+from xscl.language.syntax.patterns import EventPattern, Selected
+
 __all__ = [
-    "Binary",
-    "Block",
     "Comparison",
-    "Condition",
     "Conjunction",
     "Disjunction",
     "Element",
-    "Function",
     "Insert",
     "Item",
     "JSONArray",
@@ -31,129 +21,14 @@ __all__ = [
     "JSONObject",
     "JSONValue",
     "Join",
-    "Literal",
-    "Name",
-    "Negative",
-    "Parameter",
-    "Path",
     "Predicate",
     "Query",
     "Select",
     "Side",
     "Source",
-    "Step",
     "SubQuery",
-    "VariablePath",
-    "Window",
     "Wrapped",
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class Name:
-    """One occurrence of a name: a variable (without its `$`), a stream, an alias."""
-
-    text: str
-    at: int
-
-
-@dataclass(frozen=True, slots=True)
-class Literal:
-    """A string or a number in a filter or a predicate; a number is finite."""
-
-    value: str | float
-    at: int
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """`:name` in place of a constant; `parameters.bind` puts a literal in its stead (section 9).
-
-    One that is left open stands for a string, or for a number where `number` says so.
-    """
-
-    name: str
-    at: int
-    number: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One step of a path.
-
-    `axis` is how the step is reached from the one before it: `/` child (or attribute, or
-    self, as `test` says), `//` descendant.  The first step of a relative path has `/`.
-    `variable` is what `-> v` or `AS v` binds; `filters` stand in the order written.
-    """
-
-    axis: OneOf["/", "//"]
-    test: str
-    variable: Name | None
-    filters: tuple[Condition, ...]
-    at: int
-
-
-@dataclass(frozen=True, slots=True)
-class Path:
-    """A relative path in a filter: `./author->x2`, `.//a/b`, `meta/@lang`, `.`.
-
-    A `.` that was written is a step of its own: `./a` has two steps, `a` has one.
-    """
-
-    steps: tuple[Step, ...]
-    at: int
-
-
-@dataclass(frozen=True, slots=True)
-class Function:
-    """A call of a function in a filter; only whitelisted names get here."""
-
-    name: str
-    arguments: tuple[Condition, ...]
-    at: int
-
-
-@dataclass(frozen=True, slots=True)
-class Binary:
-    """`left operator right` in a filter: `or and = != < <= > >= + - * div mod`.
-
-    A chain of `or` or of `and` is balanced (`(a or b) or (c or d)`), so that no number of
-    alternatives makes a deep tree; all other operators associate to the left.
-    """
-
-    operator: str
-    left: Condition
-    right: Condition
-    at: int
-
-
-@dataclass(frozen=True, slots=True)
-class Negative:
-    """`- operand` in a filter."""
-
-    operand: Condition
-    at: int
-
-
-Condition = Path | Literal | Parameter | Function | Binary | Negative
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A query block: a stream and the path that selects from each of its documents."""
-
-    stream: Name
-    steps: tuple[Step, ...]
-    at: int
-
-
-@dataclass(frozen=True, slots=True)
-class VariablePath:
-    """A variable, or a path from it: `x1`, `x1/author`, `x1//@href`."""
-
-    variable: Name
-    steps: tuple[Step, ...]
-    at: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,20 +73,6 @@ Predicate = Comparison | Conjunction | Disjunction
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
-    """A time constraint: a number of microseconds, or None for `INF` and for none given.
-
-    Where the number is a parameter, `parameter` is it and `unit` the unit as written (a bare
-    number is seconds); binding it gives the length.
-    """
-
-    length: int | None
-    at: int
-    parameter: Parameter | None = None
-    unit: str = "s"
-
-
-@dataclass(frozen=True, slots=True)
 class SubQuery:
     """`(query) path`: the result documents of a query as a stream of its own, and the path that
     selects from each of them.
@@ -239,17 +100,18 @@ class Join:
     at: int
 
 
-Source = Block | SubQuery | Join
+Source = Block | SubQuery | Join | EventPattern
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
     """One item of a SELECT list: `x1`, `x4/title`, `x3 AS headline`.
 
-    The alias is a Clark name; `written` is how it stands in the text.
+    The alias is a Clark name; `written` is how it stands in the text.  Of a pattern a value is
+    selected, here and in constructors.
     """
 
-    path: VariablePath
+    path: VariablePath | Selected
     alias: Name | None
     written: str | None = None
 
@@ -258,7 +120,7 @@ class Item:
 class Insert:
     """`{x3}`, `{x3/title}` or (`string`) `{string(x3)}` in an XML constructor."""
 
-    path: VariablePath
+    path: VariablePath | Selected
     string: bool
 
 
@@ -302,7 +164,7 @@ class JSONObject:
     at: int
 
 
-JSONValue = JSONObject | JSONArray | JSONConstant | Parameter | VariablePath
+JSONValue = JSONObject | JSONArray | JSONConstant | Parameter | VariablePath | Selected
 
 Select = None | tuple[Item, ...] | Element | JSONObject
 """None is `*`, or no SELECT at all."""
@@ -334,5 +196,5 @@ def _renamed(source: Source, name: str) -> Source:
             return replace(source, left=left, right=right)
         case SubQuery():
             return replace(source, query=source.query.renamed(name))
-        case Block():
+        case Block() | EventPattern():
             return source

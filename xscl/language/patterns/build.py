@@ -1,0 +1,270 @@
+"""From lark's tree to the nodes of a pattern: components, conditions, values (patterns-sase.md,
+section 1)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Literal as OneOf
+from typing import cast
+
+from lark import Token
+
+from xscl.language.build import Branch, Builder, Node, as_branch, as_token
+from xscl.language.checks.names import unquoted
+from xscl.language.sources import build_constant, build_window
+from xscl.language.syntax import (
+    Aggregate,
+    Arithmetic,
+    Attribute,
+    Block,
+    Compared,
+    Component,
+    Consistency,
+    Demand,
+    Either,
+    Equivalence,
+    EventPattern,
+    Every,
+    Item,
+    Literal,
+    Minus,
+    Name,
+    PerCent,
+    Read,
+    Selected,
+    Selection,
+    Value,
+    Window,
+)
+
+__all__ = ["build_items", "build_pattern", "build_selected"]
+
+_Operator = OneOf["=", "!=", "<", "<=", ">", ">="]
+_SPELT: dict[str, str] = {"==": "=", "<>": "!=", "≠": "!=", "≤": "<=", "≥": ">="}
+_BLANK = re.compile(r"[ \t\r\n]+")
+
+
+def build_pattern(builder: Builder, node: Branch) -> EventPattern:
+    """The pattern of a tree; its problems are noted in the builder."""
+    first, *parts = node.children
+    selection: Selection | None = None
+    condition: Demand | None = None
+    window: Window | None = None
+    consistency: Consistency | None = None
+    non_overlapping = False
+    components: list[Component] = []
+    for part in map(as_branch, parts):
+        match part.data:
+            case "component":
+                components.append(_component(builder, part))
+            case "qualification":
+                selection, condition = _qualification(builder, part)
+            case "window":
+                window = build_window(builder, part)
+            case "output":
+                non_overlapping = as_token(part.children[0]).type == "OVERLAPPING"
+            case "consistency":
+                consistency = _consistency(builder, part)
+    return EventPattern(
+        "EVENT" if as_token(first).upper() == "EVENT" else "PATTERN",
+        tuple(components),
+        selection,
+        condition,
+        window,
+        non_overlapping,
+        consistency,
+        builder.at(as_token(first)),
+    )
+
+
+def build_items(builder: Builder, node: Branch) -> tuple[Item, ...]:
+    """What SELECT lists of a pattern's matches."""
+    built: list[Item] = []
+    for item in map(as_branch, node.children):
+        value, *alias = item.children
+        selected = build_selected(builder, as_branch(value))
+        if alias:
+            token = as_token(alias[0])
+            named = Name(builder.test(token), builder.at(token))
+            built.append(Item(selected, named, str(token)))
+        else:
+            built.append(Item(selected, None))
+    return tuple(built)
+
+
+def build_selected(builder: Builder, node: Branch) -> Selected:
+    """A value in a constructor or a list."""
+    value = _value(builder, node, 1)
+    return Selected(value, value.at)
+
+
+# Components.
+
+
+def _component(builder: Builder, node: Branch) -> Component:
+    types: list[Block] = []
+    plus: int | None = None
+    brackets: int | None = None
+    variable: Name | None = None
+    any_of = negated = False
+    places: list[int] = []
+    for part in node.children:
+        if isinstance(part, Token):
+            match part.type:
+                case "NOT":
+                    negated = True
+                    continue
+                case "ANY":
+                    any_of = True
+                case "PLUS":
+                    plus = builder.at(part)
+                case "NOUN":
+                    variable = builder.variable(part)
+            places.append(builder.at(part))
+        elif part.data == "block":
+            types.append(_block(builder, part))
+            places.append(types[-1].at)
+        else:
+            brackets = builder.first(part)
+    return Component(tuple(types), any_of, plus, negated, variable, brackets, places[0])
+
+
+def _block(builder: Builder, node: Branch) -> Block:
+    stream = as_token(node.children[0])
+    at = builder.at(stream)
+    text = unquoted(stream) if stream.type == "STRING" else str(stream)
+    return Block(Name(text, at), builder.steps(node.children[1:], 0), at)
+
+
+def _consistency(builder: Builder, node: Branch) -> Consistency:
+    level, *windows = node.children
+    token = as_token(level)
+    window = build_window(builder, as_branch(windows[0])) if windows else None
+    spelt = cast(OneOf["strong", "middle", "weak"], token.lower())
+    return Consistency(spelt, window, builder.at(token))
+
+
+# Conditions.
+
+
+def _qualification(builder: Builder, node: Branch) -> tuple[Selection | None, Demand | None]:
+    selection: Selection | None = None
+    condition: Demand | None = None
+    token: Token | None = None
+    listed: tuple[Name, ...] | None = None
+    for part in node.children:
+        if isinstance(part, Token):
+            token = part if part.type == "STRATEGY" else token
+        elif part.data == "listed":
+            nouns = [one for one in map(as_token, part.children) if one.type == "NOUN"]
+            listed = tuple(map(builder.variable, nouns))
+        else:
+            condition = _demand(builder, part, 1)
+    if token is not None:
+        selection = Selection(token.lower().replace("-", "_"), listed, builder.at(token))
+    return selection, condition
+
+
+def _demand(builder: Builder, node: Branch, depth: int) -> Demand:
+    at = builder.bounded(node, depth)
+    match node.data:
+        case "either":
+            return Either(_parts(builder, node.children, Either, depth), at)
+        case "every":
+            return _every(_parts(builder, node.children, Every, depth), at)
+        case "tests":
+            tests = tuple(_test(builder, as_branch(one)) for one in node.children[1:])
+            return _every(tests, at)
+    left, operator, right = node.children
+    first, second = (_value(builder, as_branch(side), depth) for side in (left, right))
+    spelt = _SPELT.get(str(operator), str(operator))
+    return Compared(cast(_Operator, spelt), first, second, at)
+
+
+def _parts(
+    builder: Builder, nodes: Sequence[Node], kind: type[Every] | type[Either], depth: int
+) -> tuple[Demand, ...]:
+    """The parts of a chain; one of the same kind among them gives its own."""
+    parts: list[Demand] = []
+    for node in nodes:
+        part = _demand(builder, as_branch(node), depth + 1)
+        parts += part.parts if isinstance(part, kind) else (part,)
+    return tuple(parts)
+
+
+def _every(parts: tuple[Demand, ...], at: int) -> Demand:
+    return parts[0] if len(parts) == 1 else Every(parts, at)
+
+
+def _test(builder: Builder, node: Branch) -> Equivalence:
+    attribute = _attribute(builder, as_branch(node.children[0]).children)
+    if len(node.children) == 1:
+        return Equivalence(attribute, None, attribute.at)
+    against = as_branch(node.children[2])
+    if against.data == "attribute":
+        other = _attribute(builder, against.children)
+        return Equivalence(attribute, other, attribute.at)
+    constant = build_constant(builder, [as_token(child) for child in against.children])
+    return Equivalence(attribute, constant, attribute.at)
+
+
+# Values.
+
+
+def _value(builder: Builder, node: Branch, depth: int) -> Value:
+    at = builder.bounded(node, depth)
+    children = node.children
+    match node.data:
+        case "string":
+            return Literal(unquoted(as_token(children[0])), at)
+        case "number":
+            number = Literal(builder.number(as_token(children[0])), at)
+            return number if len(children) == 1 else PerCent(number, at)
+        case "parameter":
+            return builder.parameter(as_token(children[0]))
+        case "signed":
+            operand = _value(builder, as_branch(children[1]), depth + 1)
+            return Minus(operand, at) if as_token(children[0]) == "-" else operand
+        case "aggregate":
+            return Aggregate(as_token(children[0]).lower(), _read(builder, children[1]), at)
+        case "read" | "bare":
+            return _read(builder, node)
+    depth += len(children) // 2
+    built = _value(builder, as_branch(children[0]), depth)
+    for operator, right in zip(children[1::2], children[2::2], strict=True):
+        sign = cast(OneOf["+", "-", "*", "/", "%"], str(operator))
+        built = Arithmetic(sign, built, _value(builder, as_branch(right), depth + 1), built.at)
+    return built
+
+
+def _read(builder: Builder, node: Node) -> Read:
+    children = as_branch(node).children
+    at = builder.first(node)
+    if as_branch(node).data == "bare":
+        return Read(None, None, _attribute(builder, children), at)
+    variable = builder.variable(as_token(children[0]))
+    index: str | None = None
+    attribute: Attribute | None = None
+    for part in map(as_branch, children[1:]):
+        if part.data == "index":
+            index = "".join(_BLANK.sub("", token) for token in _between(part))
+        else:
+            attribute = _attribute(builder, part.children)
+    return Read(variable, index, attribute, at)
+
+
+def _between(index: Branch) -> Iterator[Token]:
+    """What stands in brackets."""
+    return (one for one in map(as_token, index.children) if one.type == "INDEX")
+
+
+def _attribute(builder: Builder, nodes: Sequence[Node]) -> Attribute:
+    tokens = [as_token(node) for node in nodes]
+    at = builder.at(tokens[0])
+    quoted = tokens[0].type == "STRING"
+    steps: list[str] = []
+    while tokens and tokens[0].type not in ("AT", "AT_STEP"):
+        token = tokens.pop(0)
+        steps.append(unquoted(token) if token.type == "STRING" else str(token))
+    return Attribute(tuple(steps), str(tokens[1]) if tokens else None, quoted, at)
