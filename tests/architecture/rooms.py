@@ -18,7 +18,7 @@ from pathlib import Path
 __all__ = ["PACKAGES", "ROOT", "House", "Import", "room_of"]
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("xscl", "join_stage", "templates", "xpath_stage")
+PACKAGES = ("xscl", "join_stage", "pattern_stage", "templates", "xpath_stage")
 
 
 @dataclass(frozen=True, slots=True)
