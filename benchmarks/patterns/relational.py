@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from benchmarks.patterns.streams import Typed
 
@@ -61,4 +62,4 @@ def _type(event: Typed) -> int:
 
 
 def _in_order(row: Sequence[Typed]) -> bool:
-    return all(one.tick < other.tick for one, other in zip(row, row[1:], strict=False))
+    return all(one.tick < other.tick for one, other in pairwise(row))
