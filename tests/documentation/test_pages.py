@@ -196,7 +196,7 @@ def test_every_block_is_run() -> None:
 REFUSED = {
     "__wrapped_star: _COMMA _argument",
     "plain_step: _test _ARROW VARIABLE",
-    "plain_step: _test _ARROW VARIABLE __step_star",
+    "plain_step: _test _ARROW VARIABLE __plain_step_star",
     "window: MINUS NUMBER",
     "window: MINUS NUMBER UNIT",
     "wrapped: FUNCTION _LPAR _RPAR",
@@ -217,7 +217,7 @@ def production(rule: Rule) -> str:
 
 
 def test_the_examples_use_the_whole_grammar(monkeypatch: pytest.MonkeyPatch) -> None:
-    grammar = the_grammar()
+    grammar = the_grammar("grammar")
     used: set[str] = set()
     units: set[str] = set()
 
@@ -234,7 +234,8 @@ def test_the_examples_use_the_whole_grammar(monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setitem(grammar._callbacks, rule, tracing(rule, build))
     for text in GOOD:
         parse(text)
-    known = set(map(production, grammar.rules))
+    # Patterns have a page of their own.
+    known = {one for one in map(production, grammar.rules) if "EVENTS" not in one}
     assert sorted(known - used - REFUSED) == []
     assert sorted(REFUSED - known) == []
     assert sorted(REFUSED & used) == []

@@ -39,7 +39,7 @@ _PATTERNS = {
 
 
 @cache
-def grammar(which: Grammar = "grammar") -> lark.Lark:
+def grammar(which: Grammar) -> lark.Lark:
     """The tables that are kept, or new ones."""
     with (_FOLDER / f"{which}.tables").open("rb") as file:
         if file.readline() == name_of(which):

@@ -1,9 +1,9 @@
 """From the text of a JSON constructor to a `JSONObject`.
 
-JSON as RFC 8259 has it, but that a variable, a path from one or a parameter may stand for any
-value (language.md, sections 5 and 9).  The same reader serves twice: scan.py has it find where the
-constructor ends, when the prefixes that its paths use are not known yet; parse.py has it build
-the tree.
+JSON as RFC 8259 has it, but that a variable, a path from one or a parameter may stand for any value
+(language.md, sections 5 and 9), and of a pattern's match what is computed over it.  The same reader
+serves twice: scan.py has it find where the constructor ends, when the prefixes that its paths use
+are not known yet; parse.py has it build the tree.
 """
 
 from __future__ import annotations
@@ -48,8 +48,13 @@ _FROM = re.compile(rf"(?ai:FROM){END_OF_WORD}")
 _CALL = re.compile(rf"({NAME}(?::{NAME})?)[ \t\r\n]*+\(")
 _IN_PATH = re.compile(
     rf"(?P<blank>[ \t\r\n]++)|(?P<word>\$?{PRIMED}|{STRING}|\*)|(?P<joint>->|[/@:.])"
+    r"|(?P<number>[0-9]++(?:\.[0-9]*+)?)|(?P<sign>-(?!-)|[+%])"
     r"|(?P<unclosed>['\"])|(?P<open>[\[(])|(?P<close>[\])])|(?P<brace>[{}])|(?P<end>;)|.",
     re.DOTALL,
+)
+# The beginning of a value that is computed: an operand and an operator, a sign, a function.
+_COMPUTED = re.compile(
+    rf"(?:{_NUMBER.pattern}|:{NAME})[ \t\r\n]*+[-+*/%]|[-+(](?![0-9.])|{NAME}[ \t\r\n]*+\("
 )
 _CONSTANTS = {"true": True, "false": False, "null": None}
 _NUMERIC = frozenset("+-.0123456789")
@@ -63,7 +68,7 @@ def read_extent(text: str, start: int) -> tuple[int, Problem | None]:
     def unread(start: int, end: int, followed_by: str) -> VariablePath:
         return VariablePath(Name("", start), (), start)
 
-    reader = _Reader(text, start, unread)
+    reader = _Reader(text, start, unread, computing=True)
     try:
         reader.object(1)
     except Unreadable as unreadable:
@@ -71,22 +76,26 @@ def read_extent(text: str, start: int) -> tuple[int, Problem | None]:
     return reader.at, None
 
 
-def construct_json(text: str, start: int, path: ReadPath) -> tuple[JSONObject, list[Problem]]:
-    """The object that a constructor describes, and its problems.
+def construct_json(
+    text: str, start: int, path: ReadPath, *, computing: bool = False
+) -> tuple[JSONObject, list[Problem]]:
+    """The object that a constructor describes, and its problems; `computing` says whether its
+    values may be computed.
 
     Raises `Unreadable` for text that is no constructor.
     """
-    reader = _Reader(text, start, path)
+    reader = _Reader(text, start, path, computing)
     return reader.object(1), reader.problems
 
 
 class _Reader:
     """A place in the text that moves on."""
 
-    def __init__(self, text: str, start: int, path: ReadPath) -> None:
+    def __init__(self, text: str, start: int, path: ReadPath, computing: bool) -> None:
         self.text = text
         self.at = start
         self.path = path
+        self.computing = computing
         self.problems: list[Problem] = []
 
     def note(self, at: int, text: str) -> None:
@@ -175,6 +184,10 @@ class _Reader:
                 return self.array(depth + 1)
             case '"':
                 return JSONConstant(self.string(), at)
+        following = "`,`, `}`" if self.text[start] == "{" else "`,`, `]`"
+        if self.computing and _COMPUTED.match(self.text, at) is not None:
+            self.at = self.path_end()
+            return self.path(at, self.at, following)
         if (word := _WORD.match(self.text, at)) is not None:
             self.at = word.end()
             return JSONConstant(_CONSTANTS[word[0]], at)
@@ -191,7 +204,6 @@ class _Reader:
             raise Unreadable(at, problem)
         if _VARIABLE.match(self.text, at) is not None:
             self.at = self.path_end()
-            following = "`,`, `}`" if self.text[start] == "{" else "`,`, `]`"
             return self.path(at, self.at, following)
         self.still_open(start, or_from=False)
         raise self.refusal(
@@ -252,6 +264,13 @@ class _Reader:
                 self.at = part.start()
                 problem = f"the string that begins here is not closed: {part[0]} is missing"
                 raise Unreadable(self.at, problem)
+            if self.computing and not opened:
+                if kind in ("number", "sign") or part[0] == "*":
+                    kind = "word" if kind == "number" else "joint"
+                elif before != "joint" and _FROM.match(self.text, part.start()):
+                    break
+                elif kind == "word" and part[0].endswith("."):
+                    kind = "joint"
             if opened:
                 if kind == "brace" or (kind == "close" and part[0] != opened[-1]):
                     self.at = part.start()

@@ -21,6 +21,7 @@ from xscl.language.constructor import construct
 from xscl.language.grammar import STARTS, grammar
 from xscl.language.json_constructor import construct_json
 from xscl.language.patterns.build import build_items, build_pattern, build_selected
+from xscl.language.patterns.refused import meant_by_pattern
 from xscl.language.problem_words import expected, found, refused_axis
 from xscl.language.problems import Problem, Unreadable
 from xscl.language.scan import Statement
@@ -159,7 +160,8 @@ class _Reading:
             namespaces = self.builder.namespaces
             constructed, problems = construct(self.original, self.markups[at], namespaces, insert)
         else:
-            constructed, problems = construct_json(self.original, at, path)
+            computing = isinstance(source, EventPattern)
+            constructed, problems = construct_json(self.original, at, path, computing=computing)
         self.builder.problems += problems
         return constructed
 
@@ -216,7 +218,7 @@ def _refusal(
         at = start + (refusal.token.start_pos or 0)
     if (axis := refused_axis(text, start, at)) is not None:
         return axis
-    what = found(text, at, max(end, at + 1))
+    what = found(text, at, end if at < end else len(text))
     # An LALR parser finishes what it can before it refuses a token; what could have stood there
     # is asked of one that has only come as far as the token before.
     parser = _of(rule).parse_interactive(text[start:end], start=rule)
@@ -225,6 +227,9 @@ def _refusal(
             if start + (token.start_pos or 0) >= at:
                 break
     accepted = parser.accepts()  # type: ignore[no-untyped-call]
+    if rule == "pattern" and (problem := meant_by_pattern(text[start:end], at - start)) is not None:
+        return start + problem.at, problem.text
     if rule == "query" and (problem := meant(text[start:end], at - start, accepted)) is not None:
         return start + problem.at, problem.text
-    return at, f"found {what}, expected {expected(accepted, followed_by)}"
+    words = expected(accepted, followed_by, pattern=rule in STARTS["patterns"])
+    return at, f"found {what}, expected {words}"

@@ -67,6 +67,41 @@ _WORDS: tuple[tuple[str, str], ...] = (
     ("_PUBLISH", "`PUBLISH`"),
 )
 
+_OF_PATTERNS: tuple[tuple[str, str], ...] = (
+    (
+        "WORD NUMBER STRING PARAMETER AGGREGATE AT PLUS MINUS _LPAR LBRACKET",
+        "a comparison such as `a.x = b.x`, a test such as `[x]`",
+    ),
+    ("WORD NUMBER STRING PARAMETER AGGREGATE AT PLUS MINUS _LPAR", "a value such as `a.x`"),
+    ("STAR DIVIDE REMAINDER PLUS MINUS EQUALS COMPARES", "an operator"),
+    ("STAR DIVIDE REMAINDER PLUS MINUS", "an operator"),
+    ("EQUALS COMPARES", "a comparison such as `=`"),
+    ("_POINT _CHILD AT_STEP LBRACKET", "an attribute such as `.x`"),
+    ("_CHILD AT_STEP", "`/`"),
+    ("EQUALS", "`=`"),
+    ("NUMBER STRING PARAMETER MINUS WORD AT", "a constant"),
+    ("WORD STRING AT", "an attribute"),
+    ("_SEQ NAME STRING ANY NOT", "a component such as `S a`, `SEQ(A a, B b)`"),
+    ("NAME STRING ANY NOT", "a component such as `S a`"),
+    ("NAME STRING ANY", "a stream such as `S`"),
+    ("NAME STRING", "a stream such as `S`"),
+    ("INDEX _RBRACKET", "an index such as `[1]`"),
+    ("WORD", "a name"),
+    ("NOUN", "a variable"),
+    ("STRATEGY", "a strategy such as `skip_till_next_match`"),
+    ("LBRACKET", "`[`"),
+    ("PLUS", "`+`"),
+    ("_ALSO", "`AND`"),
+    ("_OTHERWISE", "`OR`"),
+    ("_WHERE", "`WHERE`"),
+    ("_WITHIN", "`WITHIN`"),
+    ("ALL _NON", "`ALL`, `NON OVERLAPPING`"),
+    ("OVERLAPPING", "`OVERLAPPING`"),
+    ("LEVEL", "`strong`, `weak`"),
+    ("_OUTPUT", "`OUTPUT`"),
+    ("_CONSISTENCY", "`CONSISTENCY`"),
+)
+
 _FOUND = re.compile(
     rf":?{NAME}'*+|{STRING}|[0-9]+(?:\.[0-9]*)?|->|--|//|::|\.\.|[<>!]=|.", re.DOTALL
 )
@@ -96,11 +131,12 @@ _INSTEAD = {
 _AXIS = re.compile(rf"(?<![\w.\-])({NAME})[ \t\r\n]*+::")
 
 
-def expected(terminals: Iterable[str], end: str) -> str:
-    """The acceptable terminals in words; `end` is what may follow the text."""
+def expected(terminals: Iterable[str], end: str, *, pattern: bool = False) -> str:
+    """The acceptable terminals in words; `end` is what may follow the text, and `pattern` says
+    whether it is one."""
     left = set(terminals)
     words: list[str] = []
-    for names, word in _WORDS:
+    for names, word in (*_OF_PATTERNS, *_WORDS) if pattern else _WORDS:
         family = set(names.split())
         if family <= left:
             left -= family

@@ -244,7 +244,7 @@ class _Scanner:
                 self.end = at
         items = self.selecting, self.listed
         listed = self.text[items[0] : items[1]].strip() not in ("", "*")
-        self.patterns.append(Events(start, self.end, items if self.selecting and listed else None))
+        self.patterns.append(Events(start, at, items if self.selecting and listed else None))
         self.selecting = 0
         return at
 

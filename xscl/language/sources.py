@@ -21,6 +21,7 @@ from xscl.language.syntax import (
     Comparison,
     Conjunction,
     Disjunction,
+    EventPattern,
     Join,
     Literal,
     Parameter,
@@ -38,6 +39,10 @@ __all__ = ["build_constant", "build_source", "build_window"]
 
 ReadQuery = Callable[[Branch, int], Query]
 
+_NO_OPERAND = (
+    "a pattern is joined by the documents that it makes: write a path behind its parenthesis, as "
+    "in `(EVENT …)/result->r`"
+)
 _CONDITIONS = {"predicate", "conjuncts", "comparison"}
 
 
@@ -51,6 +56,9 @@ def build_source(builder: Builder, node: Branch, read: ReadQuery, depth: int = 0
     built = _operand(builder, first, read, depth)
     for operator, operand in zip(others[::2], others[1::2], strict=True):
         right = _operand(builder, operand, read, depth)
+        for side in (built, right):
+            if isinstance(side, EventPattern):
+                builder.note(side.at, _NO_OPERAND)
         built = _join(builder, built, operator, right)
     return built
 
@@ -65,6 +73,8 @@ def _operand(builder: Builder, node: Branch, read: ReadQuery, depth: int) -> Sou
         raise Unreadable(at, f"parentheses are nested more than {DEEPEST} deep")
     if len(query.children) == 1 and not path:
         # Without SELECT, PUBLISH and path it groups.
+        if isinstance(query.children[0], Token):
+            return read(query, depth + 1).source
         return build_source(builder, as_branch(query.children[0]), read, depth + 1)
     return SubQuery(read(query, depth + 1), builder.steps(path, 0), at)
 

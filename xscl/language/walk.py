@@ -20,12 +20,20 @@ from xscl.language.syntax import (
     JSONValue,
     Query,
     Select,
+    Selected,
     Source,
     SubQuery,
     VariablePath,
 )
 
-__all__ = ["operands", "operators", "selected_paths", "selected_variables", "with_sub_queries"]
+__all__ = [
+    "operands",
+    "operators",
+    "selected_paths",
+    "selected_values",
+    "selected_variables",
+    "with_sub_queries",
+]
 
 
 def operands(source: Source) -> Iterator[Block | SubQuery]:
@@ -69,25 +77,34 @@ def with_sub_queries(query: Query) -> Iterator[Query]:
 
 def selected_paths(select: Select | JSONValue) -> Iterator[VariablePath]:
     """The variables of a SELECT, and the paths from them; of a pattern's there are none."""
+    return (one for one in _leaves(select) if isinstance(one, VariablePath))
+
+
+def selected_values(select: Select) -> Iterator[Selected]:
+    """What a SELECT names of a pattern's matches."""
+    return (one for one in _leaves(select) if isinstance(one, Selected))
+
+
+def _leaves(select: Select | JSONValue) -> Iterator[VariablePath | Selected]:
     match select:
-        case VariablePath():
+        case VariablePath() | Selected():
             yield select
         case Element():
             for parts in (*(value for _, value in select.attributes), select.content):
                 for part in parts:
                     if isinstance(part, Insert):
-                        yield from selected_paths(part.path)
+                        yield part.path
                     elif isinstance(part, Element):
-                        yield from selected_paths(part)
+                        yield from _leaves(part)
         case JSONObject(members):
             for _, value in members:
-                yield from selected_paths(value)
+                yield from _leaves(value)
         case JSONArray(items):
             for value in items:
-                yield from selected_paths(value)
+                yield from _leaves(value)
         case tuple():
             for item in select:
-                yield from selected_paths(item.path)
+                yield item.path
 
 
 def selected_variables(query: Query) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from xscl.language.checks.functions import misused
 from xscl.language.checks.limits import MOST_INSERTIONS, limits, too_many_blocks
 from xscl.language.checks.variables import Scope
 from xscl.language.conditions import binds, is_number, lasts
+from xscl.language.patterns.check import pattern_problems
 from xscl.language.problems import Problem
 from xscl.language.syntax import (
     Binary,
@@ -77,6 +78,7 @@ class _Checking:
 
     def joins_and_select(self) -> None:
         self.problems += limits(self.query)
+        self.problems += pattern_problems(self.query)
         for join, reach in operators(self.query.source):
             if join.predicate is not None:
                 for path in _compared(join.predicate):

@@ -1,0 +1,47 @@
+"""What was meant where a pattern's text was refused (patterns-sase.md, section 7).
+
+It is looked at only then, so that every name can still be a name.
+"""
+
+from __future__ import annotations
+
+import re
+
+from xscl.language.problems import Problem
+
+__all__ = ["meant_by_pattern"]
+
+_NOT = re.compile(r"(?ai:\bNOT)[ \t\r\n]*\Z")
+_SEQ = re.compile(r"(?ai:\bSEQ)[ \t\r\n]*\Z")
+_CALL = re.compile(r"([\w.-]+)[ \t\r\n]*\Z")
+_ASKS = re.compile(r"(?ai:\bWHERE\b)")
+_OPTIONS = ("WHERE", "WITHIN", "OUTPUT", "CONSISTENCY", "PUBLISH")
+_OPTION = re.compile(rf"(?ai:{'|'.join(_OPTIONS)})\b")
+_UNIT = re.compile(rf"(?<=[0-9 \t\r\n]){_OPTION.pattern}(?=[ \t\r\n]*\Z)")
+_NUMBER_BEFORE = re.compile(r"[0-9.][ \t\r\n]*\Z")
+
+
+def meant_by_pattern(pattern: str, at: int) -> Problem | None:
+    """What was meant at the offset where a pattern was refused, None if nothing is known."""
+    before = pattern[:at]
+    asks = _ASKS.search(before) is not None
+    if asks and (word := _NOT.search(before)) is not None:
+        problem = "`NOT` is not part of patterns; turn the comparison around: `!=`, `<=` for `>`"
+        return Problem(word.start(), problem)
+    if not asks and (word := _SEQ.search(before)) is not None:
+        problem = "a SEQ cannot stand in another; write all components in one, or publish the inner"
+        return Problem(word.start(), problem)
+    if not asks and pattern.startswith("+", at) and before.rstrip().endswith(")"):
+        return Problem(at, "`+` repeats one component, not a sequence; publish the sequence first")
+    if asks and pattern.startswith("(", at) and (word := _CALL.search(before)) is not None:
+        problem = f"`{word[1]}()` is no function of patterns, only avg, sum, min, max and count"
+        return Problem(word.start(), problem)
+    # What would be an option is read as the unit of a window.
+    option = _OPTION.match(pattern, at) or _UNIT.search(before)
+    if option is not None and (
+        option.start() == at or _NUMBER_BEFORE.search(pattern, 0, option.start())
+    ):
+        order = ", ".join(_OPTIONS)
+        problem = f"`{option[0]}` cannot stand here; a pattern's parts come in the order {order}"
+        return Problem(option.start(), problem)
+    return None
