@@ -248,7 +248,8 @@ NODE_TESTS = ("name", "{uri}name", "{*}name", "*", "@name", "@{uri}name", "@{*}n
 OPERATORS = ("or", "and", "=", "!=", "<", "<=", ">", ">=", "+", "-", "*", "div", "mod")
 UNIONS = {"Condition", "JSONValue", "Predicate", "Select", "Side", "Source"}
 USES = {
-    *(set(syntax.__all__) - UNIONS),
+    # Patterns have a page of their own.
+    *(set(syntax.__all__) - UNIONS - set(syntax.patterns.__all__)),
     *("the axis /", "the axis //"),
     *(f"the node test {test}" for test in (*NODE_TESTS, "text()", "a quoted name")),
     *(f"the function {function}()" for function in FILTERING),
