@@ -1,1 +1,56 @@
-"""Patterns of events in order of time: events and patterns in, matches out."""
+"""Patterns of events in order of time: events and patterns in, matches out.
+
+A `pattern` is compiled (`compiler`, its condition placed by `conditions`, its text by `terms`,
+`registers`, `bound`, `texts`) to an `automaton`; queries alike but for constants that `gates`
+compare are `members` of one (`shared`).  `runs` take events in order of time and leave `cells`;
+`endings` are where a run is a match, unless `negation` forbids it.  The `processor` is the whole.
+"""
+
+from pattern_stage.found import Found
+from pattern_stage.layouts import Event
+from pattern_stage.pattern import (
+    Aggregate,
+    Arithmetic,
+    Attribute,
+    Comparison,
+    Component,
+    Conjunct,
+    Constant,
+    Form,
+    Index,
+    Length,
+    Negative,
+    Pattern,
+    Read,
+    Slot,
+    Strategy,
+    Term,
+    Test,
+)
+from pattern_stage.processor import FOREVER, PatternStage
+from pattern_stage.switches import SWITCHES
+
+__all__ = [
+    "FOREVER",
+    "SWITCHES",
+    "Aggregate",
+    "Arithmetic",
+    "Attribute",
+    "Comparison",
+    "Component",
+    "Conjunct",
+    "Constant",
+    "Event",
+    "Form",
+    "Found",
+    "Index",
+    "Length",
+    "Negative",
+    "Pattern",
+    "PatternStage",
+    "Read",
+    "Slot",
+    "Strategy",
+    "Term",
+    "Test",
+]

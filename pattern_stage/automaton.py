@@ -1,0 +1,149 @@
+"""An automaton as the runs of `runs.py` take it: states, moves with fences and transfers, stops.
+
+What front ends compile into (patterns-afa.md, section 4).  A run is (state, register, start,
+chain); registers are tuples that hold just the columns that later moves read, which is what
+makes runs equal that behave alike (the masks M of SASE+, section 5.2).
+
+- a *scan* is what an event must be by itself to be taken by a component: a filter, and gates,
+  through which constants of many queries pass at once;
+- a *move* takes a run from a state to a state with an event: `step(register, event)` is fence
+  and transfer in one, the new register, or None;
+- what *stops* a run, so that it may not ignore an epoch: `Ignoring`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import Any
+
+from pattern_stage.gates import Operator
+
+__all__ = [
+    "START",
+    "Automaton",
+    "Finish",
+    "Functions",
+    "GateOf",
+    "Ignoring",
+    "Move",
+    "Negated",
+    "Register",
+    "Scan",
+]
+
+Register = tuple[Any, ...]
+
+Functions = Mapping[str, Callable[..., Any]]
+"""What an automaton's text compiles to for the constants of a query, by name."""
+
+START = 0
+"""The state of a run that has taken nothing."""
+
+
+class Ignoring(Enum):
+    """Which epochs a run may pass."""
+
+    ALL = auto()
+    UNMOVED = auto()
+    """Those without an event by which a move that `stops` takes it."""
+    NONE_OF_PARTITION = auto()
+    """Those without an event of its partition."""
+    NONE = auto()
+    """None that has an event of the input."""
+
+
+@dataclass(frozen=True, slots=True)
+class GateOf:
+    """A comparison of a value, which the function of this name computes, with a constant."""
+
+    value: str
+    operator: Operator
+    number: bool
+    constant: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What an event must be by itself: the name of a filter, and gates."""
+
+    filter: str | None = None
+    gates: tuple[GateOf, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """From `source` to `target` with an event of a component that passes a scan.
+
+    `fence`, `gates` and `walk` are over register and event, register and event, and the events
+    taken so far with the new one.  `finish` says what a run must be in its target, besides, to
+    be a match; None where it is none.
+    """
+
+    source: int
+    target: int
+    component: int
+    scan: Scan
+    step: str | None
+    """None where every event passes, and the register stays."""
+    stops: bool
+    gates: tuple[GateOf, ...] = ()
+    walk: str | None = None
+    finish: Finish | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """When a run that has just moved is a match: a test of its register, gates, a walk."""
+
+    test: str | None = None
+    gates: tuple[GateOf, ...] = ()
+    walk: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Negated:
+    """A negated component between two positive ones, by their places; None beyond the ends.
+
+    `key` of its event and `key_of` of the events of a match, where there are some, are equal
+    for all that can forbid it; `holds` is the rest of what must hold of both.
+    """
+
+    component: int
+    after: int | None
+    before: int | None
+    scan: Scan
+    key: str | None
+    key_of: str | None
+    holds: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Automaton:
+    """All of a pattern but its constants; `make` compiles its functions for some."""
+
+    make: Callable[[tuple[str | float, ...]], Functions]
+    moves: tuple[Move, ...]
+    negated: tuple[Negated, ...]
+    ignoring: Ignoring
+    within: int | None
+    kleene: tuple[bool, ...]
+    names: tuple[str, ...]
+    types: tuple[tuple[int, ...], ...]
+    keys: Mapping[int, str]
+    """For each component the name of the function that gives an event's partition; none where
+    partitions cannot be told apart by value."""
+    belongs: Mapping[int, str]
+    """For each type, that function where partitions are what a run may not ignore."""
+    partition: Mapping[int, tuple[GateOf, ...]]
+    """And the gates that an event of a partition passes."""
+    same_partition: Mapping[tuple[int, int], str]
+    """For each state and type: of register and event, where runs of several partitions are
+    together."""
+    overlap: str | None
+    """Of the events of a match: the partition in which it must not overlap with others."""
+    merging: bool
+    fixed: tuple[int, ...]
+    """The places of the constants that no gate compares."""
+    source: str = field(repr=False, default="")

@@ -1,0 +1,97 @@
+"""The shared buffer: what runs have taken, as cells that point to what was taken before.
+
+Runs that fork share their past, runs that merge join theirs, and what no run reaches is collected
+(SASE+'s versioned buffer, section 4.3, without version numbers: a cell that is there never gets
+another past).  A chain is a path from a cell back to a beginning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from pattern_stage.layouts import Event
+
+__all__ = ["Cell", "Chain", "bound", "chains", "cut", "joined"]
+
+Chain = tuple[tuple[int, Event], ...]
+"""(component's place, event) in order of time."""
+
+
+class Cell:
+    """An event taken by a component, behind what one of the cells `before` and `further` has.
+
+    Without an event it only joins the cells before it.
+    """
+
+    __slots__ = ("before", "event", "further", "place")
+
+    def __init__(
+        self,
+        event: Event | None,
+        place: int,
+        before: Cell | None,
+        further: tuple[Cell, ...] = (),
+    ) -> None:
+        self.event, self.place, self.before, self.further = event, place, before, further
+
+
+def joined(left: Cell, right: Cell) -> Cell:
+    """The chains of both."""
+    if left.event is None:
+        return Cell(None, 0, left.before, (*left.further, right))
+    same = left.event is right.event and left.place == right.place
+    if same and left.before is not None and right.before is not None:
+        further = (*left.further, right.before, *right.further)
+        return Cell(left.event, left.place, left.before, further)
+    return Cell(None, 0, left, (right,))
+
+
+def chains(cell: Cell, floor: int | None) -> Iterator[Chain]:
+    """The chains of a cell whose first event is after `floor`, each once."""
+    # A path is the cell to go on from, and what was found behind it, back to front.
+    waiting: list[tuple[Cell, Any]] = [(cell, None)]
+    while waiting:
+        cell, behind = waiting.pop()
+        while True:
+            event = cell.event
+            if event is not None:
+                if floor is not None and event[0] <= floor:
+                    break
+                behind = ((cell.place, event), behind)
+            for other in cell.further:
+                waiting.append((other, behind))
+            if cell.before is None:
+                found = []
+                while behind is not None:
+                    one, behind = behind
+                    found.append(one)
+                yield tuple(found)
+                break
+            cell = cell.before
+
+
+def cut(cells: Iterable[Cell], floor: int) -> None:
+    """Forgets what is before events that are not after `floor`: no chain that counts goes there."""
+    waiting = [*cells]
+    seen = {id(cell) for cell in waiting}
+    while waiting:
+        cell = waiting.pop()
+        if cell.event is not None and cell.event[0] <= floor:
+            cell.before, cell.further = None, ()
+            continue
+        for other in (cell.before, *cell.further):
+            if other is not None and id(other) not in seen:
+                seen.add(id(other))
+                waiting.append(other)
+
+
+def bound(chain: Chain, kleene: tuple[bool, ...]) -> list[Any]:
+    """The events of a chain by component: one, or a list of a Kleene one."""
+    places: list[Any] = [[] if many else None for many in kleene]
+    for place, event in chain:
+        if kleene[place]:
+            places[place].append(event)
+        else:
+            places[place] = event
+    return places

@@ -1,0 +1,187 @@
+"""From runs that are complete to matches: negation, the wait for an absence, NON OVERLAPPING.
+
+A run is complete at its last event.  An event of a negated component may forbid it at once (at
+the start or between two components) or until start + within (at the end).  Of those that are left
+NON OVERLAPPING tells, partition by partition and in order of time, one whose start is after the
+time of the one told before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from heapq import heappop, heappush
+from itertools import count
+from typing import Any
+
+from pattern_stage.automaton import Automaton
+from pattern_stage.cells import Cell, Chain, bound, chains
+from pattern_stage.found import Found
+from pattern_stage.layouts import Event
+from pattern_stage.members import Members
+from pattern_stage.negation import NegationIndex
+
+__all__ = ["Endings", "Identity"]
+
+Identity = Callable[[int], Any]
+"""What orders events of one time, by number, where NON OVERLAPPING has to choose."""
+
+_TICKETS = count()
+
+
+class Endings:
+    """The complete runs of one automaton."""
+
+    def __init__(
+        self,
+        automaton: Automaton,
+        members: Members,
+        overlapping: bool,
+        identity: Identity,
+        indexed: bool,
+    ) -> None:
+        self._automaton, self._members, self._identity = automaton, members, identity
+        self._negated = [NegationIndex(one, members, indexed) for one in automaton.negated]
+        self._by_component = {one.negated.component: one for one in self._negated}
+        self._at_end = [one for one in self._negated if one.negated.before is None]
+        self._before_end = [one for one in self._negated if one.negated.before is not None]
+        self._plain = overlapping and not self._negated
+        self._overlapping = overlapping
+        self._partition = None
+        if automaton.overlap is not None:
+            self._partition = members.functions[automaton.overlap]
+        self._due: list[tuple[int, int, int, Chain, list[Any]]] = []
+        self._competing: list[tuple[int, int, int, Chain]] = []
+        self._told: dict[tuple[int, tuple[str | None, ...] | None], int] = {}
+        self._complete: list[tuple[int, Cell, int]] = []
+        self._found: list[Found] = []
+
+    def copy(self) -> Endings:
+        """One that goes on apart."""
+        other = object.__new__(Endings)
+        other.__dict__ |= self.__dict__
+        copies = [one.copy() for one in self._negated]
+        other._negated = copies
+        other._by_component = {one.negated.component: one for one in copies}
+        other._at_end = [one for one in copies if one.negated.before is None]
+        other._before_end = [one for one in copies if one.negated.before is not None]
+        other._due, other._competing = [*self._due], [*self._competing]
+        other._told, other._complete, other._found = {**self._told}, [], []
+        return other
+
+    @property
+    def waiting(self) -> bool:
+        """Whether runs are complete of which it is not known whether they are matches."""
+        return bool(self._due or self._competing)
+
+    def negate(self, component: int, event: Event, mask: int) -> None:
+        """An event of a negated component."""
+        self._by_component[component].add(event, mask)
+
+    def complete(self, mask: int, cell: Cell, time: int) -> None:
+        """A run that is complete for the queries of a mask, with all its chains."""
+        if self._plain:
+            self._complete.append((mask, cell, time))
+            return
+        within = self._automaton.within
+        for chain in chains(cell, None if within is None else time - within):
+            left = mask
+            start = chain[0][1][0]
+            events = bound(chain, self._automaton.kleene)
+            for index in self._before_end:
+                after, before = index.negated.after, index.negated.before
+                assert before is not None
+                high = _first(events[before])[0]
+                if after is not None:
+                    low: int | None = _last(events[after])[0]
+                else:
+                    low = None if within is None else time - within
+                left &= ~index.forbidden(events, low, high, left)
+                if not left:
+                    break
+            else:
+                if self._at_end:
+                    assert within is not None
+                    heappush(self._due, (start + within, next(_TICKETS), left, chain, events))
+                else:
+                    self._known(left, chain, time)
+
+    def settle(self, time: int | None, closed: bool = False) -> None:
+        """Decides what depends on no event at or after `time` (None: on none that will come);
+        `closed` if those at `time` have come, too."""
+        while self._due and (time is None or self._due[0][0] <= time):
+            due, _, mask, chain, events = heappop(self._due)
+            for index in self._at_end:
+                mask &= ~index.forbidden(events, chain[-1][1][0], due, mask)
+            if mask:
+                self._known(mask, chain, due)
+        while self._competing:
+            at = self._competing[0][0]
+            if time is not None and (at > time or (at == time and not closed)):
+                break
+            rivals = []
+            while self._competing and self._competing[0][0] == at:
+                _, _, mask, chain = heappop(self._competing)
+                rivals.append((mask, chain))
+            self._choose(at, rivals)
+
+    def _known(self, mask: int, chain: Chain, time: int) -> None:
+        if self._overlapping:
+            numbers = self._members.numbers(mask)
+            self._found.extend(Found(number, chain, time) for number in numbers)
+        else:
+            heappush(self._competing, (time, next(_TICKETS), mask, chain))
+
+    def _choose(self, time: int, rivals: list[tuple[int, Chain]]) -> None:
+        if len(rivals) > 1:
+            rivals.sort(key=lambda one: self._order(one[1]))
+        for mask, chain in rivals:
+            partition = None
+            if self._partition is not None:
+                partition = self._partition(bound(chain, self._automaton.kleene))
+            for number in self._members.numbers(mask):
+                told = self._told.get((number, partition))
+                if told is None or chain[0][1][0] > told:
+                    self._told[number, partition] = time
+                    self._found.append(Found(number, chain, time))
+
+    def _order(self, chain: Chain) -> tuple[object, ...]:
+        names = self._automaton.names
+        events = [(event[0], self._identity(event[1]), names[place]) for place, event in chain]
+        return (-chain[0][1][0], len(chain), events)
+
+    def found(self) -> list[Found]:
+        """The matches since the last call."""
+        matches, self._found = self._found, []
+        complete, self._complete = self._complete, []
+        within = self._automaton.within
+        for mask, cell, time in complete:
+            queries = [*self._members.numbers(mask)]
+            for chain in chains(cell, None if within is None else time - within):
+                matches.extend(Found(number, chain, time) for number in queries)
+        return matches
+
+    def forget(self, floor: int) -> None:
+        """Drops negated events that are not after a time."""
+        for index in self._negated:
+            index.forget(floor)
+
+    @property
+    def told(self) -> Mapping[tuple[int, tuple[str | None, ...] | None], int]:
+        """By query and partition the time of the last match told, where matches do not overlap."""
+        return self._told
+
+    def tell(self, number: int, partition: tuple[str | None, ...] | None, time: int) -> None:
+        """What `told` was."""
+        self._told[number, partition] = time
+
+    def drop(self, number: int) -> None:
+        """Forgets a query."""
+        self._told = {key: time for key, time in self._told.items() if key[0] != number}
+
+
+def _first(events: Any) -> Event:
+    return events[0] if isinstance(events, list) else events  # type: ignore[no-any-return]
+
+
+def _last(events: Any) -> Event:
+    return events[-1] if isinstance(events, list) else events  # type: ignore[no-any-return]

@@ -1,0 +1,114 @@
+"""The queries that share an automaton, as bits of masks: their constants, and what they may see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from pattern_stage.automaton import Automaton, Functions, GateOf, Scan
+from pattern_stage.gates import PASS, Gate
+from pattern_stage.layouts import Event
+
+__all__ = ["Gates", "Members"]
+
+Gates = tuple[tuple[Callable[..., Any], Callable[[Any], int]], ...]
+"""Values, and the queries that these pass for."""
+
+
+class Members:
+    """Queries by bit.  A bit that was a query's is not given to another: runs may bear it."""
+
+    def __init__(self, automaton: Automaton, constants: Sequence[str | float]) -> None:
+        self.functions: Functions = automaton.make(tuple(constants))
+        self.everyone = 0
+        self._gates: dict[GateOf, Gate] = {}
+        self._queries: list[int] = []
+        self._bits: dict[int, int] = {}
+        self._constants: dict[int, tuple[str | float, ...]] = {}
+        self._since: dict[int, int] = {}
+        self._latest = 0
+
+    def __len__(self) -> int:
+        return len(self._bits)
+
+    def add(self, number: int, constants: tuple[str | float, ...], since: int) -> None:
+        """A query that sees events with a number not below `since`."""
+        bit = 1 << len(self._queries)
+        self._queries.append(number)
+        self._bits[number] = bit
+        self._constants[number] = constants
+        self._since[number] = since
+        self._latest = max(self._latest, since)
+        self.everyone |= bit
+        for of, gate in self._gates.items():
+            gate.add(bit, constants[of.constant])
+
+    def remove(self, number: int) -> int:
+        """Takes a query away; its bit."""
+        bit = self._bits.pop(number)
+        constants = self._constants.pop(number)
+        del self._since[number]
+        self.everyone &= ~bit
+        for of, gate in self._gates.items():
+            gate.remove(bit, constants[of.constant])
+        return bit
+
+    def numbers(self, mask: int) -> Iterator[int]:
+        """The queries of a mask."""
+        mask &= self.everyone
+        while mask:
+            low = mask & -mask
+            yield self._queries[low.bit_length() - 1]
+            mask ^= low
+
+    def seeing(self, event: Event) -> int:
+        """The queries that see an event."""
+        if event[1] >= self._latest:
+            return self.everyone
+        mask = 0
+        for number, since in self._since.items():
+            if event[1] >= since:
+                mask |= self._bits[number]
+        return mask
+
+    def gates(self, gates: Sequence[GateOf]) -> Gates:
+        """Gates for the constants of all queries, also of those that come."""
+        for of in gates:
+            if of not in self._gates:
+                gate = self._gates[of] = Gate(of.operator, of.number)
+                for number, constants in self._constants.items():
+                    gate.add(self._bits[number], constants[of.constant])
+        return tuple((self.functions[of.value], self._gates[of].mask) for of in gates)
+
+    def scan(self, scan: Scan) -> Callable[[Event, int], int]:
+        """Of an event and the queries that see it, those whose scan it passes."""
+        gates = self.gates(scan.gates)
+        test = None if scan.filter is None else self.functions[scan.filter]
+
+        def admitted(event: Event, mask: int) -> int:
+            if test is not None and not test(event):
+                return 0
+            for value, passed in gates:
+                of = value(event)
+                if of is None:
+                    return 0
+                if of is not PASS:
+                    mask &= passed(of)
+                    if not mask:
+                        return 0
+            return mask
+
+        return admitted
+
+
+def passing(gates: Gates, mask: int, *arguments: Any) -> int:
+    """The queries of a mask for which gates pass."""
+    for value, passed in gates:
+        of = value(*arguments)
+        if of is None:
+            return 0
+        if of is not PASS:
+            mask &= passed(of)
+            if not mask:
+                return 0
+    return mask

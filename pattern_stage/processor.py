@@ -1,0 +1,225 @@
+"""Patterns over events: events of a step in, the matches of all queries out.
+
+Events come in any order.  Queries to which a further event can only add matches are told of it at
+once, all others in order of time once the watermark has reached it: they share one buffer.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pattern_stage.automaton import Automaton
+from pattern_stage.compiler import automaton_of
+from pattern_stage.endings import Identity
+from pattern_stage.found import Found
+from pattern_stage.layouts import Event, Layouts
+from pattern_stage.pattern import Pattern, Slot
+from pattern_stage.shared import Shared
+from pattern_stage.switches import checked
+
+__all__ = ["FOREVER", "PatternStage"]
+
+FOREVER = 1 << 62
+"""A time, in microseconds, that is never reached."""
+
+Waiting = tuple[int, Event]
+
+
+class PatternStage:
+    """The patterns of one engine.
+
+    `without` names techniques that are switched off (`switches.SWITCHES`).  `identity` gives for an
+    event's number what orders it among simultaneous ones where NON OVERLAPPING has to choose:
+    (document's id, node's number, attribute's name, numbers of the nodes of the block's
+    variables).
+    """
+
+    def __init__(
+        self, without: Iterable[str] = (), identity: Identity = lambda number: number
+    ) -> None:
+        self._without, self._identity = checked(without), identity
+        self._layouts = Layouts()
+        self._version = 0
+        self._automata: dict[object, Automaton] = {}
+        self._groups: dict[object, Shared] = {}
+        self._of_query: dict[int, tuple[object, Pattern]] = {}
+        self._at_once: dict[int, list[Shared]] = {}
+        self._in_order: dict[int, list[Shared]] = {}
+        self._waiting: list[Waiting] = []
+        self._sorted = True
+        self._watermark: int | None = None
+        self._found: list[Found] = []
+        self._early: dict[tuple[object, ...], int] = {}
+
+    # Queries
+
+    def add(
+        self,
+        number: int,
+        pattern: Pattern,
+        types: Iterable[Iterable[int]],
+        constants: Iterable[str | float],
+        since: int = 0,
+        weak: bool = False,
+    ) -> None:
+        """A query: for each component the numbers of its types, and its constants.
+
+        It sees the events with a number not below `since`, and has none by now: one that is to
+        see events of before is added to a new stage, which takes them again.
+        """
+        if number in self._of_query:
+            raise ValueError(f"query {number} is there already")
+        of, values = tuple(map(tuple, types)), tuple(constants)
+        template = (pattern, of)
+        automaton = self._automata.get(template)
+        if automaton is None:
+            automaton = automaton_of(pattern, of, self._layouts, self._without)
+            self._automata[template] = automaton
+        apart = number if "templates" in self._without else None
+        key = (template, tuple(values[place] for place in automaton.fixed), weak, apart)
+        group = self._groups.get(key)
+        if group is None:
+            group = Shared(pattern, automaton, values, weak, self._identity, self._without)
+            self._groups[key] = group
+            for type_ in group.components:
+                routes = self._at_once if group.at_once else self._in_order
+                routes.setdefault(type_, []).append(group)
+        group.members.add(number, values, since)
+        self._of_query[number] = (key, pattern)
+        self._version += 1
+
+    def remove(self, number: int) -> None:
+        """Takes a query away."""
+        key, _ = self._of_query.pop(number)
+        group = self._groups[key]
+        group.remove(number)
+        if not len(group.members):
+            del self._groups[key]
+            for routes in (self._at_once, self._in_order):
+                for type_ in group.components:
+                    if group in routes.get(type_, ()):
+                        routes[type_].remove(group)
+        self._version += 1
+
+    @property
+    def version(self) -> int:
+        """Grows whenever slots, or how long events can be needed, may have changed."""
+        return self._version
+
+    def slots(self, type_: int) -> tuple[Slot | None, ...]:
+        """The slots of a type's events, behind time and number; None at a place that none reads:
+        any value will do there."""
+        return self._layouts.slots(type_)
+
+    def reach(self, type_: int) -> int:
+        """For how many microseconds after its time an event of a type can be needed, once the
+        watermark has reached it; FOREVER where no window ends that, 0 if no query reads it."""
+        reach = 0
+        for groups in (self._at_once, self._in_order):
+            for group in groups.get(type_, ()):
+                if group.automaton.within is None:
+                    return FOREVER
+                reach = max(reach, group.automaton.within)
+        return reach
+
+    # Steps
+
+    def take(self, events: Iterable[Waiting]) -> None:
+        """The events of a step with their types, in any order, none before the watermark."""
+        coming = sorted(events, key=_time)
+        weak = [group for group in self._groups.values() if group.weak]
+        for group in weak:
+            group.begin()
+        at_once, in_order, waiting = self._at_once, self._in_order, self._waiting
+        for type_, event in coming:
+            for group in at_once.get(type_, ()):
+                group.take(type_, event)
+            if type_ in in_order:
+                waiting.append((type_, event))
+                self._sorted = False
+        for group in weak:
+            group.settle()
+
+    def advance(self, watermark: int | None) -> None:
+        """No event before `watermark` will come any more (None: nothing is known)."""
+        if watermark is None or (self._watermark is not None and watermark < self._watermark):
+            return
+        self._watermark = watermark
+        self._sort()
+        due = bisect_right(self._waiting, watermark, key=_time)
+        for type_, event in self._waiting[:due]:
+            for group in self._in_order.get(type_, ()):
+                group.take(type_, event)
+        del self._waiting[:due]
+        for group in self._groups.values():
+            group.advance(watermark)
+        if self._early:
+            found = [match for match in self._collected() if match.key not in self._early]
+            self._early = {key: time for key, time in self._early.items() if time >= watermark}
+            self._found += found
+
+    def flush(self) -> None:
+        """Finds what would be found if no event came any more; the watermark stays."""
+        self._sort()
+        self._found += self._collected()
+        for group in self._groups.values():
+            if group.monotone:
+                continue
+            coming = [one for one in self._waiting if one[0] in group.components]
+            for match in group.ended([] if group.weak else coming):
+                if match.key not in self._early:
+                    self._early[match.key] = match.time
+                    self._found.append(match)
+
+    def found(self) -> list[Found]:
+        """The matches since the last call, in order of time."""
+        matches, self._found = [*self._found, *self._collected()], []
+        matches.sort(key=lambda match: match.time)
+        return matches
+
+    # What is known
+
+    @property
+    def told(self) -> list[tuple[int, tuple[str | None, ...] | None, int]]:
+        """What NON OVERLAPPING must remember over a restart: query, partition, time."""
+        return [
+            (number, partition, time)
+            for group in self._groups.values()
+            for (number, partition), time in group.runs.endings.told.items()
+        ]
+
+    @told.setter
+    def told(self, told: Iterable[tuple[int, Iterable[str | None] | None, int]]) -> None:
+        for number, partition, time in told:
+            key, _ = self._of_query[number]
+            part = None if partition is None else tuple(partition)
+            self._groups[key].runs.endings.tell(number, part, time)
+
+    def stats(self) -> Mapping[str, int]:
+        """Counts of what is held, and of what was dropped."""
+        groups = self._groups.values()
+        return {
+            "queries": len(self._of_query),
+            "templates": len({id(group.automaton) for group in groups}),
+            "automata": len(groups),
+            "runs": sum(len(group.runs) for group in groups),
+            "waiting": len(self._waiting),
+            "dropped": sum(group.dropped for group in groups),
+        }
+
+    def _sort(self) -> None:
+        if not self._sorted:
+            self._waiting.sort(key=_time)
+            self._sorted = True
+
+    def _collected(self) -> list[Found]:
+        found: list[Found] = []
+        for group in self._groups.values():
+            found += group.runs.endings.found()
+        return found
+
+
+def _time(coming: Waiting) -> Any:
+    return coming[1][0]

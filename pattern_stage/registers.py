@@ -1,0 +1,127 @@
+"""Columns of a run's register: which a pattern's terms read, how each begins and grows.
+
+A column is what later moves need to know of the events that a run has taken: an attribute of the
+first or the last event of a component, how many it has, an aggregate over them, the value of an
+equivalence test.  The columns of a state are those that some later move reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from pattern_stage.pattern import Aggregate, Form, Index, Pattern, Read, Slot
+from pattern_stage.texts import Texts
+
+__all__ = ["Column", "RegisterReads", "carried", "unpacked"]
+
+Kind = Literal["first", "last", "length", "sum", "number", "min", "max", "test"]
+
+_GROWN: dict[Kind, str] = {
+    "sum": "({old} if {new} is None else {old} + {new})",
+    "number": "({old} if {new} is None else {old} + 1)",
+    "min": "least({old}, {new})",
+    "max": "greatest({old}, {new})",
+}
+_BEGUN: dict[Kind, str] = {
+    "sum": "(0.0 if {new} is None else {new})",
+    "number": "(0 if {new} is None else 1)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column; of kind `test` `component` is the place of the test."""
+
+    kind: Kind
+    component: int
+    slot: Slot | None = None
+
+
+def carried(
+    column: Column, component: int, begins: bool, texts: Texts, name: Callable[[Column], str]
+) -> tuple[str, Collection[Column]]:
+    """A column after an event of a component, as text, and the columns that this reads."""
+    old = name(column)
+    if column.kind == "test":
+        slot = column.slot
+        assert slot is not None
+        new = texts.slot(component, slot)
+        if begins and component == texts.positive[0]:
+            return new, ()
+        if texts.wild(component):
+            return f"({new} if {old} is None else {old})", (column,)
+        return new, ()
+    if column.component != component:
+        return old, (column,)
+    if column.kind == "length":
+        return ("1", ()) if begins else (f"{old} + 1", (column,))
+    assert column.slot is not None
+    new = texts.slot(component, column.slot)
+    if column.kind == "last" or begins:
+        return _BEGUN.get(column.kind, "{new}").format(new=new), ()
+    if column.kind == "first":
+        return old, (column,)
+    return _GROWN[column.kind].format(old=old, new=new), (column,)
+
+
+def unpacked(
+    layout: Iterable[Column], used: Collection[Column], name: Callable[[Column], str]
+) -> str:
+    """A statement that names the columns of register `V`."""
+    names = [name(column) if column in used else "_" for column in layout]
+    return f"{', '.join(names)}, = V" if used else "pass"
+
+
+class RegisterReads:
+    """Reads of an edge: the event that is taken, and columns for all before; notes which."""
+
+    def __init__(
+        self,
+        pattern: Pattern,
+        texts: Texts,
+        name: Callable[[Column], str],
+        taken: int | None,
+        index: Index | None,
+    ) -> None:
+        self.columns = set[Column]()
+        self._pattern, self._texts, self._name = pattern, texts, name
+        self._taken, self._index = taken, index
+
+    def _column(self, column: Column) -> str:
+        self.columns.add(column)
+        return self._name(column)
+
+    def read(self, read: Read, form: Form) -> str:
+        slot = Slot(read.attribute, form)
+        if read.component == self._taken and read.index in (None, self._index):
+            return self._texts.slot(read.component, slot)
+        last = read.index in (Index.LAST, Index.PREVIOUS)
+        return self._column(Column("last" if last else "first", read.component, slot))
+
+    def wild(self, read: Read) -> bool:
+        return self._texts.wild(read.component)
+
+    def aggregate(self, aggregate: Aggregate) -> str:
+        component, function = aggregate.component, aggregate.function
+        if aggregate.attribute is None:
+            return self._column(Column("length", component))
+        slot = Slot(aggregate.attribute, Form.NUMBER)
+        match function:
+            case "avg":
+                total = self._column(Column("sum", component, slot))
+                return f"average({total}, {self._column(Column('number', component, slot))})"
+            case "sum":
+                return self._column(Column("sum", component, slot))
+            case "count":
+                return self._column(Column("number", component, slot))
+            case _:
+                value = self._column(Column(function, component, slot))
+                return f"(nan if {value} is None else {value})"
+
+    def length(self, length: object) -> str:
+        return self._column(Column("length", length.component))  # type: ignore[attr-defined]
+
+    def constant(self, constant: object, form: Form) -> str:
+        return self._texts.constant(constant, form)  # type: ignore[arg-type]

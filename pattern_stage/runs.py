@@ -1,0 +1,349 @@
+"""Runs of an automaton over events in order of time (SASE+, section 4; patterns-afa.md, section 2).
+
+Time goes from epoch to epoch.  Each event of an epoch moves runs as they were before it, so the
+order of simultaneous events does not matter, and the epoch stays open: what it moves and what it
+ends is noted, and done when a later event comes.  Runs of a state are found by their partition.
+Runs that behave alike from here on, by state, register and queries, are merged: one run with the
+chains of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import count
+from typing import Any
+
+from pattern_stage.automaton import START, Automaton, Ignoring, Move, Register
+from pattern_stage.cells import Cell, bound, chains, cut, joined
+from pattern_stage.endings import Endings
+from pattern_stage.layouts import Event
+from pattern_stage.members import Gates, Members, passing
+
+__all__ = ["Coming", "Runs"]
+
+_TICKETS = count()
+_SWEEPS = 4
+"""A window is swept of what has expired so many times while it passes."""
+
+
+class Run:
+    """What has been taken on the way to a state, for the queries of a mask; none: it has ended."""
+
+    __slots__ = ("cell", "mask", "merged", "register", "start")
+
+    def __init__(self, mask: int, register: Register, start: int, cell: Cell, merged: bool) -> None:
+        self.mask, self.register, self.start = mask, register, start
+        self.cell, self.merged = cell, merged
+
+    def copy(self) -> Run:
+        """One that goes on apart."""
+        return Run(self.mask, self.register, self.start, self.cell, self.merged)
+
+
+Partition = dict[object, Run]
+"""Runs of one state and partition; by what makes them alike, or a number of their own."""
+
+States = dict[int, dict[object, Partition]]
+
+Coming = tuple[int, tuple[int, ...], Event]
+"""An event with its type, and the components that take it."""
+
+
+class Runs:
+    """The runs of one automaton."""
+
+    def __init__(self, automaton: Automaton, members: Members, endings: Endings) -> None:
+        self.automaton, self.members, self.endings = automaton, members, endings
+        self.epoch: int | None = None
+        self._moves: dict[int, list[_Bound]] = {}
+        for move in automaton.moves:
+            goes_on = any(one.source == move.target for one in automaton.moves)
+            self._moves.setdefault(move.component, []).append(_Bound(move, members, goes_on))
+        functions = members.functions
+        self._keys = {place: functions[name] for place, name in automaton.keys.items()}
+        self._belongs = {type_: functions[name] for type_, name in automaton.belongs.items()}
+        self._gates = {type_: members.gates(of) for type_, of in automaton.partition.items()}
+        self._same = {at: functions[name] for at, name in automaton.same_partition.items()}
+        self._negated = {one.component for one in automaton.negated}
+        types = enumerate(automaton.types)
+        self._several = {place for place, several in types if len(several) > 1}
+        self._taken = set[tuple[int, int]]()
+        """Which component has taken which event of this epoch: one of two types comes twice."""
+        self._states: States = {}
+        self._arrived: list[tuple[int, object, Run]] = []
+        self._ended: list[tuple[Run, int]] = []
+        self._input = 0
+        self._swept: int | None = None
+        self._dead = self._alive = 0
+        self._starting = True
+
+    def copy(self, endings: Endings) -> Runs:
+        """Runs that go on apart."""
+        other = object.__new__(Runs)
+        other.__dict__ |= self.__dict__
+        other.endings = endings
+        same: dict[int, Run] = {}
+
+        def apart(run: Run) -> Run:
+            return same.setdefault(id(run), run.copy())
+
+        other._states = {
+            state: {
+                key: {alike: apart(run) for alike, run in runs.items()}
+                for key, runs in partitions.items()
+            }
+            for state, partitions in self._states.items()
+        }
+        other._taken = {*self._taken}
+        other._arrived = [(state, key, apart(run)) for state, key, run in self._arrived]
+        other._ended = [(apart(run), mask) for run, mask in self._ended]
+        return other
+
+    def __len__(self) -> int:
+        kept = sum(len(runs) for states in self._states.values() for runs in states.values())
+        return kept + len(self._arrived)
+
+    # An event
+
+    def event(self, type_: int, components: Iterable[int], event: Event, seeing: int) -> None:
+        """An event of a type that these components take, for the queries that see it.
+
+        Not before the newest epoch.
+        """
+        time = event[0]
+        if time != self.epoch:
+            self._commit(time)
+        ignoring = self.automaton.ignoring
+        if ignoring is Ignoring.NONE:
+            self._input |= seeing
+        elif ignoring is Ignoring.NONE_OF_PARTITION:
+            self._interrupt(type_, event, seeing)
+        within = self.automaton.within
+        floor = None if within is None else time - within
+        for component in components:
+            if component in self._several:
+                if (component, event[1]) in self._taken:
+                    continue
+                self._taken.add((component, event[1]))
+            if component in self._negated:
+                self.endings.negate(component, event, seeing)
+                continue
+            key: object = ()
+            if self._keys:
+                key = self._keys[component](event)
+                if key is None:
+                    continue
+            for move in self._moves[component]:
+                mask = move.admitted(event, seeing)
+                if mask:
+                    self._move(move, component, key, mask, floor, event)
+
+    def _move(
+        self,
+        move: _Bound,
+        component: int,
+        key: object,
+        mask: int,
+        floor: int | None,
+        event: Event,
+    ) -> None:
+        """All runs that a move takes with an event."""
+        if move.source == START:
+            if self._starting:
+                self._step(move, component, key, mask, (), event[0], None, False, event)
+            return
+        partitions = self._states.get(move.source)
+        runs = None if partitions is None else partitions.get(key)
+        if not runs:
+            return
+        gone = None
+        ended = move.stops and self.automaton.ignoring is Ignoring.UNMOVED
+        for alike, run in runs.items():
+            moved = run.mask & mask
+            if not moved or (floor is not None and run.start <= floor):
+                if not run.mask or (floor is not None and run.start <= floor):
+                    gone = [alike] if gone is None else [*gone, alike]
+                continue
+            moved = self._step(
+                move, component, key, moved, run.register, run.start, run.cell, run.merged, event
+            )
+            if moved and ended:
+                self._ended.append((run, moved))
+        for alike in gone or ():
+            del runs[alike]
+        if not runs and partitions is not None:
+            del partitions[key]
+
+    def _step(
+        self,
+        move: _Bound,
+        component: int,
+        key: object,
+        mask: int,
+        register: Register,
+        start: int,
+        before: Cell | None,
+        merged: bool,
+        event: Event,
+    ) -> int:
+        """A run that goes by a move, for those queries of a mask for which it can."""
+        if move.gates:
+            mask = passing(move.gates, mask, register, event)
+            if not mask:
+                return 0
+        if move.step is not None:
+            register = move.step(register, event)
+            if register is None:
+                return 0
+        cell = Cell(event, component, before)
+        if move.walk is not None and not move.walk(self._events(cell)):
+            return 0
+        if move.goes_on:
+            self._arrived.append((move.target, key, Run(mask, register, start, cell, merged)))
+        if move.finishes:
+            complete = mask
+            if move.test is not None and not move.test(register):
+                complete = 0
+            if complete and move.finish_gates:
+                complete = passing(move.finish_gates, complete, register)
+            if complete and (move.finish_walk is None or move.finish_walk(self._events(cell))):
+                self.endings.complete(complete, cell, event[0])
+        return mask
+
+    def _events(self, cell: Cell) -> list[Any]:
+        return bound(next(chains(cell, None)), self.automaton.kleene)
+
+    def _interrupt(self, type_: int, event: Event, seeing: int) -> None:
+        """Ends the runs of the event's partition."""
+        mask = passing(self._gates[type_], seeing, event)
+        key: object = ()
+        if self._belongs:
+            key = self._belongs[type_](event)
+            if key is None or not mask:
+                return
+        together = not self._keys
+        for state, partitions in self._states.items():
+            same = self._same.get((state, type_))
+            for run in partitions.get(() if together else key, {}).values():
+                if run.mask & mask and (same is None or same(run.register, event)):
+                    self._ended.append((run, mask))
+
+    # Between epochs
+
+    def _commit(self, time: int | None) -> None:
+        """Does what the newest epoch has noted; the next one is at `time`."""
+        for run, mask in self._ended:
+            run.mask &= ~mask
+        self._dead += len(self._ended)
+        self._ended.clear()
+        if self._input:
+            if self._input == self.members.everyone:
+                self._states.clear()
+            for run in self._all():
+                run.mask &= ~self._input
+            self._input = 0
+        for state, key, run in self._arrived:
+            self._keep(state, key, run)
+        self._arrived.clear()
+        self._taken.clear()
+        self.epoch = time
+        within = self.automaton.within
+        if within is not None and time is not None:
+            if self._swept is None:
+                self._swept = time
+            if time - self._swept > within // _SWEEPS:
+                self._swept = time
+                self.sweep(time - within)
+        elif self._dead > self._alive + 1000:
+            self.sweep(None)
+
+    def _keep(self, state: int, key: object, run: Run) -> None:
+        runs = self._states.setdefault(state, {}).setdefault(key, {})
+        if not self.automaton.merging:
+            runs[next(_TICKETS)] = run
+            return
+        alike = (run.register, run.mask)
+        other = runs.get(alike)
+        if other is None or not other.mask:
+            runs[alike] = run
+        elif other.mask != run.mask:
+            runs[next(_TICKETS)] = run
+        else:
+            cell = joined(other.cell, run.cell)
+            runs[alike] = Run(run.mask, run.register, max(run.start, other.start), cell, True)
+
+    def _all(self) -> Iterator[Run]:
+        for partitions in self._states.values():
+            for runs in partitions.values():
+                yield from runs.values()
+
+    def sweep(self, floor: int | None) -> None:
+        """Drops what has ended, and runs whose start is not after `floor`."""
+        self._states = {
+            state: kept
+            for state, partitions in self._states.items()
+            if (
+                kept := {
+                    key: alive
+                    for key, runs in partitions.items()
+                    if (
+                        alive := {
+                            alike: run
+                            for alike, run in runs.items()
+                            if run.mask and (floor is None or run.start > floor)
+                        }
+                    )
+                }
+            )
+        }
+        self._dead, self._alive = 0, sum(1 for _ in self._all())
+        if floor is not None:
+            cut((run.cell for run in self._all() if run.merged), floor)
+            self.endings.forget(floor)
+
+    def drop(self, bit: int) -> None:
+        """Forgets a query."""
+        for run in self._all():
+            run.mask &= ~bit
+        for _, _, run in self._arrived:
+            run.mask &= ~bit
+
+    # Late events, where nothing that a further event does is ever undone
+
+    def late(self, before: Iterable[Coming], late: Coming, after: Iterable[Coming]) -> None:
+        """Takes in an event before the newest epoch.  What it makes of the events before it and
+        after it, in its window and not simultaneous, is added to these runs."""
+        scratch = self.copy(self.endings.copy())
+        scratch._states, scratch._arrived = {}, []
+        for type_, components, event in before:
+            scratch.event(type_, components, event, self.members.seeing(event))
+        # From here on only with what it makes.
+        type_, components, event = late
+        scratch._commit(event[0])
+        scratch.endings = self.endings
+        scratch.event(type_, components, event, self.members.seeing(event))
+        scratch._states, scratch._starting = {}, False
+        for type_, components, event in after:
+            scratch.event(type_, components, event, self.members.seeing(event))
+        for state, partitions in scratch._states.items():
+            for key, runs in partitions.items():
+                for run in runs.values():
+                    self._keep(state, key, run)
+        self._arrived += scratch._arrived
+
+
+class _Bound:
+    """A move with its functions."""
+
+    def __init__(self, move: Move, members: Members, goes_on: bool) -> None:
+        functions, finish = members.functions, move.finish
+        self.source, self.target, self.stops = move.source, move.target, move.stops
+        self.goes_on = goes_on
+        self.admitted = members.scan(move.scan)
+        self.gates = members.gates(move.gates)
+        self.step = functions[move.step] if move.step else None
+        self.walk = functions[move.walk] if move.walk else None
+        self.finishes = finish is not None
+        self.finish_gates: Gates = members.gates(finish.gates) if finish else ()
+        self.test = functions[finish.test] if finish and finish.test else None
+        self.finish_walk = functions[finish.walk] if finish and finish.walk else None

@@ -1,0 +1,124 @@
+"""Queries that share an automaton: alike but for constants that gates compare.
+
+They take events at once where a further event can only add matches, or where they are
+weak; else in order of time, when the watermark has passed them.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+
+from pattern_stage.automaton import Automaton
+from pattern_stage.endings import Endings, Identity
+from pattern_stage.found import Found
+from pattern_stage.layouts import Event
+from pattern_stage.members import Members
+from pattern_stage.pattern import Pattern
+from pattern_stage.runs import Coming, Runs
+
+__all__ = ["Shared"]
+
+
+class Shared:
+    """The runs of queries that share an automaton."""
+
+    def __init__(
+        self,
+        pattern: Pattern,
+        automaton: Automaton,
+        constants: Sequence[str | float],
+        weak: bool,
+        identity: Identity,
+        without: frozenset[str],
+    ) -> None:
+        self.automaton = automaton
+        self.weak, self.monotone = weak, pattern.monotone and not weak
+        self.members = Members(automaton, constants)
+        indexed = "negation index" not in without
+        endings = Endings(automaton, self.members, not pattern.non_overlapping, identity, indexed)
+        self.runs = Runs(automaton, self.members, endings)
+        self.components: dict[int, tuple[int, ...]] = {}
+        for place, types in enumerate(automaton.types):
+            for type_ in dict.fromkeys(types):
+                self.components[type_] = (*self.components.get(type_, ()), place)
+        self.dropped = 0
+        self._clock: int | None = None
+        self._held: list[Coming] = []
+
+    @property
+    def at_once(self) -> bool:
+        """Whether events are taken when they come."""
+        return self.monotone or self.weak
+
+    def begin(self) -> None:
+        """A step begins: what comes now and is behind the newest event is dropped, if weak."""
+        self._clock = self.runs.epoch
+
+    def take(self, type_: int, event: Event) -> None:
+        """An event of one of the types: in order of time if not monotone."""
+        seeing = self.members.seeing(event)
+        if not seeing:
+            return
+        components, runs, time = self.components[type_], self.runs, event[0]
+        if self.monotone:
+            coming = (type_, components, event)
+            if runs.epoch is not None and time < runs.epoch:
+                self._late(coming)
+                return
+            self._held.append(coming)
+        elif self.weak and self._clock is not None and time < self._clock:
+            self.dropped += 1
+            return
+        runs.endings.settle(time)
+        runs.event(type_, components, event, seeing)
+
+    def _late(self, coming: Coming) -> None:
+        held, (_, _, event) = self._held, coming
+        time, within = event[0], self.automaton.within
+        place = bisect_left(held, time, key=_time)
+        first = 0 if within is None else bisect_right(held, time - within, key=_time)
+        after = bisect_right(held, time, key=_time)
+        self.runs.late(held[first:place], coming, held[after:])
+        held.insert(after, coming)
+
+    def advance(self, watermark: int) -> None:
+        """All before the watermark has come and been taken."""
+        if self.weak:
+            newest = self.runs.epoch
+            self.runs.endings.settle(watermark if newest is None else max(watermark, newest), True)
+            return
+        if not self.monotone:
+            self.runs.endings.settle(watermark)
+        elif self._held and self.automaton.within is not None:
+            gone = bisect_right(self._held, watermark - self.automaton.within, key=_time)
+            if gone > len(self._held) // 2:
+                del self._held[:gone]
+
+    def settle(self) -> None:
+        """A step is over: what is weak says at once what the events so far decide."""
+        if self.weak:
+            self.runs.endings.settle(self.runs.epoch, True)
+
+    def ended(self, coming: list[tuple[int, Event]]) -> list[Found]:
+        """The matches if these events, in order of time, were the last; nothing changes."""
+        if not coming and not self.runs.endings.waiting:
+            return []
+        endings = self.runs.endings.copy()
+        runs = self.runs.copy(endings)
+        for type_, event in coming:
+            seeing = self.members.seeing(event)
+            if seeing:
+                endings.settle(event[0])
+                runs.event(type_, self.components[type_], event, seeing)
+        endings.settle(None)
+        return endings.found()
+
+    def remove(self, number: int) -> None:
+        """Takes a query away."""
+        self.runs.drop(self.members.remove(number))
+        self.runs.endings.drop(number)
+
+
+def _time(coming: Coming) -> int:
+    return coming[2][0]

@@ -1,0 +1,78 @@
+"""The Python text of an automaton's functions as it is collected, and its compilation.
+
+Functions stand in one that takes a query's constants: `make(constants)` gives them by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pattern_stage.arithmetic import NAMES, number_of
+from pattern_stage.automaton import Functions
+from pattern_stage.gates import PASS
+from pattern_stage.layouts import Layouts
+from pattern_stage.pattern import Constant, Form, Pattern, Slot
+
+__all__ = ["Texts"]
+
+
+class Texts:
+    """What functions of one pattern share: where slots stand, constants, their text so far."""
+
+    def __init__(
+        self, pattern: Pattern, types: tuple[tuple[int, ...], ...], layouts: Layouts
+    ) -> None:
+        self.pattern, self.types = pattern, types
+        self.positive = tuple(
+            place for place, one in enumerate(pattern.components) if not one.negated
+        )
+        self.fixed = set[int]()
+        self._layouts = layouts
+        self._functions: dict[str, str] = {}
+
+    def wild(self, component: int) -> bool:
+        """Whether it is an ANY component."""
+        return self.pattern.components[component].any
+
+    def slot(self, component: int, slot: Slot, event: str = "e") -> str:
+        """An attribute of an event of a component."""
+        return self.slot_of(self.types[component], slot, event)
+
+    def slot_of(self, types: tuple[int, ...], slot: Slot, event: str = "e") -> str:
+        """An attribute of an event of one of some types."""
+        if slot.attribute.own == "timestamp":
+            return f"({event}[0] / 1000000)" if slot.form is Form.NUMBER else f"{event}[0]"
+        return f"{event}[{self._layouts.place(types, slot)}]"
+
+    def constant(self, constant: Constant, form: Form) -> str:
+        """A constant that no gate compares."""
+        self.fixed.add(constant.place)
+        cast = form is Form.NUMBER and not constant.number
+        return f"{'n' if cast else 'c'}{constant.place}"
+
+    def function(self, parameters: str, result: str, *statements: str) -> str:
+        """The name of a function, one for all that are alike."""
+        body = "".join(f"        {one}\n" for one in statements if one != "pass")
+        text = f"({parameters}):\n{body}        return {result}\n"
+        name = self._functions.get(text)
+        if name is None:
+            name = self._functions[text] = f"f{len(self._functions)}"
+        return name
+
+    def compiled(self) -> tuple[Callable[[tuple[str | float, ...]], Functions], str]:
+        """`make`, and its text."""
+        lines = ["def make(constants):\n"]
+        for place in sorted(self.fixed):
+            lines.append(f"    c{place} = constants[{place}]\n")
+            lines.append(
+                f"    n{place} = number_of(c{place}) if isinstance(c{place}, str) else c{place}\n"
+            )
+        for text, name in self._functions.items():
+            lines.append(f"    def {name}{text}")
+        named = ", ".join(f"{name!r}: {name}" for name in self._functions.values())
+        lines.append(f"    return {{{named}}}\n")
+        source = "".join(lines)
+        names: dict[str, Callable[[tuple[str | float, ...]], Functions]] = {}
+        space = {**NAMES, "PASS": PASS, "number_of": number_of}
+        exec(compile(source, "<pattern>", "exec"), space, names)
+        return names["make"], source
