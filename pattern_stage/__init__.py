@@ -1,7 +1,6 @@
 """Patterns of events in order of time: events and patterns in, matches out.
 
-A `pattern` is compiled (`compiler`, its condition placed by `conditions`, its text by `terms`,
-`registers`, `bound`, `texts`) to an `automaton`; queries alike but for constants that `gates`
+A `pattern` is compiled (`compiler`) to an `automaton`; queries alike but for constants that `gates`
 compare are `members` of one (`shared`).  `runs` take events in order of time and leave `cells`;
 `endings` are where a run is a match, unless `negation` forbids it.  The `processor` is the whole.
 """

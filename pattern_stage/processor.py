@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pattern_stage.automaton import Automaton
-from pattern_stage.compiler import automaton_of
+from pattern_stage.compiler.compile import automaton_of
 from pattern_stage.endings import Identity
 from pattern_stage.found import Found
 from pattern_stage.layouts import Event, Layouts

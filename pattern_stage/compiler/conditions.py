@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from pattern_stage.bound import reads_of, runs_over
+from pattern_stage.compiler.bound import reads_of, runs_over
+from pattern_stage.compiler.terms import Leaf
 from pattern_stage.pattern import (
     Aggregate,
     Comparison,
@@ -21,7 +22,6 @@ from pattern_stage.pattern import (
     Pattern,
     Read,
 )
-from pattern_stage.terms import Leaf
 
 __all__ = ["Conditions", "Edge", "compared", "placed"]
 

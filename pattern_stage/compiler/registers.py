@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from pattern_stage.compiler.texts import Texts
 from pattern_stage.pattern import Aggregate, Form, Index, Pattern, Read, Slot
-from pattern_stage.texts import Texts
 
 __all__ = ["Column", "RegisterReads", "carried", "unpacked"]
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from pattern_stage.compiler.terms import Leaf, conjunct_text, leaves
+from pattern_stage.compiler.texts import Texts
 from pattern_stage.pattern import (
     Aggregate,
     Comparison,
@@ -21,8 +23,6 @@ from pattern_stage.pattern import (
     Read,
     Slot,
 )
-from pattern_stage.terms import Leaf, conjunct_text, leaves
-from pattern_stage.texts import Texts
 
 __all__ = ["BoundReads", "bound_function", "every", "overlap_function", "reads_of", "runs_over"]
 

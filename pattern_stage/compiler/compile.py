@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from pattern_stage.automaton import START, Automaton, Finish, GateOf, Ignoring, Move, Negated, Scan
-from pattern_stage.bound import (
+from pattern_stage.compiler.bound import (
     BoundReads,
     bound_function,
     conjunction,
@@ -18,7 +18,16 @@ from pattern_stage.bound import (
     reads_of,
     same_test,
 )
-from pattern_stage.conditions import Edge, compared, placed
+from pattern_stage.compiler.conditions import Edge, compared, placed
+from pattern_stage.compiler.registers import Column, RegisterReads, carried, unpacked
+from pattern_stage.compiler.terms import (
+    Reads,
+    conjunct_text,
+    is_number,
+    missing_texts,
+    number_text,
+)
+from pattern_stage.compiler.texts import Texts
 from pattern_stage.layouts import Layouts
 from pattern_stage.pattern import (
     Conjunct,
@@ -31,15 +40,6 @@ from pattern_stage.pattern import (
     Strategy,
     Term,
 )
-from pattern_stage.registers import Column, RegisterReads, carried, unpacked
-from pattern_stage.terms import (
-    Reads,
-    conjunct_text,
-    is_number,
-    missing_texts,
-    number_text,
-)
-from pattern_stage.texts import Texts
 
 __all__ = ["automaton_of"]
 
