@@ -142,7 +142,7 @@ class JoinProcessor:
         """Whether time completes matches."""
         return False
 
-    def advance(self, watermark: int | None) -> Sequence[Outputs]:
+    def advance(self, watermark: int | None, *, ended: bool = False) -> Sequence[Outputs]:
         """The matches that time completes: none, as the later document of a pair completes it."""
         return ()
 

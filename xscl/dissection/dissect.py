@@ -14,7 +14,7 @@ from xscl.dissection.parts import Disjunct, Dissection
 from xscl.dissection.plan_operators import plan_operators
 from xscl.dissection.plant_blocks import plant_blocks
 from xscl.dissection.split_disjuncts import split_disjuncts
-from xscl.language.syntax import Query
+from xscl.language.syntax import EventPattern, Query
 from xscl.stream_names import internal_name
 
 __all__ = ["STEPS", "dissect"]
@@ -47,7 +47,9 @@ def dissect(query: Query) -> Dissection:
     Parameters may be left open in it; raises Unbound for one of which the value must be known.
     """
     draft = Draft(query)
-    for step in STEPS:
+    # Of a pattern, only the streams: it is no join, and `xscl.patterns` takes it further.
+    steps = (name_streams,) if isinstance(query.source, EventPattern) else STEPS
+    for step in steps:
         draft = step(draft)
     return Dissection(
         query=query,

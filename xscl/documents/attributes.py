@@ -54,13 +54,18 @@ def text_of_node(node: Node) -> str:
     return string_value(element) if name is None else str(element.get(name, ""))
 
 
-def of_nodes(slots: Sequence[Slot]) -> Callable[[Node, Mapping[str, Node], int, str], Values]:
-    """Reads slots of an output node, given the nodes of the block's variables, and the time
-    (microseconds) and the id of the document."""
+def of_nodes(
+    slots: Sequence[Slot | None],
+) -> Callable[[Node, Mapping[str, Node], int, str], Values]:
+    """Reads slots (None: read by nobody) of an output node, given the nodes of the block's
+    variables, and the time (microseconds) and the id of the document."""
 
     def read(output: Node, bound: Mapping[str, Node], time: int, document: str) -> Values:
         values: list[str | float | None] = []
         for slot in slots:
+            if slot is None:
+                values.append(None)
+                continue
             attribute = slot.attribute
             if attribute.own is not None:
                 values.append(_own(attribute, time, document))
@@ -76,11 +81,13 @@ def of_nodes(slots: Sequence[Slot]) -> Callable[[Node, Mapping[str, Node], int, 
     return read
 
 
-def of_members(slots: Sequence[Slot]) -> Callable[[object, int, str], Values]:
+def of_members(slots: Sequence[Slot | None]) -> Callable[[object, int, str], Values]:
     """Reads slots of the root of a JSON document, as `of_nodes` does of its tree, given its value,
     time and id."""
     plain: list[tuple[str, Callable[[object], str | float | None]]] = []
     for slot in slots:
+        if slot is None:
+            break
         attribute = slot.attribute
         if len(attribute.steps) != 1 or attribute.attribute is not None:
             break
@@ -95,6 +102,9 @@ def of_members(slots: Sequence[Slot]) -> Callable[[object, int, str], Values]:
     def read(value: object, time: int, document: str) -> Values:
         values: list[str | float | None] = []
         for slot in slots:
+            if slot is None:
+                values.append(None)
+                continue
             attribute = slot.attribute
             if attribute.own is not None:
                 values.append(_own(attribute, time, document))

@@ -54,13 +54,15 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """What a row has beside nodes: computed values; how many of its documents each of its variables
-    is bound to, in order, () for one each; and when it was known, in microseconds, None for the
-    time of its latest document."""
+    """What a row of a pattern has beside documents and output nodes: the variable that each is
+    bound to, the codes of the nodes of its block's variables, by name; from when to when it runs
+    (microseconds); and computed values."""
 
+    variables: tuple[str, ...]
+    bound: tuple[tuple[tuple[str, int], ...], ...]
+    start: int
+    time: int
     values: tuple[object, ...] = ()
-    events: tuple[int, ...] = ()
-    time: int | None = None
 
 
 class OperatorRow(NamedTuple):
@@ -74,8 +76,9 @@ class OperatorRow(NamedTuple):
 
     def known_at(self, documents: Sequence[Document]) -> int:
         """The time (microseconds) from which on it is known, given its documents."""
-        computed = None if self.computed is None else self.computed.time
-        return max(document.time for document in documents) if computed is None else computed
+        if self.computed is not None:
+            return self.computed.time
+        return max(document.time for document in documents)
 
 
 class RowReader(Protocol):

@@ -25,7 +25,15 @@ from xscl.times import from_timestamp
 if TYPE_CHECKING:
     from xscl.documents.trees import Trees
 
-__all__ = ["Document", "as_held", "document_of", "from_file", "is_small", "is_streamed"]
+__all__ = [
+    "Document",
+    "advance_of",
+    "as_held",
+    "document_of",
+    "from_file",
+    "is_small",
+    "is_streamed",
+]
 
 _SMALL = 100_000
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -36,7 +44,7 @@ class Document(NamedTuple):
 
     `body` is as it was published: text or bytes of XML, the Path of its file or, where `json`, a
     JSON value; a document that is held has text, bytes or an engine's Body, a JSON value as bytes.
-    `trees` are those of the engine that holds it.
+    `trees` are those of the engine that holds it.  One that bears an interval has its `start`.
     """
 
     number: int
@@ -46,6 +54,7 @@ class Document(NamedTuple):
     body: object
     json: bool
     trees: Trees | None = None
+    start: int | None = None
 
     @property
     def source(self) -> str:
@@ -81,7 +90,34 @@ def document_of(
             time = from_timestamp(given)
         except ValueError as error:
             raise DocumentError(str(error), stream=stream, document=name) from None
-    return Document(number, stream, name, time, body, is_json, trees)
+    start = None
+    if (given := envelope.get("start")) is not None:
+        start = _start(given, time, stream, name)
+    return Document(number, stream, name, time, body, is_json, trees, start)
+
+
+def _start(given: object, time: int, stream: str, name: str) -> int | None:
+    """The start of the interval that a document bears, None of one that bears none."""
+    try:
+        start = from_timestamp(given)
+    except ValueError as error:
+        raise DocumentError(f"`start`: {error}", stream=stream, document=name) from None
+    if start > time:
+        problem = f"`start` is {given!r}, after its timestamp; expected one that is not"
+        raise DocumentError(problem, stream=stream, document=name)
+    return None if start == time else start
+
+
+def advance_of(envelope: Mapping[str, object]) -> int | None:
+    """The time (microseconds) of a control line, which says that nothing earlier will come; None
+    of an envelope.  Raises DocumentError."""
+    if "advance" not in envelope or envelope.get("xml") is not None or "json" in envelope:
+        return None
+    try:
+        return from_timestamp(envelope["advance"])
+    except ValueError as error:
+        problem = f"`advance`: {error}"
+        raise DocumentError(problem, stream="?", document=str(envelope.get("id"))) from None
 
 
 def _check_characters(stream: str, name: str) -> None:

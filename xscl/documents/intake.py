@@ -66,6 +66,10 @@ class Intake:
     next_number: int = 0
     documents: int = 0
     latest: int | None = None
+    advanced: int | None = None
+    """The time up to which, somebody has said, all is there."""
+    flushed: int = 0
+    """The number of the next document when somebody last said that the input had ended."""
     bodies: Bodies = field(default_factory=Bodies)
     trees: Trees = field(default_factory=Trees)
     last_arrival: int = 0
@@ -88,16 +92,19 @@ class Intake:
 
     def arrivals(self) -> Arrivals:
         """A batch on its way in, still without documents."""
-        return Arrivals(self, self.latest, self.last_arrival, now())
+        return Arrivals(self, self.latest, self.advanced, self.last_arrival, now())
 
     @property
     def watermark(self) -> int | None:
         """The time before which documents are late; None while nothing is ever late."""
-        return self.watermark_at(self.latest)
+        return self.watermark_at(self.latest, self.advanced)
 
-    def watermark_at(self, latest: int | None) -> int | None:
-        """The watermark when the latest timestamp is this one."""
-        return None if self.lateness is None or latest is None else latest - self.lateness
+    def watermark_at(self, latest: int | None, advanced: int | None) -> int | None:
+        """The watermark when the latest timestamp and what was `advanced` to are these."""
+        if self.lateness is None or latest is None:
+            return advanced
+        mark = latest - self.lateness
+        return mark if advanced is None or mark > advanced else advanced
 
     def count_if_duplicate(self, document: Document) -> bool:
         """Whether a result is a duplicate of one that is held; these are counted."""
@@ -115,6 +122,8 @@ class Intake:
         """Takes in a batch that was read whole: its clock, its counts, and its documents, which
         are held where their stream is read."""
         self.latest, self.last_arrival = arrivals.latest, arrivals.last_arrival
+        if arrivals.advanced != self.advanced:
+            self.advanced, self.settled = arrivals.advanced, False
         self.skipped.malformed += len(arrivals.errors)
         self.skipped.duplicate += arrivals.duplicate
         self.skipped.late += arrivals.late
@@ -197,7 +206,7 @@ class Intake:
     def clear(self) -> None:
         """Lets go of all that is held, and of the time; `forget` tells the numbers."""
         self._let_go(self.retention.clear())
-        self.latest = None
+        self.latest = self.advanced = None
 
     def _let_go(self, expired: Sequence[int]) -> None:
         if expired:
@@ -247,6 +256,7 @@ class Arrivals:
 
     _intake: Intake
     latest: int | None
+    advanced: int | None
     last_arrival: int
     now: int
     documents: list[tuple[Document, DocumentShape | None]] = field(default_factory=list)
@@ -264,10 +274,15 @@ class Arrivals:
         number = intake.next_number + len(self.documents)
         return document_of(envelope, number, self.last_arrival, intake.trees)
 
+    def advance(self, time: int) -> None:
+        """Takes note that nothing earlier will come."""
+        if self.advanced is None or time > self.advanced:
+            self.advanced = time
+
     def count_if_refused(self, document: Document) -> bool:
         """Whether a document is late or a duplicate; these are counted."""
         intake = self._intake
-        watermark = None if intake.lateness is None else intake.watermark_at(self.latest)
+        watermark = intake.watermark_at(self.latest, self.advanced)
         if watermark is not None and document.time < watermark:
             self.late += 1
             return True

@@ -58,6 +58,8 @@ class Counters:
     next_subscription: int = 0
     next_text: int = 0
     next_undelivered: int = 0
+    advanced: int | None = None
+    flushed: int = 0
 
 
 @dataclass(slots=True)
@@ -78,3 +80,5 @@ class Changes:
     undelivered: list[Undelivered] = field(default_factory=list)
     delivered: list[int] = field(default_factory=list)
     feeds: FeedChanges | None = None
+    patterns: dict[str, str | None] = field(default_factory=dict)
+    """What patterns must remember that has changed, as JSON by query; None: nothing any more."""

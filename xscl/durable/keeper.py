@@ -16,6 +16,7 @@ from xscl.durable.changes import CALLBACK, Changes, Counters, Kept, Undelivered
 from xscl.durable.points import at
 from xscl.durable.state_file import StateFile
 from xscl.polling.store import Changes as FeedChanges
+from xscl.queries.catalogue import Catalogue
 from xscl.queries.registration import Text
 from xscl.queries.subscription import Subscription
 
@@ -29,10 +30,12 @@ class Keeper:
     `undelivered` are the matches of earlier runs that wait for callbacks, by query.
     """
 
-    def __init__(self, file: StateFile, intake: Intake) -> None:
+    def __init__(self, file: StateFile, intake: Intake, queries: Catalogue) -> None:
         self.file = file
         self.changes = Changes()
         self._intake = intake
+        self._queries = queries
+        self._patterns = file.patterns()
         self._first = 0
         self._counters = file.counters()
         self._next_subscription = self._counters.next_subscription
@@ -182,6 +185,7 @@ class Keeper:
             changes.delivered, self._delivered = self._delivered, []
         intake = self._intake
         changes.documents = self._came()
+        changes.patterns = self._remembered()
         assert intake.dropped is not None
         changes.gone = [number for number in intake.dropped if number < self._first]
         counters = self._count()
@@ -201,6 +205,15 @@ class Keeper:
         numbers = range(self._first, self._intake.next_number)
         return [document for number in numbers if (document := held.get(number)) is not None]
 
+    def _remembered(self) -> dict[str, str | None]:
+        """What patterns must remember, as far as it has changed."""
+        now = {name: json.dumps(told) for name, told in self._queries.told().items()}
+        before, self._patterns = self._patterns, now
+        if now == before:
+            return {}
+        gone = dict.fromkeys(before.keys() - now.keys())
+        return {**gone, **dict(now.items() - before.items())}
+
     def _count(self) -> Counters:
         intake = self._intake
         return Counters(
@@ -215,4 +228,6 @@ class Keeper:
             next_subscription=self._next_subscription,
             next_text=self._next_text,
             next_undelivered=self._next_undelivered,
+            advanced=intake.advanced,
+            flushed=intake.flushed,
         )

@@ -17,8 +17,18 @@ from xscl.errors import StateError
 
 __all__ = ["STEPS", "migrate", "oldest"]
 
-STEPS: Mapping[int, Callable[[duckdb.DuckDBPyConnection], object]] = {}
-"""By the version that a step starts from; there has been one version so far."""
+
+def _patterns(connection: duckdb.DuckDBPyConnection) -> None:
+    """Version 2 has patterns, documents that bear an interval, and a time that was advanced."""
+    connection.execute("ALTER TABLE counters ADD advanced BIGINT")
+    connection.execute("ALTER TABLE counters ADD flushed BIGINT")
+    connection.execute("UPDATE counters SET flushed = 0")
+    connection.execute("ALTER TABLE documents ADD start BIGINT")
+    connection.execute("CREATE TABLE patterns (template VARCHAR, part VARCHAR, snapshot VARCHAR)")
+
+
+STEPS: Mapping[int, Callable[[duckdb.DuckDBPyConnection], object]] = {1: _patterns}
+"""By the version that a step starts from."""
 
 
 def oldest() -> int:

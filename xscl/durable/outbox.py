@@ -200,6 +200,8 @@ def match_of(kept: Undelivered) -> Match:
         json=as_json,
         markup=markup,
         values=read.get("values", {}),
+        variables=tuple(read.get("variables", ())),
+        start=read.get("start"),
     )
     return Match(kept.query, told)
 

@@ -41,6 +41,7 @@ def recover(
     cannot be subscribed any more."""
     counters = file.counters()
     intake.latest, intake.last_arrival = counters.latest, counters.last_arrival
+    intake.advanced, intake.flushed = counters.advanced, counters.flushed
     intake.documents = counters.documents
     intake.skipped.malformed = counters.malformed
     intake.skipped.duplicate = counters.duplicate
@@ -56,7 +57,7 @@ def recover(
     _reviewed(reviews, None, documents, evaluation)
     intake.next_number = counters.next_number
     documents.restore(None)
-    evaluation.recompose()
+    evaluation.recompose({name: json.loads(told) for name, told in file.patterns().items()})
     intake.settled = False
     keeper.begin(texts)
 

@@ -5,12 +5,13 @@
     texts          (number, text, first)                        query texts, each once
     subscriptions  (number, name, text, written, parameters, since, position, history)
     reviews        (number, position, streams)                  documents read anew for a query
-    documents      (number, stream, id, time, json, text, raw)  those still in reach
+    documents      (number, stream, id, time, start, json, text, raw)  those still in reach
     inputs         (source, position)                           how far a file was read, as JSON
     documents_read (source, id)                                 of a source without positions
     outputs        (path, bytes)                                how much of a file is ours
     counts         (query, matches)                             of runs that count
     undelivered    (number, sink, query, match, body, markup)
+    patterns       (template, part, snapshot)                   what patterns must remember, as JSON
     feeds, seen                                                 what polling remembers
 
 A subscription is the query `written` in a text under that name, with the values of its
@@ -34,14 +35,15 @@ from xscl.polling.store import create_feeds
 
 __all__ = ["VERSION", "check_file", "make", "refused_version", "version_of"]
 
-VERSION = 1
+VERSION = 2
 
 _SCHEMA = """
     CREATE TABLE xscl_state (version INTEGER, made_by VARCHAR, made_at DOUBLE);
     CREATE TABLE counters (
         next_number BIGINT, latest BIGINT, last_arrival BIGINT, documents BIGINT,
         malformed BIGINT, duplicate BIGINT, late BIGINT, lateness BIGINT,
-        next_subscription BIGINT, next_text BIGINT, next_undelivered BIGINT
+        next_subscription BIGINT, next_text BIGINT, next_undelivered BIGINT,
+        advanced BIGINT, flushed BIGINT
     );
     CREATE TABLE texts (number BIGINT, text VARCHAR, first BIGINT);
     CREATE TABLE subscriptions (
@@ -50,7 +52,8 @@ _SCHEMA = """
     );
     CREATE TABLE reviews (number BIGINT, position BIGINT, streams VARCHAR[]);
     CREATE TABLE documents (
-        number BIGINT, stream VARCHAR, id VARCHAR, time BIGINT, json BOOLEAN, text VARCHAR, raw BLOB
+        number BIGINT, stream VARCHAR, id VARCHAR, time BIGINT, start BIGINT, json BOOLEAN,
+        text VARCHAR, raw BLOB
     );
     CREATE TABLE inputs (source VARCHAR, position VARCHAR);
     CREATE TABLE documents_read (source VARCHAR, id VARCHAR);
@@ -59,7 +62,8 @@ _SCHEMA = """
     CREATE TABLE undelivered (
         number BIGINT, sink VARCHAR, query VARCHAR, match VARCHAR, body VARCHAR, markup VARCHAR
     );
-    INSERT INTO counters VALUES (0, NULL, 0, 0, 0, 0, 0, NULL, 0, 0, 0)
+    CREATE TABLE patterns (template VARCHAR, part VARCHAR, snapshot VARCHAR);
+    INSERT INTO counters VALUES (0, NULL, 0, 0, 0, 0, 0, NULL, 0, 0, 0, NULL, 0)
 """
 
 _DUCKDB = (8, b"DUCK")

@@ -132,9 +132,9 @@ class StateFile:
         for first, after in itertools.pairwise([*starts, None]):
             until = "" if after is None else f"AND number < {after}"
             query = f"SELECT {names} FROM documents WHERE number >= {first} {until} ORDER BY number"
-            for number, stream, id, time, json, text, raw in self._rows(query):
+            for number, stream, id, time, start, json, text, raw in self._rows(query):
                 body = raw if text is None else str(text).encode() if json else text
-                yield Document(number, stream, id, time, body, json)  # type: ignore[arg-type]
+                yield Document(number, stream, id, time, body, json, None, start)  # type: ignore[arg-type]
 
     def inputs(self) -> dict[str, str]:
         """How far each source was read."""
@@ -154,6 +154,10 @@ class StateFile:
                 "INSERT INTO read_now SELECT $1, unnest($2)", [source, list(ids)]
             )
         return {id for (id,) in rows}
+
+    def patterns(self) -> dict[str, str]:
+        """What patterns must remember, as JSON by query."""
+        return dict(self._rows("SELECT template, snapshot FROM patterns"))  # type: ignore[arg-type]
 
     def outputs(self) -> dict[str, int]:
         """How much of each file is written, in bytes."""

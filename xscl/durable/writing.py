@@ -45,6 +45,7 @@ DOCUMENTS = pa.schema(
         ("stream", _TEXT),
         ("id", _TEXT),
         ("time", _NUMBER),
+        ("start", _NUMBER),
         ("json", pa.bool_()),
         ("text", _TEXT),
         ("raw", pa.binary()),
@@ -61,6 +62,7 @@ _REVIEWS = pa.schema([("number", _NUMBER), ("position", _NUMBER), ("streams", pa
 _INPUTS = pa.schema([("source", _TEXT), ("position", _TEXT)])
 _READ = pa.schema([("source", _TEXT), ("id", _TEXT)])
 _OUTPUTS = pa.schema([("path", _TEXT), ("bytes", _NUMBER)])
+_PATTERNS = pa.schema([(name, _TEXT) for name in ("template", "part", "snapshot")])
 _COUNTS = pa.schema([("query", _TEXT), ("matches", _NUMBER)])
 
 
@@ -106,6 +108,7 @@ def _delete(connection: duckdb.DuckDBPyConnection, changes: Changes) -> None:
         )
     _delete_from(connection, "inputs", "source", _TEXT, changes.inputs)
     _delete_from(connection, "outputs", "path", _TEXT, changes.outputs)
+    _delete_from(connection, "patterns", "template", _TEXT, changes.patterns)
 
 
 def _delete_from(
@@ -143,6 +146,8 @@ def _insert(connection: duckdb.DuckDBPyConnection, changes: Changes) -> None:
     _insert_into(connection, "documents_read", _READ, changes.documents_read)
     _insert_into(connection, "outputs", _OUTPUTS, changes.outputs.items())
     _insert_into(connection, "undelivered", UNDELIVERED, map(astuple, changes.undelivered))
+    told = ((name, "told", one) for name, one in changes.patterns.items() if one is not None)
+    _insert_into(connection, "patterns", _PATTERNS, told)
     if changes.counts:
         _add_counts(connection, changes.counts)
 
@@ -189,4 +194,5 @@ def _document_row(document: Document) -> tuple[object, ...]:
         if document.json:
             with contextlib.suppress(UnicodeDecodeError):
                 text, raw = body.decode(), None
-    return document.number, document.stream, document.id, document.time, document.json, text, raw
+    head = document.number, document.stream, document.id, document.time, document.start
+    return *head, document.json, text, raw

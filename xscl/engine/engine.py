@@ -9,9 +9,9 @@ from __future__ import annotations
 import contextlib
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
@@ -19,10 +19,12 @@ from typing import TYPE_CHECKING, Literal, TypeVar, overload
 
 from join_stage import JoinProcessor, Strategies
 from join_stage.constraints import FOREVER
-from xpath_stage import Strings, Witnesses, XPathEvaluator, double_of
+from pattern_stage import SWITCHES
+from xpath_stage import Strings, XPathEvaluator, double_of
 from xscl.counts import counted
 from xscl.documents.batches import in_batches
 from xscl.documents.bodies import Bodies
+from xscl.documents.events import EventNodes
 from xscl.documents.intake import Arrivals, Intake, Skipped
 from xscl.documents.retention import Retention
 from xscl.documents.trees import Trees
@@ -32,7 +34,7 @@ from xscl.engine.transactions import Outgoing, Transactions
 from xscl.errors import DocumentError, QueryError, StateError, XSCLError
 from xscl.evaluation.match_groups import MatchGroup, MatchGroups
 from xscl.evaluation.second_stage import SecondStage, longest_reach
-from xscl.evaluation.stage_one import Preview
+from xscl.evaluation.stage_one import Preview, Wave
 from xscl.evaluation.stats import stats
 from xscl.evaluation.waves import Delivery, Evaluation
 from xscl.garbage import without_collecting
@@ -42,11 +44,13 @@ from xscl.memory.relations import Relations
 from xscl.notebook import short, table
 from xscl.queries.callbacks import check_callback
 from xscl.queries.catalogue import Catalogue
+from xscl.queries.event_types import EventTypes
+from xscl.queries.pattern_levels import PatternLevels
 from xscl.queries.stage_registration import StageRegistration
 from xscl.queries.subscription import Subscription
 from xscl.sources.tables import envelopes as envelopes_of
 from xscl.stream_names import is_internal
-from xscl.times import duration, to_seconds
+from xscl.times import duration, from_timestamp, to_seconds
 from xscl.version import __version__
 
 if TYPE_CHECKING:
@@ -102,7 +106,11 @@ class Engine:
         strategies: Strategies | None = None,
         memory: int | str | None = None,
         commit_every: float | str | None = None,
+        without: Collection[str] = (),
     ) -> None:
+        if unknown := sorted({*without} - SWITCHES):
+            known = ", ".join(sorted(SWITCHES))
+            raise XSCLError(f"without: {unknown[0]!r} is no technique; there are: {known}")
         budget = Budget.of(memory)
         self._relations = Relations(budget.relations)
         strategies = strategies or Strategies()
@@ -112,9 +120,16 @@ class Engine:
         self._join = JoinProcessor(self._relations.connect, double_of, strategies)
         self._strings = Strings()
         self._xpath = XPathEvaluator(self._strings)
-        stages: tuple[SecondStage, ...] = (self._join,)
+        stages: list[SecondStage] = [self._join]
         registered = StageRegistration(self._xpath, self._join.registry, longest_reach(stages))
-        self._queries = Catalogue(self._xpath, registered, self._cancel)
+        patterns = PatternLevels(
+            EventTypes(registered),
+            EventNodes(self._xpath.attribute_name),
+            lambda number: self._intake.held[number],
+            without,
+        )
+        stages.append(patterns)
+        self._queries = Catalogue(self._xpath, registered, patterns, self._cancel)
         retention = Retention(self._queries.reach)
         self._intake = Intake(
             _lateness(lateness),
@@ -333,27 +348,50 @@ class Engine:
     def run(
         self, envelopes: object, *, batch: int = 1000, grouped: bool = False
     ) -> Iterator[Match] | Iterator[MatchGroup]:
-        """Publishes documents in batches, lazily; yields the matches as they are found, or
-        `grouped` those of the same documents together."""
+        """Publishes documents in batches, lazily, and flushes; yields the matches as they are
+        found, or `grouped` those of the same documents together."""
         for some in in_batches(envelopes_of(envelopes), batch):
             yield from self._publish(some, raising=False, grouped=grouped)
+        if self._queries.patterns:
+            yield from self._publish([], raising=False, grouped=grouped, ended=True)
+
+    def advance(self, time: float | str) -> list[Match]:
+        """Says that no document before a time (seconds or ISO 8601) will come: earlier ones are
+        late from now on.  Returns the matches that waited for that, as of an absence; in an events
+        file a line `{"advance": TIME}` does the same."""
+        try:
+            from_timestamp(time)
+        except ValueError as error:
+            raise XSCLError(f"advance: {error}") from error
+        return self._take_in([{"advance": time}], self._evaluation.publish)
+
+    def flush(self) -> list[Match]:
+        """Says that the input has ended: returns all matches that waited for more of it, as if
+        whatever may come came later.  Documents may follow all the same; what was returned stays.
+        """
+        return self._take_in([], partial(self._evaluation.publish, ended=True))
 
     def count(self, envelopes: object, *, batch: int = 1000) -> Counter[str]:
-        """Publishes documents in batches and counts the matches of each query, without building
-        any that nobody reads: iterators of `stream` get theirs, callbacks are not called."""
+        """Publishes documents in batches, flushes, and counts the matches of each query, without
+        building any that nobody reads: iterators of `stream` get theirs, callbacks are not called.
+        """
         counts = Counter({subscription.name: 0 for subscription in self.subscriptions})
 
-        def evaluate(arrivals: Arrivals, witnesses: Witnesses) -> tuple[None, Sequence[Delivery]]:
+        def evaluate(
+            arrivals: Arrivals, wave: Wave, *, ended: bool = False
+        ) -> tuple[None, Sequence[Delivery]]:
             if not self._transactions.streams.are_open:
-                counts.update(self._evaluation.count(arrivals, witnesses))
+                counts.update(self._evaluation.count(arrivals, wave, ended=ended))
                 return None, ()
             # Their readers get the matches themselves.
-            _, deliveries = self._evaluation.publish(arrivals, witnesses)
+            _, deliveries = self._evaluation.publish(arrivals, wave, ended=ended)
             counts.update(subscription.name for subscription, _ in deliveries)
             return None, deliveries
 
         for some in in_batches(envelopes_of(envelopes), batch):
             self._take_in(some, evaluate, to_callbacks=False)
+        if self._queries.patterns:
+            self._take_in([], partial(evaluate, ended=True), to_callbacks=False)
         return counts
 
     def stream(self, name: str) -> MatchStream:
@@ -626,17 +664,23 @@ class Engine:
         return added, errors
 
     def _publish(
-        self, envelopes: Sequence[Envelope], *, raising: bool, grouped: bool
+        self,
+        envelopes: Sequence[Envelope],
+        *,
+        raising: bool,
+        grouped: bool,
+        ended: bool = False,
     ) -> list[Match] | MatchGroups:
         evaluation = self._evaluation
         if grouped:
-            return self._take_in(envelopes, evaluation.publish_grouped, raising=raising)
-        return self._take_in(envelopes, evaluation.publish, raising=raising)
+            groups = partial(evaluation.publish_grouped, ended=ended)
+            return self._take_in(envelopes, groups, raising=raising)
+        return self._take_in(envelopes, partial(evaluation.publish, ended=ended), raising=raising)
 
     def _take_in(
         self,
         envelopes: Sequence[Envelope],
-        evaluate: Callable[[Arrivals, Witnesses], tuple[T, Sequence[Delivery]]],
+        evaluate: Callable[[Arrivals, Wave], tuple[T, Sequence[Delivery]]],
         *,
         raising: bool = False,
         to_callbacks: bool = True,
@@ -704,10 +748,10 @@ class Engine:
 
         file = StateFile(state, f"xscl {__version__}", share)
         try:
-            keeper = Keeper(file, self._intake)
-            recover(file, keeper, self._registration, self._evaluation, self._intake)
+            keeper = Keeper(file, self._intake, self._queries)
             if lateness is None:
                 self._intake.lateness = file.counters().lateness
+            recover(file, keeper, self._registration, self._evaluation, self._intake)
         except BaseException:
             file.close(unwritten=True)
             raise

@@ -28,12 +28,12 @@ from xscl.queries.callbacks import call_back, check_callback
 from xscl.queries.subscription import Subscription
 
 if TYPE_CHECKING:
-    from xpath_stage import Witnesses
     from xscl.documents.intake import Arrivals
     from xscl.durable.changes import Undelivered
     from xscl.durable.keeper import Keeper
+    from xscl.evaluation.stage_one import Wave
 
-    Read = tuple[Arrivals, Witnesses]
+    Read = tuple[Arrivals, Wave]
 
 __all__ = ["Outgoing", "Transactions"]
 
@@ -149,7 +149,7 @@ class Transactions:
         self,
         settle: Callable[[], object],
         read: Callable[[], Read],
-        evaluate: Callable[[Arrivals, Witnesses], tuple[T, Sequence[Delivery]]],
+        evaluate: Callable[[Arrivals, Wave], tuple[T, Sequence[Delivery]]],
         skips: list[DocumentError],
         *,
         to_callbacks: bool = True,

@@ -7,9 +7,10 @@ from itertools import chain
 from typing import cast
 
 from join_stage import Channel, ChannelTuple
-from xscl.documents.composites import DerivedStream, OperatorRow
+from xscl.documents.composites import OperatorRow
 from xscl.documents.document import Document
 from xscl.evaluation.match_groups import AttributeName, ChannelQueries, GroupRange, MatchGroups
+from xscl.evaluation.rows import FoundRow
 from xscl.queries.stage_registration import StageRegistration
 from xscl.queries.subscription import Subscription
 
@@ -34,7 +35,7 @@ class Grouping:
     def group(
         self,
         tuples: Iterable[ChannelTuple],
-        rows: Iterable[tuple[Subscription | DerivedStream, OperatorRow]],
+        rows: Iterable[FoundRow],
         held: Mapping[int, Document],
         to: MatchGroups,
     ) -> None:

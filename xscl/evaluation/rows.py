@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from operator import itemgetter
 
 from xscl.documents.composites import Composite, DerivedStream, OperatorRow
+from xscl.documents.events import EventType
 from xscl.evaluation.second_stage import StageRows
 from xscl.queries.constant_table import HeldConstants
 from xscl.queries.shared_query import SharedDisjunct
@@ -19,7 +20,7 @@ from xscl.queries.subscription import Subscription
 
 __all__ = ["FoundRow", "count_rows", "read_rows"]
 
-FoundRow = tuple[Subscription | DerivedStream, OperatorRow]
+FoundRow = tuple[Subscription | DerivedStream | EventType, OperatorRow]
 
 _DOCUMENTS_AND_CODES = itemgetter(0, 1)
 _IN_ORDER = itemgetter(0, 1, 2, 3)
@@ -32,10 +33,10 @@ def read_rows(
     constants_at: HeldConstants,
     counted: Collection[int] = (),
 ) -> list[FoundRow]:
-    """The rows of stages, each once: composites, then matches in order of the completing
+    """The rows of stages, each once: composites, events, then matches in order of the completing
     documents, then of the queries.  Disjuncts of one query may agree on a match.  Rows of queries
     that are `counted` are left out."""
-    found: dict[Subscription | DerivedStream, dict[OperatorRow, None]] = {}
+    found: dict[Subscription | DerivedStream | EventType, dict[OperatorRow, None]] = {}
     for some in outputs:
         for number, values in some.by_query():
             if number in counted:
@@ -58,8 +59,11 @@ def read_rows(
         for owner in sorted(streams, key=lambda one: one.number)
         for row in sorted(found[owner], key=_DOCUMENTS_AND_CODES)
     ]
+    for owner, rows in found.items():
+        if isinstance(owner, EventType):
+            made += [(owner, row) for row in rows]
     matches = [
-        (max(row[0]) if row[0] else -1, owner.order, row[0], row[1], owner, row)
+        (_place(row), owner.order, row[0], row[1], owner, row)
         for owner, rows in found.items()
         if isinstance(owner, Subscription)
         for row in rows
@@ -67,6 +71,13 @@ def read_rows(
     matches.sort(key=_IN_ORDER)
     made += [(owner, row) for *_, owner, row in matches]
     return made
+
+
+def _place(row: OperatorRow) -> int:
+    """Where a row comes: by its latest document or, of one that time has completed, its time."""
+    if row.computed is not None:
+        return row.computed.time
+    return max(row.documents) if row.documents else -1
 
 
 def count_rows(

@@ -79,10 +79,11 @@ class SecondStage(Protocol):
     def timed(self) -> bool:
         """Whether time completes any rows: `advance` is called of such a stage alone."""
 
-    def advance(self, watermark: int | None) -> Sequence[StageRows]:
+    def advance(self, watermark: int | None, *, ended: bool = False) -> Sequence[StageRows]:
         """The rows that time completes: nothing that follows is earlier than the watermark
-        (microseconds; None where anything may be).  It is called when all that a publication has
-        caused is taken in, and until it has no more; each row is returned once."""
+        (microseconds; None where anything may be), or nothing at all where the input has `ended`.
+        It is called when all that a publication has caused is taken in, and until it has no more;
+        each row is returned once."""
 
     # Holding
 

@@ -53,7 +53,6 @@ class SecondStages:
     ) -> None:
         self._xpath = xpath
         self._stages = stages
-        self._timed = [stage for stage in stages if stage.timed]
         self._strings = strings
         self._queries = queries
         self._intake = intake
@@ -61,19 +60,20 @@ class SecondStages:
         self._version = self._versions()
         self.constants_at: dict[int, dict[tuple[int, int], Held]] = {}
 
-    def step(self, wave: Wave) -> Step | None:
-        """Takes a wave into the second stages; after the last one lets them see the time, and
-        returns None when that completes nothing."""
+    def step(self, wave: Wave, *, ended: bool = False) -> Step | None:
+        """Takes a wave into the second stages; after the last one lets them see the time, or that
+        the input has `ended`, and returns None when that completes nothing."""
         if wave.documents or wave.composites:
             batch = self._batch(wave)
             for stage in self._stages:
                 stage.begin(batch)
             return Step(self._stages, ())
-        if not self._timed:
-            return None
         watermark = self._intake.watermark
-        timed = [some for stage in self._timed for some in stage.advance(watermark)]
-        return Step((), timed) if timed else None
+        for stage in self._stages:
+            # What one completes may be taken in by those that follow, before they see the time.
+            if stage.timed and (timed := stage.advance(watermark, ended=ended)):
+                return Step((), timed)
+        return None
 
     def review(self, wave: Wave, numbers: Collection[int]) -> Iterator[StageRows]:
         batch = self._batch(wave)

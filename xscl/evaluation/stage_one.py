@@ -19,11 +19,12 @@ from xpath_stage import (
 )
 from xscl.documents.bodies import Body
 from xscl.documents.composites import Composite
-from xscl.documents.document import Document, as_held, from_file, is_streamed
+from xscl.documents.document import Document, advance_of, as_held, from_file, is_streamed
 from xscl.documents.intake import Arrivals, Intake
 from xscl.documents.retention import DocumentShape
 from xscl.documents.trees import in_pieces, parsed
 from xscl.errors import DocumentError
+from xscl.queries.pattern_levels import PatternLevels, TypedEvent
 from xscl.queries.stream_graph import StreamGraph
 
 __all__ = ["Preview", "StageOne", "Wave"]
@@ -31,11 +32,13 @@ __all__ = ["Preview", "StageOne", "Wave"]
 
 @dataclass(slots=True)
 class Wave:
-    """Documents and composites, new ones whose numbers ascend, and their witnesses."""
+    """Documents and composites, new ones whose numbers ascend, their witnesses, and the events that
+    documents are as such."""
 
     documents: list[Document] = field(default_factory=list)
     composites: list[Composite] = field(default_factory=list)
     witnesses: Witnesses = field(default_factory=Witnesses)
+    events: list[TypedEvent] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return bool(self.documents or self.composites)
@@ -59,33 +62,35 @@ class StageOne:
         xpath: XPathEvaluator,
         graph: StreamGraph,
         intake: Intake,
+        patterns: PatternLevels,
         on_error: Callable[[DocumentError], object],
     ) -> None:
         self._xpath = xpath
         self._graph = graph
+        self._patterns = patterns
         self._intake = intake
         self._on_error = on_error
 
     def read(
         self, envelopes: Iterable[Mapping[str, object]], *, raising: bool = False
-    ) -> tuple[Arrivals, Witnesses]:
+    ) -> tuple[Arrivals, Wave]:
         """Reads a batch, as `Evaluation.read` does."""
-        arrivals, witnesses = self._intake.arrivals(), Witnesses()
+        arrivals, wave = self._intake.arrivals(), Wave()
         for envelope in envelopes:
             try:
-                self._arrive(envelope, arrivals, witnesses)
+                self._arrive(envelope, arrivals, wave)
             except DocumentError as error:
                 if raising:
                     self._intake.skipped.malformed += 1
                     raise
                 error.envelope = envelope
                 arrivals.errors.append(error)
-        return arrivals, witnesses
+        return arrivals, wave
 
     def preview(self, envelope: Mapping[str, object]) -> Preview:
         """How a document would be taken in; raises DocumentError if it cannot be read."""
         document = self._intake.document(envelope)
-        _, leaves = self.evaluate(document, Witnesses())
+        _, leaves = self.evaluate(document, Wave())
         return Preview(document.time, bool(leaves) and self._graph.read[document.stream] > 0)
 
     def hold(self, documents: Iterable[Document]) -> Wave:
@@ -94,7 +99,7 @@ class StageOne:
         wave = Wave()
         for document in documents:
             try:
-                shape = self.evaluate(document, wave.witnesses)
+                shape = self.evaluate(document, wave)
             except DocumentError as error:
                 self._on_error(error)
                 continue
@@ -102,10 +107,10 @@ class StageOne:
             wave.documents.append(document)
         return wave
 
-    def evaluate(self, document: Document, witnesses: Witnesses) -> DocumentShape:
+    def evaluate(self, document: Document, wave: Wave) -> DocumentShape:
         """Stage 1; a document that causes too much work is as if it had never come, and one that
         cannot be read, too."""
-        stream, number = document.stream, document.number
+        stream, number, witnesses = document.stream, document.number, wave.witnesses
         try:
             if is_streamed(document):
                 source, times = in_pieces(document)
@@ -123,14 +128,17 @@ class StageOne:
                     layout = evaluate_value(self._xpath, stream, body, number, witnesses)
         except (ExcessiveDocument, MalformedDocument) as error:
             raise DocumentError(str(error), stream=document.source, document=document.id) from error
-        return document.stream, layout.kinds
+        if stream in self._patterns.whole:
+            wave.events += self._patterns.of_whole(document)
+        return stream, layout.kinds
 
-    def _arrive(
-        self, envelope: Mapping[str, object], arrivals: Arrivals, witnesses: Witnesses
-    ) -> None:
+    def _arrive(self, envelope: Mapping[str, object], arrivals: Arrivals, wave: Wave) -> None:
         """Reads one document of a batch; whether it is late or a duplicate comes first, and what
         is refused is not parsed."""
         intake = self._intake
+        if "advance" in envelope and (time := advance_of(envelope)) is not None:
+            arrivals.advance(time)
+            return
         document = arrivals.document(envelope)
         if arrivals.count_if_refused(document):
             return
@@ -145,5 +153,5 @@ class StageOne:
                 # What a parser says of it says more.
                 parsed(document)
                 raise
-        shape = self.evaluate(document, witnesses)
+        shape = self.evaluate(document, wave)
         arrivals.add(held, shape if read else None)

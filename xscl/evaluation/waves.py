@@ -15,8 +15,9 @@ from operator import itemgetter
 
 from join_stage import Wanted
 from xpath_stage import Layout, Strings, Witnesses, XPathEvaluator
-from xscl.documents.composites import Composite, DerivedStream
+from xscl.documents.composites import Composite, DerivedStream, OperatorRow
 from xscl.documents.document import Document, as_held
+from xscl.documents.events import EventType
 from xscl.documents.intake import Arrivals, Intake
 from xscl.errors import DocumentError
 from xscl.evaluation.grouping import Grouping
@@ -28,6 +29,7 @@ from xscl.evaluation.stage_one import Preview, StageOne, Wave
 from xscl.matches.forms import Sides
 from xscl.matches.match import Match
 from xscl.queries.catalogue import Catalogue
+from xscl.queries.pattern_levels import PatternRows, Told
 from xscl.queries.subscription import Subscription
 
 __all__ = ["Delivery", "Evaluation"]
@@ -58,8 +60,9 @@ class Evaluation:
         self._strings = strings
         self._queries = queries
         self._intake = intake
+        self._patterns = patterns = queries.patterns
         self._on_error = on_error
-        self._stage_one = StageOne(xpath, queries.graph, intake, on_error)
+        self._stage_one = StageOne(xpath, queries.graph, intake, patterns, on_error)
         self._second = SecondStages(xpath, stages, strings, queries, intake)
         self._grouping = Grouping(queries.stages, xpath.attribute_name)
         # The layouts of composites, by derived stream and codes.
@@ -70,10 +73,12 @@ class Evaluation:
         if self._second.follow_queries():
             self._grouping.queries_changed()
             self._composed.clear()
+            if self._patterns.stale:
+                self._renew_patterns()
 
     def read(
         self, envelopes: Iterable[Mapping[str, object]], *, raising: bool = False
-    ) -> tuple[Arrivals, Witnesses]:
+    ) -> tuple[Arrivals, Wave]:
         """Reads a batch and its witnesses whole; nothing of it counts until it is published.
 
         `follow_queries` comes before: duplicates are those of documents that can be reached as
@@ -95,41 +100,42 @@ class Evaluation:
         self._second.let_go(exact=True)
 
     def publish(
-        self, arrivals: Arrivals, witnesses: Witnesses
+        self, arrivals: Arrivals, wave: Wave, *, ended: bool = False
     ) -> tuple[list[Match], list[Delivery]]:
         """The matches that a batch completes, in order of the completing documents, then of the
-        queries; those that need its results come after."""
-        deliveries = self._cascade(self._admit(arrivals, witnesses))
+        queries; those that need its results come after.  Where the input has `ended`, also those
+        that waited for more of it."""
+        deliveries = self._cascade(self._admit(arrivals, wave), ended=ended)
         return [match for _, match in deliveries], deliveries
 
     def publish_grouped(
-        self, arrivals: Arrivals, witnesses: Witnesses
+        self, arrivals: Arrivals, wave: Wave, *, ended: bool = False
     ) -> tuple[MatchGroups, list[Delivery]]:
         """As `publish`, but in groups; beside them the matches that somebody waits for."""
         groups = MatchGroups()
         deliveries: list[Delivery] = []
-        wave = self._admit(arrivals, witnesses)
-        while step := self._second.step(wave):
+        wave = self._admit(arrivals, wave)
+        while step := self._second.step(wave, ended=ended):
             rows = self._rows(step.outputs(Wanted.BUT_CHANNELS))
             self._grouping.group(step.tuples, rows, self._intake.held, groups)
             wave = self._next_wave(rows, deliveries, all_of_them=False)
         ranges = groups.ranges
         self._intake.read_by(ranges)
-        self._second.let_go()
+        self._let_go(ended=ended)
         waited_for = [some for some in ranges if some.queries.called]
         return groups, [
             *itertools.chain.from_iterable(map(GroupRange.called, waited_for)),
             *deliveries,
         ]
 
-    def count(self, arrivals: Arrivals, witnesses: Witnesses) -> Counter[str]:
+    def count(self, arrivals: Arrivals, wave: Wave, *, ended: bool = False) -> Counter[str]:
         """The number of matches of each query that a batch completes.
 
         Matches are built only of queries whose results are read.
         """
         counts: Counter[str] = Counter()
-        wave = self._admit(arrivals, witnesses)
-        while step := self._second.step(wave):
+        wave = self._admit(arrivals, wave)
+        while step := self._second.step(wave, ended=ended):
             for number, matches in step.counts():
                 owner = self._queries.stages.reader(number).owner
                 assert isinstance(owner, Subscription)
@@ -140,7 +146,7 @@ class Evaluation:
             of_owners.update(owner for owner, _ in rows if isinstance(owner, Subscription))
             counts.update({one.name: n for one, n in of_owners.items() if one.reported})
             wave = self._next_wave(rows, None)
-        self._second.let_go()
+        self._let_go(ended=ended)
         return counts
 
     def review(self, subscription: Subscription) -> list[Delivery]:
@@ -154,7 +160,9 @@ class Evaluation:
         if derived:
             self._compose_anew(wave, derived)
         self.follow_queries()
-        found = self._second.review(wave, numbers)
+        found = [*self._second.review(wave, numbers)]
+        if self._patterns.of_any(numbers):
+            found += [some.only(numbers) for some in self._renew_patterns()]
         deliveries: list[Delivery] = []
         following = self._next_wave(self._rows(found), deliveries)
         return deliveries + self._cascade(following)
@@ -180,12 +188,16 @@ class Evaluation:
         self.follow_queries()
         self._second.review(wave, ())
 
-    def recompose(self) -> None:
-        """Makes the composites of all documents held, after `restore`."""
+    def recompose(self, told: Mapping[str, list[Told]]) -> None:
+        """Makes the composites of all documents held, after `restore`, and lets patterns see these
+        documents, and what they have `told` before."""
+        self.follow_queries()
+        if self._patterns:
+            self._queries.tell(told)
+            self._renew_patterns()
         numbers = self._queries.stages.derived
         if not numbers:
             return
-        self.follow_queries()
         found = self._second.rejoin(numbers)
         while wave := self._next_wave(self._rows(found), None):
             found = self._second.restore(wave, numbers)
@@ -203,13 +215,14 @@ class Evaluation:
 
     # Waves.
 
-    def _admit(self, arrivals: Arrivals, witnesses: Witnesses) -> Wave:
+    def _admit(self, arrivals: Arrivals, wave: Wave) -> Wave:
         """The first wave: takes in a batch that was read."""
         self._intake.admit(arrivals)
         for error in arrivals.errors:
             self._on_error(error)
-        documents = [document for document, shape in arrivals.documents if shape is not None]
-        return Wave(documents, [], witnesses)
+        wave.documents = [one for one, shape in arrivals.documents if shape is not None]
+        self._patterns.wait(wave.events)
+        return wave
 
     def _read_anew(self, streams: Iterable[str]) -> Wave:
         """The documents held of some streams, with the witnesses that queries as they are now ask
@@ -217,6 +230,23 @@ class Evaluation:
         read = set(streams)
         held = (one for one in self._intake.held.values() if one.stream in read)
         return self._stage_one.hold(sorted(held, key=lambda one: one.number))
+
+    def _renew_patterns(self) -> Sequence[PatternRows]:
+        """Lets patterns begin anew with the documents held; returns what they find in them."""
+        patterns, held = self._patterns, self._intake.held
+        patterns.renew()
+        whole = patterns.whole
+        for document in [*held.values()]:
+            if document.stream in whole:
+                patterns.wait(patterns.of_whole(document))
+        if parts := patterns.parts:
+            wave = self._read_anew(parts)
+            self._second.follow_queries()
+            rows = self._rows(self._second.review(wave, patterns.numbers()))
+            for owner, of_owner in itertools.groupby(rows, itemgetter(0)):
+                assert isinstance(owner, EventType)
+                patterns.wait(patterns.of_rows(owner, [found for _, found in of_owner], held))
+        return patterns.catch_up(self._intake.watermark, self._intake.flushed)
 
     def _compose_anew(self, wave: Wave, derived: Sequence[DerivedStream]) -> None:
         """Adds to documents read anew all composites of some derived streams: those that stand,
@@ -249,12 +279,18 @@ class Evaluation:
         self._intake.skipped.malformed += 1
         self._on_error(error)
 
-    def _cascade(self, wave: Wave) -> list[Delivery]:
+    def _cascade(self, wave: Wave, *, ended: bool = False) -> list[Delivery]:
         deliveries: list[Delivery] = []
-        while step := self._second.step(wave):
+        while step := self._second.step(wave, ended=ended):
             wave = self._next_wave(self._rows(step.outputs(Wanted.ALL)), deliveries)
-        self._second.let_go()
+        self._let_go(ended=ended)
         return deliveries
+
+    def _let_go(self, *, ended: bool) -> None:
+        """At the end of a step."""
+        if ended:
+            self._intake.flushed = self._intake.next_number
+        self._second.let_go()
 
     def _is_alone(self, subscription: Subscription) -> bool:
         """Whether the matches of a query need no look at: no disjunct but one finds them, and
@@ -290,6 +326,10 @@ class Evaluation:
         wave = Wave()
         sides = Sides(self._xpath.attribute_name)
         for owner, of_owner in itertools.groupby(rows, itemgetter(0)):
+            if isinstance(owner, EventType):
+                found_rows = [found for _, found in of_owner]
+                self._patterns.wait(self._patterns.of_rows(owner, found_rows, held))
+                continue
             if isinstance(owner, DerivedStream):
                 for _, found in of_owner:
                     composite = self._intake.compose(owner, found)
@@ -309,7 +349,8 @@ class Evaluation:
                 if to is not None:
                     to.append((owner, match))
                 for stream in fed:
-                    self._publish_result(match, stream, found.known_at(documents), wave)
+                    self._publish_result(match, stream, found, documents, wave)
+        self._patterns.wait(wave.events)
         return wave
 
     def _composite_witnesses(
@@ -333,15 +374,24 @@ class Evaluation:
         strings = [valued[column] for column in derived.spines if column in valued]
         to.leave(composite.number, layout, strings)
 
-    def _publish_result(self, match: Match, stream: str, time: int, wave: Wave) -> None:
+    def _publish_result(
+        self,
+        match: Match,
+        stream: str,
+        found: OperatorRow,
+        documents: Sequence[Document],
+        wave: Wave,
+    ) -> None:
         """A match's result as a document of a stream."""
-        number = self._intake.next_number
-        result = Document(number, stream, match.id, time, match.result, match.json)
+        number, time = self._intake.next_number, found.known_at(documents)
+        start = None if found.computed is None else found.computed.start
+        start = None if start == time else start
+        result = Document(number, stream, match.id, time, match.result, match.json, None, start)
         if self._intake.count_if_duplicate(result):
             return
         document = as_held(result, self._intake.bodies, self._intake.trees)
         try:
-            shape = self._stage_one.evaluate(document, wave.witnesses)
+            shape = self._stage_one.evaluate(document, wave)
         except DocumentError as error:
             self._refuse(error)
             return

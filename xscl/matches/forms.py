@@ -19,11 +19,11 @@ from join_stage import picking
 from xscl.documents.document import Document
 from xscl.language.syntax import Select
 from xscl.matches.nodes import BoundNode
-from xscl.matches.results import JSONForm, XMLForm, dumps, json_form, xml_form
+from xscl.matches.results import JSONForm, XMLForm, dumps, in_blocks, json_form, xml_form
 from xscl.matches.sides import AttributeName, Block, Codes, Kind, LineKind, Side
 from xscl.times import to_seconds
 
-__all__ = ["MatchForm", "Sides", "time_of"]
+__all__ = ["MatchForm", "Sides"]
 
 _PIECES = "\0"
 """Where the pieces of a result are in what is around them, which has none of these."""
@@ -72,6 +72,10 @@ class MatchForm:
                 ((output, *(column for _, column in own)), made.setdefault((names, xml, json), one))
             )
         return tuple(blocks)
+
+    def time(self, sides: Sequence[Side]) -> float:
+        """The time of the latest document, in seconds."""
+        return to_seconds(max([side.document.time for side in sides]))
 
     def is_json(self, sides: Sequence[Side]) -> bool:
         """Whether the result is a JSON value."""
@@ -127,11 +131,11 @@ class MatchForm:
 
     @cached_property
     def _xml(self) -> XMLForm | None:
-        return xml_form(self._select, len(self._outputs), self._block_of)
+        return xml_form(self._select, len(self._outputs), in_blocks(self._block_of))
 
     @cached_property
     def _json(self) -> JSONForm | None:
-        return json_form(self._select, len(self._outputs), self._block_of)
+        return json_form(self._select, len(self._outputs), in_blocks(self._block_of))
 
     @cached_property
     def _block_of(self) -> dict[str, int]:
@@ -226,7 +230,7 @@ class Sides:
     """The sides of some matches, each once."""
 
     def __init__(self, attribute_name: AttributeName) -> None:
-        self._attribute_name = attribute_name
+        self.attribute_name = attribute_name
         # By what they have in common; and for the codes of rows, those and how others are made.
         self._made: dict[tuple[Block, Codes], dict[int, Side]] = {}
         self._known: dict[tuple[MatchForm, Codes], list[tuple[dict[int, Side], _Make]]] = {}
@@ -246,7 +250,7 @@ class Sides:
         for columns, block in form.blocks:
             own = tuple([codes[column] for column in columns])
             known = self._made.setdefault((block, own), {})
-            of_blocks.append((known, partial(_make, known, block, own, self._attribute_name)))
+            of_blocks.append((known, partial(_make, known, block, own, self.attribute_name)))
         return of_blocks
 
 
@@ -280,11 +284,6 @@ def _id(head: bytes, documents: Sequence[bytes], rest: bytes) -> bytes:
 def _literal(text: str) -> str:
     """A text as a pattern has it."""
     return text.replace("%", "%%")
-
-
-def time_of(sides: Sequence[Side]) -> float:
-    """The time of the latest document, in seconds."""
-    return to_seconds(max([side.document.time for side in sides]))
 
 
 @lru_cache(maxsize=10_000)

@@ -6,14 +6,15 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Any
 
 from lxml import etree
 
 from xpath_stage import parse
-from xscl.matches.forms import MatchForm, time_of
+from xscl.matches.forms import MatchForm
 from xscl.matches.nodes import BoundNode
+from xscl.matches.pattern_form import PatternForm
 from xscl.matches.results import dumps
-from xscl.matches.sides import Side
 from xscl.notebook import short, table
 from xscl.times import rfc3339
 
@@ -39,12 +40,15 @@ class Told:
     json: bool
     markup: str | None
     values: Mapping[str, str] = field(default_factory=dict)
+    variables: tuple[str, ...] = ()
+    start: float | None = None
 
 
 class Match:
     """One match: documents that together satisfy a query.
 
-    `documents`, `streams` and `nodes` have an entry for each block, in block order.  A match holds
+    `documents`, `streams` and `nodes` have an entry for each block, in block order; of a pattern,
+    for each event, in order of time, and `variables` the one that it is bound to.  A match holds
     its documents; what it says is made of them when it is read.
     """
 
@@ -52,7 +56,13 @@ class Match:
 
     __slots__ = ("_form", "_query", "_sides")
 
-    def __init__(self, query: str, form: MatchForm | Told, sides: tuple[Side, ...] = ()) -> None:
+    def __init__(
+        self,
+        query: str,
+        form: MatchForm | PatternForm | Told,
+        # Those that the form makes: sides of blocks, or the events of a pattern.
+        sides: Any = (),
+    ) -> None:
         self._query = query
         self._form = form
         self._sides = sides
@@ -75,8 +85,26 @@ class Match:
 
     @property
     def time(self) -> float:
-        """The latest document's timestamp, in seconds."""
-        return self._form.time if isinstance(self._form, Told) else time_of(self._sides)
+        """The latest document's timestamp, in seconds; of a pattern that waits for an absence, the
+        end of its window."""
+        form = self._form
+        return form.time if isinstance(form, Told) else form.time(self._sides)
+
+    @property
+    def start(self) -> float | None:
+        """The time of the first event of a pattern, in seconds; None of other queries."""
+        form = self._form
+        if isinstance(form, PatternForm):
+            return form.start(self._sides)
+        return form.start if isinstance(form, Told) else None
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Of a pattern, the variable that each document is bound to."""
+        form = self._form
+        if isinstance(form, PatternForm):
+            return form.variables(self._sides)
+        return form.variables if isinstance(form, Told) else ()
 
     @property
     def documents(self) -> tuple[str, ...]:
@@ -178,10 +206,13 @@ class Match:
         return (
             *(self.id, self.query, self.stream, self.time),
             *(self.documents, self.streams, self.nodes, self.bindings),
+            *(self.variables, self.start),
         )
 
     def to_dict(self) -> dict[str, object]:
         """The members of a line of JSON Lines."""
+        start = self.start
+        of_pattern = {} if start is None else {"variables": list(self.variables), "start": start}
         return {
             "id": self.id,
             "query": self.query,
@@ -190,6 +221,7 @@ class Match:
             "documents": list(self.documents),
             "streams": list(self.streams),
             "nodes": list(self.nodes),
+            **of_pattern,
             "bindings": dict(self.bindings),
             "values": self.values,
             "result": self.result,
@@ -204,7 +236,7 @@ def json_form(match: Match) -> str:
 def json_line(match: Match) -> bytes:
     """A match as a line of JSON Lines, in UTF-8."""
     form = match._form
-    if isinstance(form, Told):
+    if not isinstance(form, MatchForm):
         return f"{dumps(match.to_dict())}\n".encode()
     return form.line(match._query, match._sides)
 
@@ -212,6 +244,6 @@ def json_line(match: Match) -> bytes:
 def recipe(match: Match) -> tuple[list[BoundNode], dict[str, BoundNode]] | None:
     """The output nodes and the variables of a match, None of one that is told again."""
     form = match._form
-    if isinstance(form, Told):
+    if not isinstance(form, MatchForm):
         return None
     return [side.output for side in match._sides], form.bindings(match._sides)

@@ -32,7 +32,17 @@ from xscl.language.syntax import (
 )
 from xscl.matches.nodes import BoundNode
 
-__all__ = ["JSONForm", "Place", "XMLForm", "dumps", "json_form", "xml_form"]
+__all__ = [
+    "Find",
+    "JSONForm",
+    "Path",
+    "Place",
+    "XMLForm",
+    "dumps",
+    "in_blocks",
+    "json_form",
+    "xml_form",
+]
 
 dumps = json.JSONEncoder(ensure_ascii=False).encode
 
@@ -42,6 +52,12 @@ _PLACE = re.compile(rf"{_MARK}(\d+)-")
 
 Blocks = Mapping[str, int]
 """Of which block each variable is."""
+
+Path = VariablePath | Selected
+
+Find = Callable[[Path], tuple[int, str | None, Callable[[Any], Sequence[Any]]]]
+"""Where what a SELECT names is: the block, the variable of the node from which it is reached, and
+how; in the end there are `BoundNode`s, or what has name, string, value and markup as these."""
 
 Pieces = Sequence[Sequence[Any]]
 """The pieces of each block's document: texts; members of an object are a list of `Member`."""
@@ -57,7 +73,7 @@ class Place:
 
     block: int = field(compare=False)
     variable: str | None
-    fill: Callable[[BoundNode], Any]
+    fill: Callable[[Any], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +106,14 @@ class JSONForm:
     text: Callable[[Pieces], str]
 
 
-def xml_form(select: Select, blocks: int, block_of: Blocks) -> XMLForm | None:
+def xml_form(select: Select, blocks: int, find: Find) -> XMLForm | None:
     """The form of results that are XML; None for a JSON constructor."""
     if isinstance(select, JSONObject):
         return None
     if isinstance(select, Element):
-        return _in_pieces("", _constructed(select, block_of), "", blocks)
+        return _in_pieces("", _constructed(select, find), "", blocks)
     if select is not None:
-        parts = [_item(item, block_of) for item in select]
+        parts = [_item(item, find) for item in select]
     else:
         parts = [Place(block, None, BoundNode.markup) for block in range(blocks)]
         if blocks == 1:
@@ -105,23 +121,22 @@ def xml_form(select: Select, blocks: int, block_of: Blocks) -> XMLForm | None:
     return _in_pieces("<result>", parts, "</result>", blocks, empty="<result/>")
 
 
-def json_form(select: Select, blocks: int, block_of: Blocks) -> JSONForm | None:
+def json_form(select: Select, blocks: int, find: Find) -> JSONForm | None:
     """The form of results that are JSON; None for an XML constructor."""
     if isinstance(select, Element):
         return None
     places: list[list[Place]] = [[] for _ in range(blocks)]
 
     def add(
-        block: int, variable: str | None, fill: Callable[[BoundNode], Any]
+        block: int, variable: str | None, fill: Callable[[Any], Any]
     ) -> Callable[[Pieces], Any]:
         number = len(places[block])
         places[block].append(Place(block, variable, fill))
         return lambda pieces: pieces[block][number]
 
-    def add_path(path: VariablePath | Selected, fill: _Fill) -> Callable[[Pieces], Any]:
-        assert isinstance(path, VariablePath)
-        name, steps = path.variable.text, path.steps
-        return add(block_of[name], name, lambda node: fill(node.along(steps)))
+    def add_path(path: Path, fill: _Fill) -> Callable[[Pieces], Any]:
+        block, variable, reach = find(path)
+        return add(block, variable, lambda node: fill(reach(node)))
 
     if isinstance(select, JSONObject):
         text = _json(select, add_path)
@@ -131,6 +146,17 @@ def json_form(select: Select, blocks: int, block_of: Blocks) -> JSONForm | None:
     else:
         text = _grouped([add_path(item.path, _members_of(item.written)) for item in select])
     return JSONForm(tuple(map(tuple, places)), text)
+
+
+def in_blocks(block_of: Blocks) -> Find:
+    """Finds paths from the variables of blocks."""
+
+    def find(path: Path) -> tuple[int, str | None, Callable[[Any], Sequence[Any]]]:
+        assert isinstance(path, VariablePath)
+        name, steps = path.variable.text, path.steps
+        return block_of[name], name, lambda node: node.along(steps)
+
+    return find
 
 
 # XML
@@ -152,18 +178,17 @@ def _in_pieces(
     return XMLForm(before, tuple(pieces), after, empty, tuple(map(tuple, of_blocks)))
 
 
-def _item(item: Item, block_of: Blocks) -> Place:
-    assert isinstance(item.path, VariablePath)
-    steps, alias = item.path.steps, item.alias
+def _item(item: Item, find: Find) -> Place:
+    block, variable, reach = find(item.path)
+    alias = item.alias
 
-    def fill(node: BoundNode) -> str:
-        nodes = node.along(steps)
+    def fill(node: Any) -> str:
+        nodes = reach(node)
         if alias is None:
             return "".join([one.markup() for one in nodes])
         return "".join([_named(alias.text, one.string()) for one in nodes])
 
-    name = item.path.variable.text
-    return Place(block_of[name], name, fill)
+    return Place(block, variable, fill)
 
 
 def _named(name: str, text: str) -> str:
@@ -172,15 +197,14 @@ def _named(name: str, text: str) -> str:
     return etree.tostring(element, encoding="unicode")
 
 
-def _constructed(constructor: Element, block_of: Blocks) -> list[str | Place]:
+def _constructed(constructor: Element, find: Find) -> list[str | Place]:
     """A constructed element.  It is built as a tree once, in which marks hold the places of what
     each match has of its own."""
     places: list[Place] = []
 
     def mark(insert: Insert, fill: Callable[[Sequence[BoundNode]], str]) -> str:
-        assert isinstance(insert.path, VariablePath)
-        name, steps = insert.path.variable.text, insert.path.steps
-        places.append(Place(block_of[name], name, lambda node: fill(node.along(steps))))
+        block, variable, reach = find(insert.path)
+        places.append(Place(block, variable, lambda node: fill(reach(node))))
         return f"{_MARK}{len(places) - 1}-"
 
     namespaces = dict(constructor.namespaces)
@@ -273,7 +297,7 @@ def _listed(texts: Sequence[_Text]) -> _Text:
 
 def _json(
     value: JSONValue,
-    add: Callable[[VariablePath | Selected, _Fill], _Text],
+    add: Callable[[Path, _Fill], _Text],
     *,
     in_array: bool = False,
 ) -> _Text:

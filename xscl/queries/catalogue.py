@@ -17,8 +17,9 @@ from xscl.errors import QueryError, StateError, line_and_column
 from xscl.language.syntax import Query
 from xscl.matches.match import Match
 from xscl.queries.constant_table import Asked, ConstantTable
+from xscl.queries.pattern_levels import PatternLevels, Told
 from xscl.queries.shared_query import SharedDisjunct, SharedQueries, SharedQuery
-from xscl.queries.stage_registration import StageRegistration
+from xscl.queries.stage_registration import Reader, StageRegistration
 from xscl.queries.stream_graph import StreamGraph
 from xscl.queries.subscription import Subscription, Wiring
 
@@ -34,8 +35,8 @@ OnMatch = Callable[[Match], object]
 class Catalogue:
     """Subscriptions by name.
 
-    `stages` have what they are registered with, `graph` the streams that they read and publish,
-    and `shared` the queries that several of them share; `cancel` is called by
+    `stages` and `patterns` have what they are registered with, `graph` the streams that they read
+    and publish, and `shared` the queries that several of them share; `cancel` is called by
     `Subscription.cancel`.
     """
 
@@ -43,10 +44,12 @@ class Catalogue:
         self,
         xpath: XPathEvaluator,
         stages: StageRegistration,
+        patterns: PatternLevels,
         cancel: Callable[[Subscription], None],
     ) -> None:
         self._xpath = xpath
         self.stages = stages
+        self.patterns = patterns
         self._cancel = cancel
         self.graph = StreamGraph()
         self.shared = SharedQueries()
@@ -110,6 +113,8 @@ class Catalogue:
         self.graph.add(wiring.dissection)
         subscription = self._subscribe(wiring, name, since, on_match, place)
         self._by_name[name] = subscription
+        if len(self.patterns):
+            self.patterns.place(self.graph.level)
         return subscription
 
     def add_shared(
@@ -157,8 +162,21 @@ class Catalogue:
             case DerivedStream():
                 return self.stages.reach(shape) if shape.uses else None
             case (str(stream), frozenset() as leaves):
-                return self.stages.reach(leaves) if self.graph.read[stream] else None
+                if not self.graph.read[stream]:
+                    return None
+                return max(self.stages.reach(leaves), self.patterns.reach_of_stream(stream))
         raise TypeError(shape)
+
+    def told(self) -> dict[str, list[Told]]:
+        """What patterns must remember over a restart, by name."""
+        told = self.patterns.told()
+        return {self.stages.reader(number).owner.name: some for number, some in told.items()}  # type: ignore[union-attr]
+
+    def tell(self, told: Mapping[str, list[Told]]) -> None:
+        """Lets patterns remember what they did before a restart."""
+        if told:
+            names = {self.stages.reader(one).owner.name: one for one in self.patterns}  # type: ignore[union-attr]
+            self.patterns.tell({names[name]: some for name, some in told.items()})
 
     # Inside.
 
@@ -180,17 +198,22 @@ class Catalogue:
         place: TextPlace | None = None,
     ) -> Subscription:
         disjuncts = wiring.dissection.disjuncts
-        # A query without disjuncts, which can have no match, has a place in the order, too.
+        # A pattern, and a query that can have no match, have a place in the order, too.
         numbers = self.stages.take_numbers(max(len(disjuncts), 1))
         subscription = Subscription(name, wiring, numbers[0], since, on_match, (), place)
         for number, disjunct in zip(numbers, disjuncts, strict=False):
             # Of the sole disjunct of a query, the join stage can count the matches.
             sole = len(disjuncts) == 1 and not wiring.feeds and not disjunct.operators[:-1]
             self.stages.register(number, subscription, name, disjunct, since, sole_disjunct=sole)
+        if wiring.pattern is not None:
+            reading = self.patterns.add(numbers[0], wiring.pattern, since)
+            self.stages.read_by(numbers[0], Reader(subscription, reading))
         return subscription
 
     def _unsubscribe(self, subscription: Subscription) -> None:
         subscription.active = False
+        if subscription.wiring.pattern is not None:
+            self.patterns.remove(subscription.order)
         for number in subscription.numbers:
             self.stages.release(number)
         for inner in subscription.wiring.inner:

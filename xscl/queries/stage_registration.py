@@ -15,6 +15,7 @@ from join_stage.registry import Registry, Row
 from xpath_stage import Accept, XPathEvaluator
 from xscl.dissection.parts import Disjunct, JoinOperator
 from xscl.documents.composites import DerivedStream, Reading, RowReader, Source
+from xscl.documents.events import EventType
 from xscl.queries.shared_query import SharedDisjunct
 from xscl.queries.subscription import Subscription
 
@@ -25,7 +26,7 @@ __all__ = ["Reader", "StageRegistration"]
 class Reader:
     """Who a number of the join stage belongs to, and how its rows are read."""
 
-    owner: Subscription | SharedDisjunct | DerivedStream
+    owner: Subscription | SharedDisjunct | DerivedStream | EventType
     reading: RowReader
 
 
@@ -77,6 +78,14 @@ class StageRegistration:
         """The readers of some numbers of the join stage."""
         return list(map(self._readers.__getitem__, numbers))
 
+    def spines_of(self, number: int) -> tuple[int, ...]:
+        """The spines of a number of the join stage."""
+        return self._registered[number].spines
+
+    def read_by(self, number: int, reader: Reader) -> None:
+        """Gives a number of another stage its reader."""
+        self._readers[number] = reader
+
     def take_accepts(self) -> list[Accept]:
         """What the columns of derived streams accept that are new since the last call."""
         accepts, self._accepts = self._accepts, []
@@ -121,7 +130,7 @@ class StageRegistration:
     def register(
         self,
         number: int,
-        owner: Subscription | SharedDisjunct,
+        owner: Subscription | SharedDisjunct | EventType,
         query: str,
         disjunct: Disjunct,
         since: int,
@@ -241,6 +250,8 @@ class StageRegistration:
     def release(self, number: int) -> None:
         """Takes out the operator of a number, and all that nobody uses then."""
         self._readers.pop(number, None)
+        if number not in self._registered:
+            return
         self._registry.remove(number)
         registered = self._registered.pop(number)
         registered.numbers -= 1

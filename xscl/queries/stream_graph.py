@@ -11,17 +11,19 @@ from typing import NamedTuple
 
 from xscl.dissection.parts import Dissection
 from xscl.errors import QueryError
+from xscl.language.syntax import EventPattern
 from xscl.stream_names import is_internal
 
 __all__ = ["Edge", "StreamGraph", "edges_of"]
 
 
 class Edge(NamedTuple):
-    """A query reads one stream and publishes to another."""
+    """A query, which may be a `pattern`, reads one stream and publishes to another."""
 
     read: str
     fed: str
     query: str
+    pattern: bool = False
 
 
 def edges_of(dissection: Dissection) -> Iterator[Edge]:
@@ -33,8 +35,9 @@ def edges_of(dissection: Dissection) -> Iterator[Edge]:
         internal.update((inner.query.name, stream) for stream, inner in one.subqueries)
     for one in dissection.everything():
         fed = [stream for stream in (internal.get(one.query.name), one.feeds) if stream is not None]
+        pattern = isinstance(one.query.source, EventPattern)
         for read in dict.fromkeys(one.streams):
-            yield from (Edge(read, stream, dissection.query.name) for stream in fed)
+            yield from (Edge(read, stream, dissection.query.name, pattern) for stream in fed)
 
 
 class StreamGraph:
@@ -75,6 +78,21 @@ class StreamGraph:
     def published(self) -> list[str]:
         """The streams that queries publish, in order of subscription."""
         return [stream for stream in self._fed_by if not is_internal(stream)]
+
+    def level(self, streams: Iterable[str]) -> int:
+        """How many patterns, at most, stand one above the other on the ways to some streams."""
+        levels: dict[str, int] = {}
+        waiting = [*streams]
+        while waiting:
+            stream = waiting[-1]
+            edges = self._fed_by.get(stream, ())
+            below = [edge.read for edge in edges if edge.read not in levels]
+            if below:
+                waiting += below
+                continue
+            levels[stream] = max((levels[edge.read] + edge.pattern for edge in edges), default=0)
+            waiting.pop()
+        return max((levels[stream] for stream in streams), default=0)
 
     def check(self, dissection: Dissection) -> None:
         """Raises QueryError, at a PUBLISH, if the query would close a cycle."""

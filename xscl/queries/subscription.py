@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Protocol
 from xscl.dissection.parts import Dissection
 from xscl.documents.composites import OperatorRow
 from xscl.documents.document import Document
-from xscl.language.syntax import Query
+from xscl.language.syntax import EventPattern, Query
 from xscl.matches.forms import MatchForm, Sides
 from xscl.matches.match import Match
+from xscl.matches.pattern_form import PatternForm, Taken
 from xscl.notebook import table
+from xscl.patterns.compile import CompiledPattern, compile_pattern
 from xscl.queries.callbacks import call_back
 from xscl.stream_names import is_internal
 
@@ -47,14 +49,16 @@ class Wiring:
     constants alone have them in common.
 
     `feeds` are the streams that its results go to (an internal one is that of a sub-query), `inner`
-    the subscriptions of its sub-queries, `form` is what its matches have in common.
+    the subscriptions of its sub-queries, `form` is what its matches have in common; of a pattern
+    there is its `pattern`.
     """
 
     source: Dissection | QuerySource
     feeds: tuple[str, ...]
     cancel: Callable[[Subscription], None]
     inner: tuple[Subscription, ...]
-    form: MatchForm
+    form: MatchForm | PatternForm
+    pattern: CompiledPattern | None = None
 
     @classmethod
     def of(
@@ -66,6 +70,11 @@ class Wiring:
         source: QuerySource | None = None,
     ) -> Wiring:
         """That of a query, given its dissection."""
+        whole = dissection if source is None else source
+        if isinstance(dissection.query.source, EventPattern):
+            pattern = compile_pattern(dissection.query)
+            form = PatternForm(dissection.query, pattern)
+            return cls(whole, feeds, cancel, inner, form, pattern)
         outputs: tuple[int, ...] = ()
         variables: tuple[tuple[str, int, int], ...] = ()
         if dissection.disjuncts:
@@ -78,7 +87,7 @@ class Wiring:
                 for name, node in part.selected.items()
             )
         return cls(
-            source=dissection if source is None else source,
+            source=whole,
             feeds=feeds,
             cancel=cancel,
             inner=inner,
@@ -198,7 +207,8 @@ class Subscription:
         """The numbers of its parts in the join stage."""
         source = self.wiring.source
         if isinstance(source, Dissection):
-            return range(self.order, self.order + len(source.disjuncts))
+            of_pattern = self.wiring.pattern is not None
+            return range(self.order, self.order + (len(source.disjuncts) or of_pattern))
         return source.numbers
 
     @property
@@ -228,6 +238,8 @@ class Subscription:
     def match(self, found: OperatorRow, documents: Sequence[Document], sides: Sides) -> Match:
         """The match of a row, given its documents; what it shares with others is in `sides`."""
         form = self.wiring.form
+        if isinstance(form, PatternForm):
+            return Match(self.name, form, Taken(found, documents, sides.attribute_name))
         return Match(self.name, form, sides.of(form, found.codes, documents))
 
     def deliver(self, match: Match) -> None:

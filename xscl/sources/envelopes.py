@@ -19,7 +19,7 @@ from typing import BinaryIO, TypeVar
 
 import orjson
 
-from xscl.documents.document import document_of
+from xscl.documents.document import advance_of, document_of
 from xscl.errors import DocumentError
 from xscl.files.gzipped import opened
 from xscl.sources.limits import MAX_DOCUMENT, too_large, unreadable
@@ -133,7 +133,7 @@ def lines_of(
 def checked(envelope: Envelope, source: tuple[str, int]) -> LineEnvelope:
     """The envelope of a line or row.  What the engine would refuse of it is refused here, where its
     text is at hand: raises DocumentError."""
-    if not _is_plain(envelope):
+    if not _is_plain(envelope) and advance_of(envelope) is None:
         document_of(envelope, 0, 0)
     # There are many, and a constructor of our own would double the cost.
     found = LineEnvelope(envelope)

@@ -9,9 +9,11 @@ import pytest
 import xscl
 
 USES: dict[str, Callable[[xscl.Engine], object]] = {
+    "advance": lambda engine: engine.advance(0),
     "cancel": lambda engine: engine.cancel("q"),
     "clear": lambda engine: engine.clear(),
     "count": lambda engine: engine.count([{"xml": "<a/>"}]),
+    "flush": lambda engine: engine.flush(),
     "documents": lambda engine: engine.documents,
     "explain": lambda engine: engine.explain("q"),
     "follow_windows": lambda engine: engine.follow_windows(),

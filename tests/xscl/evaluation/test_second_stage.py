@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import duckdb
 import pytest
@@ -18,6 +18,7 @@ from xpath_stage import Strings, Witnesses, XPathEvaluator, double_of
 from xscl.dissection.dissect import dissect
 from xscl.documents.composites import Composite, Computed, OperatorRow
 from xscl.documents.document import Document
+from xscl.documents.events import EventNodes
 from xscl.documents.intake import Arrivals, Intake
 from xscl.documents.retention import Retention
 from xscl.errors import DocumentError
@@ -27,6 +28,8 @@ from xscl.language import parse
 from xscl.matches.forms import MatchForm, Sides
 from xscl.matches.match import Match, Told
 from xscl.queries.catalogue import Catalogue
+from xscl.queries.event_types import EventTypes
+from xscl.queries.pattern_levels import PatternLevels
 from xscl.queries.stage_registration import Reader, StageRegistration
 from xscl.queries.subscription import Subscription, Wiring
 
@@ -92,7 +95,7 @@ class WindowCounts:
     def counts(self) -> Mapping[int, int]:
         return {}
 
-    def advance(self, watermark: int | None) -> Sequence[Rows]:
+    def advance(self, watermark: int | None, *, ended: bool = False) -> Sequence[Rows]:
         passed = [
             window
             for window in sorted(self._documents)
@@ -134,7 +137,13 @@ class CountReader:
                 documents=tuple(number for some in by_stream.values() for number in some),
                 codes=(),
                 strings=(),
-                computed=Computed((strings, *by_stream), tuple(map(len, by_stream.values())), time),
+                computed=Computed(
+                    variables=(),
+                    bound=(),
+                    start=time - WINDOW,
+                    time=time,
+                    values=(strings, *((stream, len(some)) for stream, some in by_stream.items())),
+                ),
             )
 
 
@@ -143,10 +152,9 @@ class Counting(Subscription):
 
     def match(self, found: OperatorRow, documents: Sequence[Document], sides: Sides) -> Match:
         assert found.computed is not None
-        strings, *streams = found.computed.values
-        counts = dict(zip(streams, found.computed.events, strict=True))
+        strings, *counts = cast(tuple[Any, ...], found.computed.values)
         result = f"<window><strings>{strings}</strings>" + "".join(
-            f"<{stream}>{count}</{stream}>" for stream, count in counts.items()
+            f"<{stream}>{count}</{stream}>" for stream, count in counts
         )
         told = Told(
             id=f"window {found.computed.time}",
@@ -175,7 +183,9 @@ class Stages:
         self.strings = Strings()
         xpath = XPathEvaluator(self.strings)
         registered = StageRegistration(xpath, self.join.registry, longest_reach(stages))
-        self.queries = Catalogue(xpath, registered, lambda one: None)
+        nodes = EventNodes(xpath.attribute_name)
+        patterns = PatternLevels(EventTypes(registered), nodes, lambda one: self.intake.held[one])
+        self.queries = Catalogue(xpath, registered, patterns, lambda one: None)
         self.intake = Intake(0, Retention(self.queries.reach))
         errors: list[DocumentError] = []
         self.evaluation = Evaluation(

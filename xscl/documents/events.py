@@ -1,0 +1,101 @@
+"""Events: documents, or nodes in them, with a time, a number and values.
+
+An event is (time, number, *values), its number that of its document and a place in it: one node
+with the same variables has one number, whatever types it is of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from xpath_stage import ATTRIBUTE
+from xscl.documents.attributes import Node
+from xscl.documents.composites import OperatorRow
+from xscl.documents.document import Document
+from xscl.documents.trees import nodes_of
+
+__all__ = ["PLACES", "Event", "EventNode", "EventNodes", "EventType"]
+
+PLACES = 32
+"""Bits of an event's number that are its place in the document."""
+
+Event = tuple[int, int, *tuple[str | float | None, ...]]
+
+AttributeName = Callable[[int], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class EventNode:
+    """The nodes of an event: the code of its output node, and of the block's variables."""
+
+    code: int = 0
+    bound: tuple[tuple[str, int], ...] = ()
+
+
+WHOLE = EventNode()
+"""The document as such: its root element."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EventType:
+    """The events of a block: `whole` documents, else the rows under some `numbers` of the join
+    stage, whose `columns` are the output node and then the variables."""
+
+    number: int
+    stream: str
+    whole: bool
+    numbers: tuple[int, ...] = ()
+    columns: tuple[int, ...] = ()
+    variables: tuple[str, ...] = ()
+
+    def node(self, row: OperatorRow) -> EventNode:
+        """The nodes of a row."""
+        output, *bound = [row.codes[column] for column in self.columns]
+        return EventNode(output, tuple(sorted(zip(self.variables, bound, strict=True))))
+
+
+class EventNodes:
+    """The nodes of the events of documents held, by the events' numbers."""
+
+    def __init__(self, attribute_name: AttributeName) -> None:
+        self._attribute_name = attribute_name
+        # Of documents that have other events than their whole, by place.
+        self._nodes: dict[int, list[EventNode]] = {}
+        self._places: dict[int, dict[EventNode, int]] = {}
+
+    def number(self, document: int, node: EventNode) -> int:
+        """The number of the event of a document and some nodes."""
+        if node == WHOLE:
+            return document << PLACES
+        nodes = self._nodes.setdefault(document, [WHOLE])
+        place = self._places.setdefault(document, {}).setdefault(node, len(nodes))
+        if place == len(nodes):
+            nodes.append(node)
+        return (document << PLACES) + place
+
+    def node(self, number: int) -> EventNode:
+        """The nodes of an event."""
+        document = number >> PLACES
+        place = number - (document << PLACES)
+        return self._nodes[document][place] if place else WHOLE
+
+    def forget(self, documents: Iterable[int]) -> None:
+        """Lets go of documents."""
+        if self._nodes:
+            for document in documents:
+                self._nodes.pop(document, None)
+                self._places.pop(document, None)
+
+    def place(self, code: int) -> tuple[int, str | None]:
+        """The number of the element of a code, and the name of its attribute."""
+        return code % ATTRIBUTE, self._attribute_name(code)
+
+    def found(self, document: Document, node: EventNode) -> tuple[Node, Mapping[str, Node]]:
+        """The nodes of an event in the tree of its document."""
+
+        def node_of(code: int) -> Node:
+            number, name = self.place(code)
+            return nodes_of(document, number).element(number), name
+
+        return node_of(node.code), {name: node_of(code) for name, code in node.bound}

@@ -1,0 +1,183 @@
+"""What SELECT names of a pattern's match -> nodes of its events, and numbers.
+
+`a[].p` is of each event of a Kleene plus, in order; a read of one event is the first node that its
+path leads to, or nothing.  Aggregates and arithmetic are numbers of xs:double.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING
+
+from lxml import etree
+
+from pattern_stage.arithmetic import aggregate, divide, number_of, remainder
+from pattern_stage.pattern import Attribute
+from xpath_stage import number_text
+from xscl.documents.attributes import reached
+from xscl.documents.trees import nodes_of
+from xscl.language import syntax
+from xscl.language.patterns.names import bare_attribute
+from xscl.language.syntax import Query, Value
+from xscl.matches.nodes import BoundNode
+from xscl.patterns.compile import CompiledPattern, attribute
+from xscl.times import to_seconds
+
+if TYPE_CHECKING:
+    from xscl.matches.pattern_form import Taken, TakenEvent
+
+__all__ = ["Computed", "Values"]
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """A value that no node has, as results show it: under a name, a number or a text."""
+
+    of: float | str
+    name: str
+
+    def string(self) -> str:
+        """Its text."""
+        return self.of if isinstance(self.of, str) else number_text(self.of)
+
+    def value(self) -> object:
+        """It as JSON, which has no NaN and nothing infinite."""
+        if isinstance(self.of, str):
+            return self.of
+        if not isfinite(self.of):
+            return None
+        return int(self.of) if self.of.is_integer() and abs(self.of) < 2**53 else self.of
+
+    def markup(self, *, in_default: bool = False) -> str:
+        """It as an element."""
+        element = etree.Element(self.name)
+        element.text = self.string()
+        text = etree.tostring(element, encoding="unicode")
+        return text.replace(self.name, f'{self.name} xmlns=""', 1) if in_default else text
+
+
+_Read = Callable[["Taken"], Sequence[BoundNode | Computed]]
+
+
+class Values:
+    """The values of one pattern's matches."""
+
+    def __init__(self, query: Query, pattern: CompiledPattern) -> None:
+        self._names = [component.name for component in pattern.pattern.components]
+        self._kleene = {one.name for one in pattern.pattern.components if one.kleene}
+
+    def reader(self, value: Value) -> _Read:
+        """What a value of SELECT gives of a match."""
+        match value:
+            case syntax.Read() if not self._is_length(value):
+                return self._nodes(value)
+            case syntax.Literal(str() as text):
+                return lambda taken: [Computed(text, "value")]
+        name = value.function if isinstance(value, syntax.Aggregate) else "value"
+        if isinstance(value, syntax.Read):
+            name = "LEN"
+        number = self._number(value)
+        return lambda taken: [Computed(number(taken), name)]
+
+    def _is_length(self, read: syntax.Read) -> bool:
+        """Whether a read is `a.LEN`."""
+        return (
+            read.variable is not None
+            and read.variable.text in self._kleene
+            and read.index is None
+            and read.attribute is not None
+        )
+
+    def _nodes(self, read: syntax.Read) -> _Read:
+        """A read, of one event or of all of a Kleene plus."""
+        if read.variable is None or read.variable.text not in self._names:
+            variable, of = self._names[0], attribute(bare_attribute(read))
+        else:
+            variable, of = read.variable.text, attribute(read.attribute)
+        index = read.index
+
+        def nodes(taken: Taken) -> list[BoundNode | Computed]:
+            events = [event for event in taken if event.variable == variable]
+            if index == "1":
+                events = events[:1]
+            elif index:
+                events = events[-1:]
+            found = (_first(event, of) for event in events)
+            return [one for one in found if one is not None]
+
+        return nodes
+
+    def _number(self, value: Value) -> Callable[[Taken], float]:
+        match value:
+            case syntax.Literal():
+                constant = number_of(str(value.value))
+                return lambda taken: constant
+            case syntax.PerCent(literal):
+                share = number_of(str(literal.value)) / 100
+                return lambda taken: share
+            case syntax.Minus(operand):
+                negated = self._number(operand)
+                return lambda taken: -negated(taken)
+            case syntax.Arithmetic(operator, left, right):
+                first, second = self._number(left), self._number(right)
+                reckon = _OPERATORS[operator]
+                return lambda taken: reckon(first(taken), second(taken))
+            case syntax.Aggregate(function, read):
+                assert read.variable is not None
+                name = read.variable.text
+                of = None if read.attribute is None else attribute(read.attribute)
+
+                def aggregated(taken: Taken) -> float:
+                    events = [event for event in taken if event.variable == name]
+                    if of is None:
+                        return float(len(events))
+                    return float(aggregate(function, _doubles(events, of)))
+
+                return aggregated
+            case syntax.Read() if self._is_length(value):
+                assert value.variable is not None
+                variable = value.variable.text
+                return lambda taken: float(sum(event.variable == variable for event in taken))
+            case syntax.Read():
+                nodes = self._nodes(value)
+
+                def single(taken: Taken) -> float:
+                    return next((number_of(one.string()) for one in nodes(taken)), float("nan"))
+
+                return single
+            case syntax.Parameter(name):
+                raise ValueError(f"the parameter `:{name}` is not bound")
+
+
+_OPERATORS: dict[str, Callable[[float, float], float]] = {
+    "+": lambda left, right: left + right,
+    "-": lambda left, right: left - right,
+    "*": lambda left, right: left * right,
+    "/": divide,
+    "%": remainder,
+}
+
+
+def _doubles(events: Iterable[TakenEvent], of: Attribute) -> Iterable[float | None]:
+    for event in events:
+        node = _first(event, of)
+        yield None if node is None else number_of(node.string())
+
+
+def _first(event: TakenEvent, of: Attribute) -> BoundNode | Computed | None:
+    """An attribute of an event."""
+    document = event.document
+    if of.own == "timestamp":
+        return Computed(to_seconds(document.time), "timestamp")
+    if of.own == "document":
+        return Computed(document.id, "document")
+    if not of.steps and of.attribute is None:
+        return event.output
+    output = event.output.element, event.output.attribute
+    bound = {name: (node.element, node.attribute) for name, node in event.bound.items()}
+    for element, name in reached(output, bound, of):
+        numbers = nodes_of(document, event.output.number).numbers
+        return BoundNode(document, numbers[element], name)
+    return None

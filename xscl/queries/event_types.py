@@ -1,0 +1,86 @@
+"""Blocks of patterns -> types of events.
+
+Each distinct block is one type, which all patterns share.  The events of a bare stream are its
+documents; those of any other block are the rows of a filter query over it, which is registered with
+the stages as such.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import count
+
+from xscl.dissection.dissect import dissect
+from xscl.documents.events import EventType
+from xscl.language.same_query import bare
+from xscl.language.syntax import Block, Item, Name, Query, VariablePath
+from xscl.queries.stage_registration import StageRegistration
+
+__all__ = ["EventTypes"]
+
+
+class EventTypes:
+    """The types of all patterns; each goes with the last pattern that names it."""
+
+    def __init__(self, stages: StageRegistration) -> None:
+        self._stages = stages
+        self._types: dict[object, EventType] = {}
+        self._uses: dict[EventType, int] = {}
+        self._of_spine: dict[int, list[EventType]] = {}
+        self._numbers = count()
+
+    def __iter__(self) -> Iterator[EventType]:
+        return iter(self._uses)
+
+    def of_spine(self, spine: int) -> Iterable[EventType]:
+        """The types whose events a spine leaves witnesses of."""
+        return self._of_spine.get(spine, ())
+
+    def take(self, block: Block) -> EventType:
+        """The type of a block, for one more pattern."""
+        key = bare(block)
+        known = self._types.get(key)
+        if known is None:
+            known = self._types[key] = self._new(block)
+            self._uses[known] = 0
+        self._uses[known] += 1
+        return known
+
+    def release(self, one: EventType) -> None:
+        """Takes one pattern's use of a type back."""
+        self._uses[one] -= 1
+        if self._uses[one]:
+            return
+        del self._uses[one]
+        self._types = {key: other for key, other in self._types.items() if other is not one}
+        for number in one.numbers:
+            for spine in self._stages.spines_of(number):
+                self._of_spine[spine].remove(one)
+                if not self._of_spine[spine]:
+                    del self._of_spine[spine]
+            self._stages.release(number)
+
+    def _new(self, block: Block) -> EventType:
+        number, stream = next(self._numbers), block.stream.text
+        if not block.steps:
+            return EventType(number, stream, whole=True)
+        query = Query("events", None, block, "", block.at, None)
+        variables = dissect(query).variables
+        names = [Name(variable, block.at) for variable in variables]
+        items = tuple(Item(VariablePath(name, (), block.at), None) for name in names)
+        dissection = dissect(replace(query, select=items or None))
+        numbers = tuple(self._stages.take_numbers(len(dissection.disjuncts)))
+        columns: tuple[int, ...] = ()
+        for disjunct in dissection.disjuncts:
+            places = {node: place for place, node in enumerate(disjunct.operators[-1].columns)}
+            (output,) = disjunct.outputs
+            columns = tuple(
+                places[node] for node in (output, *(disjunct.selected[one] for one in variables))
+            )
+        one = EventType(number, stream, False, numbers, columns, variables)
+        for at, disjunct in zip(numbers, dissection.disjuncts, strict=True):
+            self._stages.register(at, one, "events", disjunct, 0)
+            for spine in self._stages.spines_of(at):
+                self._of_spine.setdefault(spine, []).append(one)
+        return one
