@@ -31,6 +31,7 @@ __all__ = [
     "Negated",
     "Register",
     "Scan",
+    "Sequence",
 ]
 
 Register = tuple[Any, ...]
@@ -120,6 +121,21 @@ class Negated:
 
 
 @dataclass(frozen=True, slots=True)
+class Sequence:
+    """A sequence of components in which any event may be skipped: their scans, the functions that
+    give the keys of their events (None: one for all), and the function that constructs what ends
+    with an event of the last one, with its gates (`stacks.py`)."""
+
+    components: tuple[int, ...]
+    scans: tuple[Scan, ...]
+    keys: tuple[str | None, ...]
+    construct: str
+    gates: tuple[GateOf, ...]
+    tests: int
+    """How many values of each key are of tests; they stand first, and are all of the last one."""
+
+
+@dataclass(frozen=True, slots=True)
 class Automaton:
     """All of a pattern but its constants; `make` compiles its functions for some."""
 
@@ -146,4 +162,5 @@ class Automaton:
     merging: bool
     fixed: tuple[int, ...]
     """The places of the constants that no gate compares."""
+    sequence: Sequence | None = None
     source: str = field(repr=False, default="")

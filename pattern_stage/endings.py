@@ -52,7 +52,7 @@ class Endings:
         self._due: list[tuple[int, int, int, Chain, list[Any]]] = []
         self._competing: list[tuple[int, int, int, Chain]] = []
         self._told: dict[tuple[int, tuple[str | None, ...] | None], int] = {}
-        self._complete: list[tuple[int, Cell, int]] = []
+        self._complete: list[tuple[int, Cell | Chain, int]] = []
         self._found: list[Found] = []
 
     def copy(self) -> Endings:
@@ -82,28 +82,35 @@ class Endings:
         if self._plain:
             self._complete.append((mask, cell, time))
             return
+        for chain in chains(cell, self._floor(time)):
+            self.sequence(mask, chain, time)
+
+    def sequence(self, mask: int, chain: Chain, time: int) -> None:
+        """A run that is complete for the queries of a mask."""
+        if self._plain:
+            self._complete.append((mask, chain, time))
+            return
+        if not self._negated:
+            self._known(mask, chain, time)
+            return
+        events = bound(chain, self._automaton.kleene)
+        for index in self._before_end:
+            after, before = index.negated.after, index.negated.before
+            assert before is not None
+            low = self._floor(time) if after is None else _last(events[after])[0]
+            mask &= ~index.forbidden(events, low, _first(events[before])[0], mask)
+            if not mask:
+                return
         within = self._automaton.within
-        for chain in chains(cell, None if within is None else time - within):
-            left = mask
-            start = chain[0][1][0]
-            events = bound(chain, self._automaton.kleene)
-            for index in self._before_end:
-                after, before = index.negated.after, index.negated.before
-                assert before is not None
-                high = _first(events[before])[0]
-                if after is not None:
-                    low: int | None = _last(events[after])[0]
-                else:
-                    low = None if within is None else time - within
-                left &= ~index.forbidden(events, low, high, left)
-                if not left:
-                    break
-            else:
-                if self._at_end:
-                    assert within is not None
-                    heappush(self._due, (start + within, next(_TICKETS), left, chain, events))
-                else:
-                    self._known(left, chain, time)
+        if self._at_end and within is not None:
+            due = chain[0][1][0] + within
+            heappush(self._due, (due, next(_TICKETS), mask, chain, events))
+        else:
+            self._known(mask, chain, time)
+
+    def _floor(self, time: int) -> int | None:
+        within = self._automaton.within
+        return None if within is None else time - within
 
     def settle(self, time: int | None, closed: bool = False) -> None:
         """Decides what depends on no event at or after `time` (None: on none that will come);
@@ -153,10 +160,9 @@ class Endings:
         """The matches since the last call."""
         matches, self._found = self._found, []
         complete, self._complete = self._complete, []
-        within = self._automaton.within
         for mask, cell, time in complete:
             queries = [*self._members.numbers(mask)]
-            for chain in chains(cell, None if within is None else time - within):
+            for chain in (cell,) if isinstance(cell, tuple) else chains(cell, self._floor(time)):
                 matches.extend(Found(number, chain, time) for number in queries)
         return matches
 

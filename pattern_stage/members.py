@@ -73,12 +73,16 @@ class Members:
 
     def gates(self, gates: Sequence[GateOf]) -> Gates:
         """Gates for the constants of all queries, also of those that come."""
-        for of in gates:
-            if of not in self._gates:
-                gate = self._gates[of] = Gate(of.operator, of.number)
-                for number, constants in self._constants.items():
-                    gate.add(self._bits[number], constants[of.constant])
-        return tuple((self.functions[of.value], self._gates[of].mask) for of in gates)
+        return tuple((self.functions[of.value], self.passed(of)) for of in gates)
+
+    def passed(self, of: GateOf) -> Callable[[Any], int]:
+        """The queries that a value passes for."""
+        gate = self._gates.get(of)
+        if gate is None:
+            gate = self._gates[of] = Gate(of.operator, of.number)
+            for number, constants in self._constants.items():
+                gate.add(self._bits[number], constants[of.constant])
+        return gate.mask
 
     def scan(self, scan: Scan) -> Callable[[Event, int], int]:
         """Of an event and the queries that see it, those whose scan it passes."""

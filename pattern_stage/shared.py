@@ -16,6 +16,7 @@ from pattern_stage.layouts import Event
 from pattern_stage.members import Members
 from pattern_stage.pattern import Pattern
 from pattern_stage.runs import Coming, Runs
+from pattern_stage.stacks import Stacks
 
 __all__ = ["Shared"]
 
@@ -37,7 +38,11 @@ class Shared:
         self.members = Members(automaton, constants)
         indexed = "negation index" not in without
         endings = Endings(automaton, self.members, not pattern.non_overlapping, identity, indexed)
-        self.runs = Runs(automaton, self.members, endings)
+        self.runs: Runs | Stacks
+        if automaton.sequence is None:
+            self.runs = Runs(automaton, self.members, endings)
+        else:
+            self.runs = Stacks(automaton, self.members, endings, without, self.monotone)
         self.components: dict[int, tuple[int, ...]] = {}
         for place, types in enumerate(automaton.types):
             for type_ in dict.fromkeys(types):
@@ -61,25 +66,26 @@ class Shared:
         if not seeing:
             return
         components, runs, time = self.components[type_], self.runs, event[0]
-        if self.monotone:
+        if self.monotone and isinstance(runs, Runs):
             coming = (type_, components, event)
             if runs.epoch is not None and time < runs.epoch:
-                self._late(coming)
+                self._late(runs, coming)
                 return
             self._held.append(coming)
         elif self.weak and self._clock is not None and time < self._clock:
             self.dropped += 1
             return
-        runs.endings.settle(time)
+        if not self.monotone:
+            runs.endings.settle(time)
         runs.event(type_, components, event, seeing)
 
-    def _late(self, coming: Coming) -> None:
+    def _late(self, runs: Runs, coming: Coming) -> None:
         held, (_, _, event) = self._held, coming
         time, within = event[0], self.automaton.within
         place = bisect_left(held, time, key=_time)
         first = 0 if within is None else bisect_right(held, time - within, key=_time)
         after = bisect_right(held, time, key=_time)
-        self.runs.late(held[first:place], coming, held[after:])
+        runs.late(held[first:place], coming, held[after:])
         held.insert(after, coming)
 
     def advance(self, watermark: int) -> None:
@@ -90,6 +96,8 @@ class Shared:
             return
         if not self.monotone:
             self.runs.endings.settle(watermark)
+        elif isinstance(self.runs, Stacks):
+            self.runs.advance(watermark)
         elif self._held and self.automaton.within is not None:
             gone = bisect_right(self._held, watermark - self.automaton.within, key=_time)
             if gone > len(self._held) // 2:

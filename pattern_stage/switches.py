@@ -8,9 +8,15 @@ __all__ = ["SWITCHES", "checked"]
 
 SWITCHES = frozenset(
     {
+        "PAIS",
+        "active instance stacks",
+        "dynamic filtering",
         "merging",
         "negation index",
+        "single predicates in scan",
         "templates",
+        "windows in construction",
+        "windows in scan",
     }
 )
 """The names (patterns-sase.md, section 8)."""

@@ -20,6 +20,7 @@ from pattern_stage.compiler.bound import (
 )
 from pattern_stage.compiler.conditions import Edge, compared, placed
 from pattern_stage.compiler.registers import Column, RegisterReads, carried, unpacked
+from pattern_stage.compiler.sequences import sequence_of
 from pattern_stage.compiler.terms import (
     Reads,
     conjunct_text,
@@ -66,10 +67,10 @@ def automaton_of(
     without: frozenset[str] = frozenset(),
 ) -> Automaton:
     """The automaton of a pattern whose components have these types."""
-    return _Compiler(pattern, types, layouts, without).automaton()
+    return Compiler(pattern, types, layouts, without).automaton()
 
 
-class _Compiler:
+class Compiler:
     def __init__(
         self,
         pattern: Pattern,
@@ -419,6 +420,9 @@ class _Compiler:
         if pattern.non_overlapping and self.tests and not strict:
             overlap = overlap_function(self.texts, pattern)
         keys = self.keys()
+        kleene = any(one.kleene for one in pattern.components)
+        any_ = pattern.strategy is Strategy.SKIP_TILL_ANY_MATCH
+        sequence = sequence_of(self) if any_ and not kleene else None
         walked = any(move.walk or (move.finish and move.finish.walk) for move in moves)
         make, source = self.texts.compiled()
         return Automaton(
@@ -437,5 +441,6 @@ class _Compiler:
             overlap,
             not walked and "merging" not in self.without,
             tuple(sorted(self.texts.fixed)),
+            sequence,
             source,
         )

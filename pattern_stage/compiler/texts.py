@@ -5,6 +5,7 @@ Functions stand in one that takes a query's constants: `make(constants)` gives t
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 
 from pattern_stage.arithmetic import NAMES, number_of
@@ -73,6 +74,6 @@ class Texts:
         lines.append(f"    return {{{named}}}\n")
         source = "".join(lines)
         names: dict[str, Callable[[tuple[str | float, ...]], Functions]] = {}
-        space = {**NAMES, "PASS": PASS, "number_of": number_of}
+        space = {**NAMES, "bisect_left": bisect_left, "PASS": PASS, "number_of": number_of}
         exec(compile(source, "<pattern>", "exec"), space, names)
         return names["make"], source
