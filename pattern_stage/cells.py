@@ -7,12 +7,13 @@ another past).  A chain is a path from a cell back to a beginning.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from operator import is_
 from typing import Any
 
 from pattern_stage.layouts import Event
 
-__all__ = ["Cell", "Chain", "bound", "chains", "cut", "joined"]
+__all__ = ["Cell", "Chain", "bound", "chains", "joined", "pruned"]
 
 Chain = tuple[tuple[int, Event], ...]
 """(component's place, event) in order of time."""
@@ -71,19 +72,35 @@ def chains(cell: Cell, floor: int | None) -> Iterator[Chain]:
             cell = cell.before
 
 
-def cut(cells: Iterable[Cell], floor: int) -> None:
-    """Forgets what is before events that are not after `floor`: no chain that counts goes there."""
-    waiting = [*cells]
-    seen = {id(cell) for cell in waiting}
+def pruned(cell: Cell, floor: int, done: dict[int, tuple[Cell, Cell | None]]) -> Cell | None:
+    """A cell with those of its chains alone whose first event is after `floor`; None if none is.
+
+    `done` has what has been pruned so far.  Cells stay as they are for whoever holds them.
+    """
+    waiting = [cell]
     while waiting:
-        cell = waiting.pop()
-        if cell.event is not None and cell.event[0] <= floor:
-            cell.before, cell.further = None, ()
+        one = waiting[-1]
+        if id(one) in done:
+            waiting.pop()
             continue
-        for other in (cell.before, *cell.further):
-            if other is not None and id(other) not in seen:
-                seen.add(id(other))
-                waiting.append(other)
+        pasts = () if one.before is None else (one.before, *one.further)
+        if one.event is not None and one.event[0] <= floor:
+            done[id(one)] = one, None
+        elif one.before is None:
+            done[id(one)] = one, one
+        elif unknown := [past for past in pasts if id(past) not in done]:
+            waiting += unknown
+        else:
+            kept = [past for past in (done[id(past)][1] for past in pasts) if past is not None]
+            if not kept:
+                done[id(one)] = one, None
+            elif len(kept) == len(pasts) and all(map(is_, kept, pasts)):
+                done[id(one)] = one, one
+            elif one.event is None and len(kept) == 1:
+                done[id(one)] = one, kept[0]
+            else:
+                done[id(one)] = one, Cell(one.event, one.place, kept[0], tuple(kept[1:]))
+    return done[id(cell)][1]
 
 
 def bound(chain: Chain, kleene: tuple[bool, ...]) -> list[Any]:

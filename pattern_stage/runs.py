@@ -14,7 +14,7 @@ from itertools import count
 from typing import Any
 
 from pattern_stage.automaton import START, Automaton, Ignoring, Move, Register
-from pattern_stage.cells import Cell, bound, chains, cut, joined
+from pattern_stage.cells import Cell, bound, chains, joined, pruned
 from pattern_stage.endings import Endings
 from pattern_stage.layouts import Event
 from pattern_stage.members import Gates, Members, passing
@@ -298,7 +298,10 @@ class Runs:
         }
         self._dead, self._alive = 0, sum(1 for _ in self._all())
         if floor is not None:
-            cut((run.cell for run in self._all() if run.merged), floor)
+            done: dict[int, tuple[Cell, Cell | None]] = {}
+            for run in self._all():
+                if run.merged:
+                    run.cell = pruned(run.cell, floor, done) or run.cell
             self.endings.forget(floor)
 
     def drop(self, bit: int) -> None:
