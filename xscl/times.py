@@ -13,6 +13,7 @@ from fractions import Fraction
 
 __all__ = [
     "NEGATIVE",
+    "NO_LENGTH",
     "TOO_LONG",
     "duration",
     "from_timestamp",
@@ -27,6 +28,7 @@ __all__ = [
 ]
 
 NEGATIVE = "a window cannot be negative; write its length without `-`"
+NO_LENGTH = "found a window of no length, expected one longer than 0, or `INF`"
 TOO_LONG = "found a window of more than 292,000 years; write `INF` for one without end"
 
 _UNITS = {

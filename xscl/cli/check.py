@@ -15,7 +15,7 @@ from xscl.cli.report import report_of
 from xscl.cli.sources import Reading, check_given, fields_of, read_sources, source_options
 from xscl.counts import counted
 from xscl.engine import Engine
-from xscl.explain import as_json, as_mermaid, as_sql, as_text, explain_file
+from xscl.explain import as_json, as_mermaid, as_sql, as_text, explain_file, warnings
 
 __all__ = ["check", "explain"]
 
@@ -25,7 +25,7 @@ __all__ = ["check", "explain"]
 @source_options
 @PARAMS
 def check(queries: Sequence[str], params: Sequence[tuple[str, str]], **given: Sequence[Any]) -> int:
-    """Checks queries, and prints each error with its place.
+    """Checks queries, and prints each error with its place; of a pattern, what it may not mean.
 
     With sample documents, it says what each query finds among them, and of one that finds nothing
     what may be wrong.
@@ -33,6 +33,8 @@ def check(queries: Sequence[str], params: Sequence[tuple[str, str]], **given: Se
     good, bad = read_queries(queries)
     if not bad:
         click.echo(f"{counted(len(good), 'query')}, no error")
+        for name, warning in warnings(good):
+            click.echo(f"{name}: {warning}")
     if any(given.values()) and not bad:
         check_given(given)
         with report_of(None) as report, Engine(on_skip=report.skip) as engine:

@@ -6,6 +6,7 @@ text.py       a query     -> its text: tree patterns, stages, templates, what it
   notes.py      a query     -> what its writer may not have meant
   symmetry.py   a stage     -> whether it finds each pair twice
 records.py    a query     -> the members of its JSON
+patterns.py   a pattern   -> its automaton, in each of these forms
 catalogue.py  queries     -> their templates and streams, as tables
 sql.py        queries     -> their conjunctive queries as SQL
 mermaid.py    queries     -> a flowchart
@@ -13,8 +14,17 @@ mermaid.py    queries     -> a flowchart
 
 from xscl.explain.catalogue import catalogue_text, explain_file
 from xscl.explain.mermaid import as_mermaid
+from xscl.explain.patterns import warnings
 from xscl.explain.records import as_json
 from xscl.explain.sql import as_sql
 from xscl.explain.text import as_text
 
-__all__ = ["as_json", "as_mermaid", "as_sql", "as_text", "catalogue_text", "explain_file"]
+__all__ = [
+    "as_json",
+    "as_mermaid",
+    "as_sql",
+    "as_text",
+    "catalogue_text",
+    "explain_file",
+    "warnings",
+]

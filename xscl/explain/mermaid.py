@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from xscl.dissection.parts import Disjunct, Dissection, OperatorSide
+from xscl.explain.patterns import is_pattern, pattern_edges
 from xscl.explain.stages import comparisons, roles
 from xscl.explain.words import Words, operator, within
 from xscl.stream_names import is_internal
@@ -69,6 +70,15 @@ class _Flowchart:
             if not is_internal(stream):
                 sources[stream] = [self._stream(stream)]
         finds = self._finds[at] = []
+        if is_pattern(dissection):
+            names, edges = pattern_edges(dissection)
+            for place, name in enumerate(names):
+                yield f"  {at}s{place}(({label(name)}))"
+            for one, other, edge, formula in edges:
+                yield f"  {at}s{one} -->|{label(edge, formula)}| {at}s{other}"
+            for stream in dict.fromkeys(dissection.streams):
+                self._edges += (f"{source} --> {at}s0" for source in sources[stream])
+            finds.append(f"{at}s{len(names) - 1}")
         for number, disjunct in enumerate(dissection.disjuncts, 1):
             here = f"{at}d{number}"
             lines = self._disjunct(disjunct, Words(dissection, disjunct), here, sources)
@@ -80,7 +90,7 @@ class _Flowchart:
                 yield from _indented(lines)
             last, sides = len(disjunct.operators), disjunct.operators[-1].sides
             finds.append(f"{here}t{last}" if len(sides) == 2 else _side_at(sides[0], here))
-        if not dissection.disjuncts:
+        if not dissection.disjuncts and not finds:
             yield f"  {at}never[{label('its predicate never holds')}]"
         yield "end"
         if dissection.feeds is not None:

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from xscl.dissection.parts import Disjunct, Dissection, JoinOperator
 from xscl.explain.notes import notes
+from xscl.explain.patterns import is_pattern, pattern_members
 from xscl.explain.stages import RULE_NAMES, comparisons, joins, reduced, roles, waiting
 from xscl.explain.words import Words, operator
 from xscl.stream_names import is_internal
@@ -21,7 +22,10 @@ def as_json(dissection: Dissection) -> dict[str, object]:
     disjuncts), `value_joins` their number and `variables` those that it binds.  In `disjuncts`
     each block has its tree pattern and each stage its join graph; blocks and stages count from 1.
     `window` is in seconds, null without end; so is what a side is `kept` for after its time.
+    A pattern has other members: its states with their edges, and what it waits for.
     """
+    if is_pattern(dissection):
+        return pattern_members(dissection)
     stages = joins(dissection)
     templates = [stage.plan.template.id for stage in stages]
     template: object = templates[0] if len(templates) == 1 else templates

@@ -16,6 +16,7 @@ from templates import JoinGraph
 from xscl.counts import counted
 from xscl.dissection.parts import Disjunct, Dissection, JoinOperator
 from xscl.explain.notes import notes
+from xscl.explain.patterns import is_pattern, pattern_lines
 from xscl.explain.stages import RULE_NAMES, comparisons, joins, reduced, roles, waiting
 from xscl.explain.words import Words, listed, plain, shortened
 from xscl.times import span
@@ -63,6 +64,9 @@ def _query(dissection: Dissection, beside: _Beside, heading: str) -> Iterator[st
         reads = "reads" if len(readers) == 1 else "read"
         read = f", which {shortened(readers)} {reads}" if readers else ""
         yield f"  publishes to stream {dissection.feeds}{read}"
+    if is_pattern(dissection):
+        yield from pattern_lines(dissection)
+        return
     count = len(dissection.disjuncts)
     seen: dict[tuple[str, tuple[str, ...]], int] = {}
     for number, disjunct in enumerate(dissection.disjuncts, 1):

@@ -13,20 +13,18 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, fields
-from decimal import Decimal
-from enum import Enum, auto
-from functools import cached_property, lru_cache
+from functools import cached_property
 from operator import attrgetter, itemgetter
 from typing import Any
 
 from xscl.errors import QueryError
 from xscl.language import syntax
-from xscl.language.checks.check import LATE_POSITION
-from xscl.language.checks.functions import NO_PATTERN, bad_pattern
+from xscl.language.blanks import Blank, Use, Value
 from xscl.language.checks.names import NO_XML
 from xscl.language.conditions import binds
 from xscl.language.problems import Problem
 from xscl.language.syntax import (
+    EventPattern,
     Function,
     JSONArray,
     JSONConstant,
@@ -38,11 +36,8 @@ from xscl.language.syntax import (
     Step,
     Window,
 )
-from xscl.times import NEGATIVE, TOO_LONG, microseconds
 
 __all__ = ["Prepared", "bind", "parameters"]
-
-Value = str | int | float
 
 _GREATEST = sys.float_info.max
 
@@ -79,7 +74,7 @@ class Prepared:
         self._literals: Mapping[int, str] = literals or {}
         firsts = {blank.name: blank.at for blank in reversed(self._blanks)}
         self.parameters = dict(sorted(firsts.items(), key=itemgetter(1)))
-        others = {blank.name for blank in self._blanks if blank.use is not _Use.CONSTANT}
+        others = {blank.name for blank in self._blanks if blank.use is not Use.CONSTANT}
         self.constants = Counter(blank.name for blank in self._blanks if blank.name not in others)
 
     def renamed(
@@ -97,18 +92,18 @@ class Prepared:
         return self._read()
 
     @cached_property
-    def _program(self) -> list[_Blank | _Node]:
+    def _program(self) -> list[Blank | _Node]:
         return _program(self.query, self._literals)
 
     @cached_property
-    def _blanks(self) -> list[_Blank]:
-        blanks = [part for part in self._program if isinstance(part, _Blank)]
+    def _blanks(self) -> list[Blank]:
+        blanks = [part for part in self._program if isinstance(part, Blank)]
         return sorted(blanks, key=lambda blank: blank.at)
 
     @property
     def stand_ins(self) -> dict[str, Value]:
         """A value for each parameter: its name as a string, or for a window 1."""
-        windows = {blank.name for blank in self._blanks if blank.use is _Use.WINDOW}
+        windows = {blank.name for blank in self._blanks if blank.use in (Use.WINDOW, Use.WITHIN)}
         return {name: 1 if name in windows else f":{name}" for name in self.parameters}
 
     def bind(
@@ -134,7 +129,7 @@ class Prepared:
             return self.query
         nodes: list[Any] = []
         for part in self._program:
-            if isinstance(part, _Blank) and part.name in left_open:
+            if isinstance(part, Blank) and part.name in left_open:
                 number = not isinstance(values[part.name], str)
                 nodes.append(Parameter(part.name, part.at, number))
             else:
@@ -185,67 +180,6 @@ def _refusal(name: str, values: Mapping[str, object]) -> str | None:
     return f"the parameter `:{name}` takes a string or a finite number, found {found}"
 
 
-class _Use(Enum):
-    """The use of a parameter."""
-
-    CONSTANT = auto()
-    JSON = auto()
-    PATTERN = auto()
-    LATE_FILTER = auto()
-    WINDOW = auto()
-
-
-@dataclass(frozen=True, slots=True)
-class _Blank:
-    """The place of a constant; `unit` is that of a window."""
-
-    name: str
-    at: int
-    use: _Use
-    unit: str
-
-    def make(self, values: Mapping[str, Any], nodes: list[Any]) -> object:
-        value: Value = values[self.name]
-        match self.use:
-            case _Use.WINDOW:
-                return Window(_length(value, self.unit), self.at)
-            case _Use.JSON:
-                return JSONConstant(value, self.at)
-            case _:
-                return Literal(value if isinstance(value, str) else float(value), self.at)
-
-    def refusal(self, value: object) -> str | None:
-        """The problem of a value in this place."""
-        match self.use, value:
-            case _Use.JSON, _:
-                return None
-            case _, int() if value != float(value):
-                return (
-                    f"the parameter `:{self.name}` is compared as a double, which has not all "
-                    f"digits of {value}; give it as a string"
-                )
-            case _Use.PATTERN, str():
-                return bad_pattern(value)
-            case _Use.PATTERN, _:
-                return NO_PATTERN
-            case _Use.LATE_FILTER, int() | float():
-                return LATE_POSITION
-            case _Use.WINDOW, str():
-                return f"the parameter `:{self.name}` takes the number of a window, found a string"
-            case _Use.WINDOW, int() | float():
-                if value < 0:
-                    return NEGATIVE
-                return TOO_LONG if _length(value, self.unit) is None else None
-            case _:
-                return None
-
-
-@lru_cache(maxsize=1024)
-def _length(value: Any, unit: str) -> int | None:
-    # All its digits, without an exponent.
-    return microseconds(f"{abs(Decimal(str(value))):f}", unit)
-
-
 @dataclass(frozen=True, slots=True)
 class _Node:
     """A node with constants somewhere in it: `holes` says which of its parts are made by what
@@ -283,12 +217,12 @@ def _ways(query: Query, literals: Mapping[int, str]) -> set[int]:
     return ways
 
 
-def _program(query: Query, literals: Mapping[int, str]) -> list[_Blank | _Node]:
+def _program(query: Query, literals: Mapping[int, str]) -> list[Blank | _Node]:
     """The program that makes the constants and the nodes above them, each after its parts; the
     last is the query.  (A loop: a tree may be deeper than Python's stack.)"""
-    program: list[_Blank | _Node] = []
+    program: list[Blank | _Node] = []
     ways = _ways(query, literals)
-    uses: dict[int, _Use] = {}
+    uses: dict[int, Use] = {}
     root = _Node(_tuple, [], [])
     # A node, the one that it is a part of, and whether its own parts are done.
     stack: list[tuple[Any, _Node, _Node | None]] = [(query, root, None)]
@@ -302,11 +236,12 @@ def _program(query: Query, literals: Mapping[int, str]) -> list[_Blank | _Node]:
         elif isinstance(node, Parameter) or (isinstance(node, Literal) and node.at in literals):
             name = node.name if isinstance(node, Parameter) else literals[node.at]
             above.holes.append((len(above.parts), len(program)))
-            program.append(_Blank(name, node.at, uses.get(node.at, _Use.CONSTANT), ""))
+            program.append(Blank(name, node.at, uses.get(node.at, Use.CONSTANT), ""))
             above.parts.append(node)
         elif isinstance(node, Window) and node.parameter is not None:
             above.holes.append((len(above.parts), len(program)))
-            program.append(_Blank(node.parameter.name, node.at, _Use.WINDOW, node.unit))
+            use = Use.WITHIN if above.kind is EventPattern else Use.WINDOW
+            program.append(Blank(node.parameter.name, node.at, use, node.unit))
             above.parts.append(node)
         elif id(node) in ways and (parts := _parts(node)) is not None:
             uses.update(_uses(node))
@@ -333,18 +268,18 @@ def _parts(node: Any) -> tuple[object, ...] | None:
     return None if of is None else of(node)
 
 
-def _uses(node: object) -> Iterator[tuple[int, _Use]]:
+def _uses(node: object) -> Iterator[tuple[int, Use]]:
     """The places of the parameters right in a node that are more than constants there."""
     match node:
         case Function("matches", (_, Parameter(_, at) | Literal(_, at))):
-            yield at, _Use.PATTERN
+            yield at, Use.PATTERN
         case JSONObject(members):
-            yield from ((value.at, _Use.JSON) for _, value in members)
+            yield from ((value.at, Use.JSON) for _, value in members)
         case JSONArray(items):
-            yield from ((value.at, _Use.JSON) for value in items)
+            yield from ((value.at, Use.JSON) for value in items)
         case Step():
             binding = False
             for condition in node.filters:
                 if binding and isinstance(condition, Parameter):
-                    yield condition.at, _Use.LATE_FILTER
+                    yield condition.at, Use.LATE_FILTER
                 binding = binding or binds(condition)

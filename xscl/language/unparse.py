@@ -32,7 +32,7 @@ from xscl.language.syntax import (
     Wrapped,
 )
 
-__all__ = ["Wording"]
+__all__ = ["Wording", "literal"]
 
 _TEST = re.compile(rf"@?[ \t\r\n]*(?:{STRING}|\*:{NAME}|{NAME}(?::{NAME})?|\*)")
 _PREFIXES = {uri: prefix for prefix, uri in PREDECLARED.items()}
@@ -46,7 +46,7 @@ class Wording:
 
     def block(self, block: Block | SubQuery) -> str:
         """A block with its filters; of a sub-query only the path."""
-        stream = block.stream.text if isinstance(block, Block) else "(…)"
+        stream = _stream(block.stream.text) if isinstance(block, Block) else "(…)"
         return stream + "".join(step.axis + self.step(step) for step in block.steps)
 
     def step(self, step: Step) -> str:
@@ -82,7 +82,7 @@ class Wording:
             case Path():
                 return self.path(condition.steps)
             case Literal():
-                return _literal(condition)
+                return literal(condition)
             case Function():
                 arguments = ", ".join(self.condition(a) for a in condition.arguments)
                 return condition.name + _parenthesised(arguments)
@@ -114,7 +114,7 @@ class Wording:
                 steps = "".join(step.axis + self.step(step) for step in side.steps)
                 return side.variable.text + steps
             case Literal():
-                return _literal(side)
+                return literal(side)
             case Wrapped():
                 return side.function + _parenthesised(self.side(side.operand))
             case Parameter():
@@ -135,6 +135,11 @@ class Wording:
         return attribute + prefix + local
 
 
+def _stream(name: str) -> str:
+    """The name of a stream, in quotes where it is no name: in patterns it may be any text."""
+    return name if is_name(name) else _string(name)
+
+
 def _chained(condition: Condition, operator: str) -> list[Condition]:
     """The operands of a chain of `and` or of `or`.
 
@@ -152,11 +157,12 @@ def _parenthesised(text: str) -> str:
     return f"( {text})" if text.startswith(":") else f"({text})"
 
 
-def _literal(literal: Literal) -> str:
-    if isinstance(literal.value, str):
-        return _string(literal.value)
+def literal(constant: Literal) -> str:
+    """A constant."""
+    if isinstance(constant.value, str):
+        return _string(constant.value)
     # The language knows no exponents.
-    text = f"{Decimal(repr(float(literal.value))):f}"
+    text = f"{Decimal(repr(float(constant.value))):f}"
     return text.removesuffix(".0")
 
 

@@ -20,7 +20,6 @@ from pattern_stage.pattern import (
 )
 from xscl.language import parse
 from xscl.patterns.compile import CompiledPattern, compile_pattern
-from xscl.patterns.outputs import Computed, Nodes, Outputs
 
 
 def compiled(text: str) -> CompiledPattern:
@@ -127,22 +126,3 @@ def test_too_many_conjuncts_are_refused() -> None:
     some = " OR ".join(["(a.x = 1 AND a.y = 2)"] * 10)
     _, [error] = parse(f"EVENT A a WHERE {some}")
     assert "1,000 conjuncts" in str(error)
-
-
-def test_what_select_names() -> None:
-    [query], _ = parse(
-        "SELECT a, a.x, b[].x, b[b.LEN].x, a.timestamp AS t, sum(b[].x) / 2 AS s "
-        "FROM PATTERN SEQ(A a, B+ b[])"
-    )
-    assert isinstance(query.select, tuple)
-    outputs = Outputs(query.source)  # type: ignore[arg-type]
-    made = [outputs.of(item.path) for item in query.select]  # type: ignore[arg-type]
-    assert made[:4] == [
-        Nodes(0, Attribute()),
-        Nodes(0, X),
-        Nodes(1, X, each=True),
-        Nodes(1, X, last=True),
-    ]
-    assert made[4] == Computed(Read(0, Attribute(own="timestamp")), ())
-    assert isinstance(made[5], Computed)
-    assert made[5].constants == (2.0,)

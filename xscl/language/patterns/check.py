@@ -22,6 +22,7 @@ from xscl.language.syntax import (
     Read,
 )
 from xscl.language.walk import selected_values
+from xscl.times import NO_LENGTH
 
 __all__ = ["pattern_problems"]
 
@@ -130,8 +131,7 @@ def _strategy(source: EventPattern) -> Iterator[Problem]:
 def _elsewhere(source: EventPattern) -> Iterator[Problem]:
     window, consistency = source.window, source.consistency
     if window is not None and window.length == 0:
-        problem = "found a window of no length, expected one longer than 0, or `INF`"
-        yield Problem(window.at, problem)
+        yield Problem(window.at, NO_LENGTH)
     if consistency is not None and consistency.level == "middle":
         problem = "found `middle`, expected `strong` or `weak`: matches are not taken back yet"
         yield Problem(consistency.at, problem)

@@ -1,0 +1,158 @@
+"""A pattern's automaton for people, for programs and as a picture: Figure 2 of SASE+, the plan of
+SASE's Figure 6 (patterns-sase.md, section 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from xscl.dissection.parts import Dissection
+from xscl.explain.words import listed
+from xscl.language.syntax import EventPattern
+from xscl.patterns.automaton import Automaton, State, automaton, template_id
+from xscl.patterns.compile import CompiledPattern, compile_pattern
+from xscl.patterns.notes import is_single, notes
+from xscl.times import span, to_seconds
+
+__all__ = ["is_pattern", "pattern_edges", "pattern_lines", "pattern_members", "warnings"]
+
+
+def is_pattern(dissection: Dissection) -> bool:
+    """Whether a query is a pattern, and so has no join."""
+    return isinstance(dissection.query.source, EventPattern)
+
+
+def _parts(dissection: Dissection) -> tuple[EventPattern, CompiledPattern, Automaton]:
+    query = dissection.query
+    assert isinstance(query.source, EventPattern)
+    compiled = compile_pattern(query)
+    return query.source, compiled, automaton(query, compiled)
+
+
+def _strategy(compiled: CompiledPattern) -> str:
+    return compiled.pattern.strategy.name.lower()
+
+
+def warnings(dissections: Iterable[Dissection]) -> Iterator[tuple[str, str]]:
+    """The notes on the patterns among some queries and their sub-queries, each with the query's
+    name."""
+    for dissection in dissections:
+        for one in dissection.everything():
+            if is_pattern(one):
+                for note in notes(one.query, compile_pattern(one.query)):
+                    yield one.query.name, note
+
+
+# For people.
+
+
+def pattern_lines(dissection: Dissection) -> Iterator[str]:
+    """The text of a pattern, line by line, without its name."""
+    source, compiled, made = _parts(dissection)
+    pattern = compiled.pattern
+    how = "sequence" if source.kind == "EVENT" else f"pattern, {_strategy(compiled)}"
+    names = [state.name for state in made.states]
+    yield f"  {how}: {' → '.join([*names, 'F'])}"
+    for state in made.states:
+        component = "" if state.name.endswith("[i]") else f": {state.component}"
+        yield f"    {state.name}{component}"
+        for edge, formulas in state.edges.items():
+            yield f"      {edge + ':':<9}{_joined(formulas)}"
+    for negated in made.negated:
+        yield f"    {negated.component}: none in {negated.interval}"
+        if negated.conditions:
+            yield f"      where    {_joined(negated.conditions)}"
+    if made.partition:
+        yield f"  partition: {', '.join(made.partition)}"
+    if made.columns:
+        yield "  computation state"
+        yield from _masks(made)
+    if made.plan:
+        yield "  plan"
+        yield from (f"    {line}" for line in made.plan)
+    if pattern.non_overlapping:
+        yield "  output: non overlapping"
+    yield f"  consistency {'weak' if compiled.weak else f'strong, waits for {made.waits}'}"
+    yield f"  template {template_id(pattern)}"
+    if is_single(pattern):
+        yield "  kept: nothing, since each event is a match by itself"
+    elif pattern.within is None:
+        yield "  kept: each event for good"
+    else:
+        yield f"  kept: each event for {span(pattern.within)} after its time"
+    yield from (f"  note: {note}" for note in notes(dissection.query, compiled))
+
+
+def _joined(formulas: list[str]) -> str:
+    return " AND ".join(formulas) if formulas else "true"
+
+
+def _masks(made: Automaton) -> Iterator[str]:
+    """The columns, and the states that need them, those together that need the same."""
+    needing: dict[tuple[str, ...], list[str]] = {}
+    for column in made.columns:
+        states = tuple(state.name for state in made.states if column in state.mask)
+        needing.setdefault(states, []).append(column)
+    for states, columns in needing.items():
+        yield f"    {', '.join(columns)}: for {listed(list(states))}"
+
+
+# For programs.
+
+
+def pattern_members(dissection: Dissection) -> dict[str, object]:
+    """The members of a pattern."""
+    source, compiled, made = _parts(dissection)
+    pattern = compiled.pattern
+    return {
+        "name": dissection.query.name,
+        "template": template_id(pattern),
+        "kind": source.kind.lower(),
+        "strategy": _strategy(compiled),
+        "streams": list(dict.fromkeys(dissection.streams)),
+        "publishes": dissection.feeds,
+        "states": [_state(state) for state in made.states],
+        "negated": [
+            {
+                "name": one.name,
+                "component": one.component,
+                "interval": one.interval,
+                "conditions": one.conditions,
+            }
+            for one in made.negated
+        ],
+        "partition": made.partition,
+        "within": None if pattern.within is None else to_seconds(pattern.within),
+        "columns": made.columns,
+        "output": "non overlapping" if pattern.non_overlapping else "all",
+        "consistency": "weak" if compiled.weak else "strong",
+        "monotone": pattern.monotone,
+        "waits": made.waits,
+        "plan": made.plan,
+        "notes": notes(dissection.query, compiled),
+    }
+
+
+def _state(state: State) -> dict[str, object]:
+    return {
+        "name": state.name,
+        "component": state.component,
+        "kleene": state.kleene,
+        "edges": state.edges,
+        "mask": state.mask,
+    }
+
+
+# As a picture.
+
+
+def pattern_edges(dissection: Dissection) -> tuple[list[str], list[tuple[int, int, str, str]]]:
+    """The states of a pattern by name, the last of them F, and its edges: from, to, name,
+    formula."""
+    _, _, made = _parts(dissection)
+    names = [*(state.name for state in made.states), "F"]
+    edges: list[tuple[int, int, str, str]] = []
+    for at, state in enumerate(made.states):
+        for edge, formulas in state.edges.items():
+            stays = edge in ("take", "ignore")
+            edges.append((at, at if stays else at + 1, edge, _joined(formulas)))
+    return names, edges
