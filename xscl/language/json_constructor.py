@@ -267,7 +267,7 @@ class _Reader:
             if self.computing and not opened:
                 if kind in ("number", "sign") or part[0] == "*":
                     kind = "word" if kind == "number" else "joint"
-                elif before != "joint" and _FROM.match(self.text, part.start()):
+                elif before not in ("joint", None) and _FROM.match(self.text, part.start()):
                     break
                 elif kind == "word" and part[0].endswith("."):
                     kind = "joint"
