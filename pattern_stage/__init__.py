@@ -6,7 +6,7 @@ where a pattern is a plain sequence of which any event may be skipped, `stacks` 
 `endings` are where a run is a match, unless `negation` forbids it.  The `processor` is the whole.
 """
 
-from pattern_stage.found import Found
+from pattern_stage.found import Found, Group
 from pattern_stage.layouts import Event
 from pattern_stage.pattern import (
     Aggregate,
@@ -43,6 +43,7 @@ __all__ = [
     "Event",
     "Form",
     "Found",
+    "Group",
     "Index",
     "Length",
     "Negative",

@@ -13,10 +13,14 @@ from typing import Any
 
 from pattern_stage.layouts import Event
 
-__all__ = ["Cell", "Chain", "bound", "chains", "joined", "pruned"]
+__all__ = ["Cell", "Chain", "bound", "chains", "counted", "joined", "pruned"]
 
 Chain = tuple[tuple[int, Event], ...]
 """(component's place, event) in order of time."""
+
+
+Starts = dict[int, int]
+"""How many chains begin at which time."""
 
 
 class Cell:
@@ -25,7 +29,7 @@ class Cell:
     Without an event it only joins the cells before it.
     """
 
-    __slots__ = ("before", "event", "further", "place")
+    __slots__ = ("before", "event", "further", "place", "starts")
 
     def __init__(
         self,
@@ -35,6 +39,7 @@ class Cell:
         further: tuple[Cell, ...] = (),
     ) -> None:
         self.event, self.place, self.before, self.further = event, place, before, further
+        self.starts: Starts | None = None
 
 
 def joined(left: Cell, right: Cell) -> Cell:
@@ -70,6 +75,28 @@ def chains(cell: Cell, floor: int | None) -> Iterator[Chain]:
                 yield tuple(found)
                 break
             cell = cell.before
+
+
+def counted(cell: Cell, floor: int | None) -> int:
+    """How many chains of a cell have a first event after `floor`, without going along them."""
+    waiting = [cell]
+    while waiting:
+        one = waiting[-1]
+        if one.starts is not None:
+            waiting.pop()
+        elif one.before is None:
+            assert one.event is not None
+            one.starts = {one.event[0]: 1}
+        elif unknown := [past for past in (one.before, *one.further) if past.starts is None]:
+            waiting += unknown
+        else:
+            one.starts = one.before.starts
+            for past in one.further:
+                one.starts = {**(one.starts or {})}
+                for start, count in (past.starts or {}).items():
+                    one.starts[start] = one.starts.get(start, 0) + count
+    starts = cell.starts or {}
+    return sum(count for start, count in starts.items() if floor is None or start > floor)
 
 
 def pruned(cell: Cell, floor: int, done: dict[int, tuple[Cell, Cell | None]]) -> Cell | None:

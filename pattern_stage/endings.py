@@ -15,7 +15,7 @@ from typing import Any
 
 from pattern_stage.automaton import Automaton
 from pattern_stage.cells import Cell, Chain, bound, chains
-from pattern_stage.found import Found
+from pattern_stage.found import Outcome
 from pattern_stage.layouts import Event
 from pattern_stage.members import Members
 from pattern_stage.negation import NegationIndex
@@ -52,8 +52,7 @@ class Endings:
         self._due: list[tuple[int, int, int, Chain, list[Any]]] = []
         self._competing: list[tuple[int, int, int, Chain]] = []
         self._told: dict[tuple[int, tuple[str | None, ...] | None], int] = {}
-        self._complete: list[tuple[int, Cell | Chain, int]] = []
-        self._found: list[Found] = []
+        self._done: list[Outcome] = []
 
     def copy(self) -> Endings:
         """One that goes on apart."""
@@ -65,7 +64,7 @@ class Endings:
         other._at_end = [one for one in copies if one.negated.before is None]
         other._before_end = [one for one in copies if one.negated.before is not None]
         other._due, other._competing = [*self._due], [*self._competing]
-        other._told, other._complete, other._found = {**self._told}, [], []
+        other._told, other._done = {**self._told}, []
         return other
 
     @property
@@ -80,7 +79,7 @@ class Endings:
     def complete(self, mask: int, cell: Cell, time: int) -> None:
         """A run that is complete for the queries of a mask, with all its chains."""
         if self._plain:
-            self._complete.append((mask, cell, time))
+            self._tell(mask, cell, time)
             return
         for chain in chains(cell, self._floor(time)):
             self.sequence(mask, chain, time)
@@ -88,7 +87,7 @@ class Endings:
     def sequence(self, mask: int, chain: Chain, time: int) -> None:
         """A run that is complete for the queries of a mask."""
         if self._plain:
-            self._complete.append((mask, chain, time))
+            self._tell(mask, chain, time)
             return
         if not self._negated:
             self._known(mask, chain, time)
@@ -131,10 +130,14 @@ class Endings:
                 rivals.append((mask, chain))
             self._choose(at, rivals)
 
+    def _tell(self, mask: int, cell: Cell | Chain, time: int) -> None:
+        numbers = tuple(self._members.numbers(mask))
+        if numbers:
+            self._done.append(Outcome(numbers, cell, self._floor(time), time))
+
     def _known(self, mask: int, chain: Chain, time: int) -> None:
         if self._overlapping:
-            numbers = self._members.numbers(mask)
-            self._found.extend(Found(number, chain, time) for number in numbers)
+            self._tell(mask, chain, time)
         else:
             heappush(self._competing, (time, next(_TICKETS), mask, chain))
 
@@ -149,22 +152,17 @@ class Endings:
                 told = self._told.get((number, partition))
                 if told is None or chain[0][1][0] > told:
                     self._told[number, partition] = time
-                    self._found.append(Found(number, chain, time))
+                    self._done.append(Outcome((number,), chain, None, time))
 
     def _order(self, chain: Chain) -> tuple[object, ...]:
         names = self._automaton.names
         events = [(event[0], self._identity(event[1]), names[place]) for place, event in chain]
         return (-chain[0][1][0], len(chain), events)
 
-    def found(self) -> list[Found]:
+    def outcomes(self) -> list[Outcome]:
         """The matches since the last call."""
-        matches, self._found = self._found, []
-        complete, self._complete = self._complete, []
-        for mask, cell, time in complete:
-            queries = [*self._members.numbers(mask)]
-            for chain in (cell,) if isinstance(cell, tuple) else chains(cell, self._floor(time)):
-                matches.extend(Found(number, chain, time) for number in queries)
-        return matches
+        done, self._done = self._done, []
+        return done
 
     def forget(self, floor: int) -> None:
         """Drops negated events that are not after a time."""

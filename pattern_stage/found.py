@@ -1,10 +1,14 @@
-"""A match as the pattern stage reports it."""
+"""Matches as the pattern stage reports them: one by one, or grouped without going through them."""
 
 from __future__ import annotations
 
-from pattern_stage.cells import Chain
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
-__all__ = ["Found"]
+from pattern_stage.cells import Cell, Chain, chains, counted
+from pattern_stage.layouts import Event
+
+__all__ = ["Found", "Group", "Outcome", "found_in", "grouped"]
 
 
 class Found:
@@ -29,3 +33,90 @@ class Found:
     def __repr__(self) -> str:
         events = ", ".join(f"{place}: {event[1]}" for place, event in self.events)
         return f"Found({self.number}, {{{events}}}, start={self.start}, time={self.time})"
+
+
+class Outcome(NamedTuple):
+    """Matches of some queries, known at one time: a chain, or the chains of a cell whose first
+    event is after `floor`."""
+
+    numbers: tuple[int, ...]
+    cell: Cell | Chain
+    floor: int | None
+    time: int
+
+    @property
+    def chains(self) -> Iterable[Chain]:
+        """The chains, each once."""
+        return (self.cell,) if isinstance(self.cell, tuple) else chains(self.cell, self.floor)
+
+    @property
+    def size(self) -> int:
+        """How many chains there are, without going along them."""
+        return 1 if isinstance(self.cell, tuple) else counted(self.cell, self.floor)
+
+    @property
+    def last(self) -> tuple[int, Event]:
+        """The last event, and its component's place."""
+        if isinstance(self.cell, tuple):
+            return self.cell[-1]
+        assert self.cell.event is not None
+        return self.cell.place, self.cell.event
+
+
+class Group:
+    """The matches of query `number` that end with one event, and are known at one time."""
+
+    __slots__ = ("number", "outcomes")
+
+    def __init__(self, number: int, outcomes: list[Outcome]) -> None:
+        self.number, self.outcomes = number, outcomes
+
+    @property
+    def last(self) -> tuple[int, Event]:
+        """The event that they end with, and its component's place."""
+        return self.outcomes[0].last
+
+    @property
+    def time(self) -> int:
+        """When they are known."""
+        return self.outcomes[0].time
+
+    @property
+    def count(self) -> int:
+        """How many they are, without going through them."""
+        return sum(outcome.size for outcome in self.outcomes)
+
+    def matches(self) -> Iterator[Found]:
+        """The matches, each once."""
+        for outcome in self.outcomes:
+            for chain in outcome.chains:
+                yield Found(self.number, chain, outcome.time)
+
+    def __repr__(self) -> str:
+        return f"Group({self.number}, count={self.count}, last={self.last[1][1]}, time={self.time})"
+
+
+def found_in(outcomes: Iterable[Outcome]) -> list[Found]:
+    """The matches one by one, in order of time."""
+    found = [
+        Found(number, chain, outcome.time)
+        for outcome in outcomes
+        for chain in outcome.chains
+        for number in outcome.numbers
+    ]
+    found.sort(key=lambda match: match.time)
+    return found
+
+
+def grouped(outcomes: Iterable[Outcome]) -> list[Group]:
+    """The matches by query, last event and time, in order of time."""
+    groups: dict[tuple[int, int, int], Group] = {}
+    for outcome in outcomes:
+        for number in outcome.numbers:
+            key = (outcome.time, number, outcome.last[1][1])
+            group = groups.get(key)
+            if group is None:
+                groups[key] = Group(number, [outcome])
+            else:
+                group.outcomes.append(outcome)
+    return [groups[key] for key in sorted(groups)]

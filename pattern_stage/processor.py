@@ -13,7 +13,7 @@ from typing import Any
 from pattern_stage.automaton import Automaton
 from pattern_stage.compiler.compile import automaton_of
 from pattern_stage.endings import Identity
-from pattern_stage.found import Found
+from pattern_stage.found import Found, Group, Outcome, found_in, grouped
 from pattern_stage.layouts import Event, Layouts
 from pattern_stage.pattern import Pattern, Slot
 from pattern_stage.shared import Shared
@@ -50,8 +50,9 @@ class PatternStage:
         self._waiting: list[Waiting] = []
         self._sorted = True
         self._watermark: int | None = None
-        self._found: list[Found] = []
-        self._early: dict[tuple[object, ...], int] = {}
+        self._done: list[Outcome] = []
+        self._early: list[Outcome] = []
+        """What `flush` has found before its time."""
 
     # Queries
 
@@ -155,29 +156,39 @@ class PatternStage:
         del self._waiting[:due]
         for group in self._groups.values():
             group.advance(watermark)
-        if self._early:
-            found = [match for match in self._collected() if match.key not in self._early]
-            self._early = {key: time for key, time in self._early.items() if time >= watermark}
-            self._found += found
+        self._collect()
+        self._early = [outcome for outcome in self._early if outcome.time >= watermark]
 
     def flush(self) -> None:
         """Finds what would be found if no event came any more; the watermark stays."""
         self._sort()
-        self._found += self._collected()
+        self._collect()
+        early = list[Outcome]()
         for group in self._groups.values():
-            if group.monotone:
-                continue
-            coming = [one for one in self._waiting if one[0] in group.components]
-            for match in group.ended([] if group.weak else coming):
-                if match.key not in self._early:
-                    self._early[match.key] = match.time
-                    self._found.append(match)
+            if not group.monotone:
+                coming = (one for one in self._waiting if one[0] in group.components)
+                early += group.ended([] if group.weak else [*coming])
+        early = self._unknown(early)
+        self._done += early
+        self._early += early
 
     def found(self) -> list[Found]:
         """The matches since the last call, in order of time."""
-        matches, self._found = [*self._found, *self._collected()], []
-        matches.sort(key=lambda match: match.time)
-        return matches
+        return found_in(self._outcomes())
+
+    def groups(self) -> list[Group]:
+        """In place of `found`: the matches since the last call by query, last event and time, in
+        order of time."""
+        return grouped(self._outcomes())
+
+    def counts(self) -> dict[int, int]:
+        """In place of `found`: how many matches of each query there are since the last call."""
+        counts: dict[int, int] = {}
+        for outcome in self._outcomes():
+            count = outcome.size
+            for number in outcome.numbers:
+                counts[number] = counts.get(number, 0) + count
+        return counts
 
     # What is known
 
@@ -214,11 +225,26 @@ class PatternStage:
             self._waiting.sort(key=_time)
             self._sorted = True
 
-    def _collected(self) -> list[Found]:
-        found: list[Found] = []
+    def _outcomes(self) -> list[Outcome]:
+        self._collect()
+        done, self._done = self._done, []
+        return done
+
+    def _collect(self) -> None:
         for group in self._groups.values():
-            found += group.runs.endings.found()
-        return found
+            done = group.runs.endings.outcomes()
+            self._done += done if group.monotone else self._unknown(done)
+
+    def _unknown(self, outcomes: list[Outcome]) -> list[Outcome]:
+        """Those matches that `flush` has not found before."""
+        if not outcomes or not self._early:
+            return outcomes
+        known = {match.key for match in found_in(self._early)}
+        return [
+            Outcome((match.number,), match.events, None, match.time)
+            for match in found_in(outcomes)
+            if match.key not in known
+        ]
 
 
 def _time(coming: Waiting) -> Any:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from pattern_stage.automaton import Automaton
 from pattern_stage.endings import Endings, Identity
-from pattern_stage.found import Found
+from pattern_stage.found import Outcome
 from pattern_stage.layouts import Event
 from pattern_stage.members import Members
 from pattern_stage.pattern import Pattern
@@ -108,7 +108,7 @@ class Shared:
         if self.weak:
             self.runs.endings.settle(self.runs.epoch, True)
 
-    def ended(self, coming: list[tuple[int, Event]]) -> list[Found]:
+    def ended(self, coming: list[tuple[int, Event]]) -> list[Outcome]:
         """The matches if these events, in order of time, were the last; nothing changes."""
         if not coming and not self.runs.endings.waiting:
             return []
@@ -120,7 +120,7 @@ class Shared:
                 endings.settle(event[0])
                 runs.event(type_, self.components[type_], event, seeing)
         endings.settle(None)
-        return endings.found()
+        return endings.outcomes()
 
     def remove(self, number: int) -> None:
         """Takes a query away."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from pattern_stage import (
@@ -35,8 +35,10 @@ _INDEX = {"1": Index.FIRST, "i": Index.EACH, "i-1": Index.PREVIOUS, "LEN": Index
 
 def attribute_of(text: str) -> Attribute:
     """An attribute by its text in the oracle."""
-    if text == "timestamp" or text == "document":
-        return Attribute(own=text)
+    if text == "timestamp":
+        return Attribute(own="timestamp")
+    if text == "document":
+        return Attribute(own="document")
     path, _, attribute = text.partition("@")
     return Attribute(tuple(path.rstrip("/").split("/")) if path else (), attribute or None)
 
@@ -82,7 +84,7 @@ class Staging:
         for number, query in enumerate(self.queries):
             self.add(number, query)
 
-    def add(self, number: int, query: oracle.Query, **how: int) -> None:
+    def add(self, number: int, query: oracle.Query, since: int = 0, weak: bool = False) -> None:
         """A query."""
         terms = _Terms(query)
         pattern = Pattern(
@@ -112,7 +114,7 @@ class Staging:
             [self.types.setdefault(block, len(self.types)) for block in dict.fromkeys(one.blocks)]
             for one in query.components
         ]
-        self.stage.add(number, pattern, types, terms.constants, **how)
+        self.stage.add(number, pattern, types, terms.constants, since, weak)
 
     def _identity(self, number: int) -> tuple[object, ...]:
         event = self._events[number]
@@ -159,6 +161,3 @@ def _text(attribute: Attribute) -> str:
         return attribute.own
     named = [] if attribute.attribute is None else [f"@{attribute.attribute}"]
     return "/".join([*attribute.steps, *named])
-
-
-Selected = Mapping[oracle.Block, Sequence[oracle.Event]]

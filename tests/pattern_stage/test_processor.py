@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from random import Random
 
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from pattern_stage import SWITCHES
+from pattern_stage import SWITCHES, Event, Found, PatternStage
 from tests.drawn import drawn
 from tests.oracle.drawn_sequences import Scene, scenes
 from tests.oracle.sequences import evaluate
 from tests.pattern_stage.staging import Staging
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
+
+Coming = list[tuple[int, Event]]
 
 
 def expected(scene: Scene) -> Counter[tuple[object, ...]]:
@@ -25,33 +28,109 @@ def expected(scene: Scene) -> Counter[tuple[object, ...]]:
     )
 
 
-@pytest.mark.drawn
-@drawn(60, suppress_health_check=SLOW)
-@given(
-    scenes(),
-    st.sets(st.sampled_from(sorted(SWITCHES))),
-    st.integers(1, 5),
-    st.sampled_from(["ordered", "late", "endless"]),
-    st.randoms(use_true_random=False),
-)
-def test_agreement(scene: Scene, without: set[str], size: int, order: str, dice: Random) -> None:
-    staging = Staging(scene.queries, without)
-    stage = staging.stage
-    coming = [
+def events_of(scene: Scene, staging: Staging) -> Coming:
+    """All events with their types."""
+    return [
         staging.event(type_, event)
         for block, type_ in staging.types.items()
         for event in scene.select(block)
     ]
-    dice.shuffle(coming)
-    if order == "ordered":
-        coming.sort(key=lambda one: one[1][0])
+
+
+def fed(
+    stage: PatternStage,
+    coming: Coming,
+    size: int,
+    advancing: bool,
+    found_by: Callable[[PatternStage], list[Found]] = PatternStage.found,
+) -> list[Found]:
+    """What is found in events that come in steps of a size; the watermark is where it can be."""
     found = []
     for start in range(0, len(coming), size):
         stage.take(coming[start : start + size])
-        if order != "endless":
-            rest = [event[0] for _, event in coming[start + size :]]
-            stage.advance(min(rest) if rest else None)
-        found += stage.found()
+        rest = [event[0] for _, event in coming[start + size :]]
+        if advancing and rest:
+            stage.advance(min(rest))
+        found += found_by(stage)
     stage.flush()
-    found += stage.found()
+    return found + found_by(stage)
+
+
+def ungrouped(stage: PatternStage) -> list[Found]:
+    """The matches of all groups, each of which has as many as it says."""
+    found = []
+    for group in stage.groups():
+        matches = [*group.matches()]
+        assert group.count == len(matches)
+        assert {match.events[-1] for match in matches} == {group.last}
+        assert {(match.number, match.time) for match in matches} == {(group.number, group.time)}
+        found += matches
+    return found
+
+
+ORDERS = ["by time", "shuffled", "reversed"]
+
+
+@pytest.mark.drawn
+@drawn(40, suppress_health_check=SLOW)
+@given(
+    scenes(),
+    st.sets(st.sampled_from(sorted(SWITCHES))),
+    st.integers(1, 40),
+    st.sampled_from(ORDERS),
+    st.booleans(),
+    st.randoms(use_true_random=False),
+)
+def test_agreement(
+    scene: Scene, without: set[str], size: int, order: str, advancing: bool, dice: Random
+) -> None:
+    staging = Staging(scene.queries, without)
+    coming = sorted(events_of(scene, staging), key=lambda one: one[1][0])
+    if order == "shuffled":
+        dice.shuffle(coming)
+    elif order == "reversed":
+        coming.reverse()
+    found_by = dice.choice([PatternStage.found, ungrouped])
+    found = fed(staging.stage, coming, size, advancing, found_by)
     assert Counter(map(staging.match, found)) == expected(scene), scene.text
+
+
+@pytest.mark.drawn
+@drawn(15, suppress_health_check=SLOW)
+@given(scenes(), st.integers(1, 40))
+def test_counts(scene: Scene, size: int) -> None:
+    staging = Staging(scene.queries)
+    counts = Counter[int]()
+
+    def counted(stage: PatternStage) -> list[Found]:
+        counts.update(stage.counts())
+        return []
+
+    fed(staging.stage, events_of(scene, staging), size, True, counted)
+    named = Counter[str]()
+    for number, count in counts.items():
+        named[staging.queries[number].name] += count
+    assert named == Counter(match[0] for match in expected(scene).elements())
+    assert staging.stage.found() == []
+
+
+@pytest.mark.drawn
+@drawn(15, suppress_health_check=SLOW)
+@given(scenes(), st.integers(1, 5), st.integers(0, 30))
+def test_what_is_flushed_is_found_once(scene: Scene, size: int, cut: int) -> None:
+    """Where the input goes on after it has ended nothing is found anew; of what only adds matches
+    nothing is lost, either."""
+    staging = Staging(scene.queries)
+    coming = sorted(events_of(scene, staging), key=lambda one: one[1][0])
+    found = fed(staging.stage, coming[:cut], size, True) + fed(
+        staging.stage, coming[cut:], size, True
+    )
+    seen = Counter(map(staging.match, found))
+    assert max(seen.values(), default=1) == 1
+    simple = {
+        query.name
+        for query in scene.queries
+        if not query.non_overlapping and not any(one.negated for one in query.components)
+    }
+    missing = {match for match in expected(scene) - seen if match[0] in simple}
+    assert not missing, scene.text
