@@ -1,41 +1,25 @@
-"""The page for users, docs/language.md: its examples are run, and they leave out nothing.
+"""The page for users, docs/language.md: its examples are run (examples.py), and they leave out
+nothing.
 
-Its fenced blocks, by their info string:
-
-    documents   envelopes as JSON Lines; they stay for what follows, until the next ones
-    skipped     what is said of those of them that cannot be read
-    xscl        queries, as in a query file
-    params NAME the parameters of one of them, as a CSV file
-    error       exactly what is said of the bad ones among them
-    matches     the matches of the good ones, each as `query document,document -> result` (the
-                result may stand on a line of its own; `*` is a document that a query published)
-                or as JSON with some of its members
-    python      one session from the first to the last of them
-
-A table whose last columns are `example` and `picks` has in each row a query and the documents of
-its matches.  The examples without errors use all that the grammar reads, but for what it reads
+The examples without errors use all that the grammar reads, but for what it reads
 only to refuse.
 """
 
 from __future__ import annotations
 
-import doctest
-import json
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, fields, is_dataclass
-from itertools import chain, pairwise, repeat
+from dataclasses import fields, is_dataclass
+from itertools import pairwise
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 from lark import Token
 from lark.grammar import Rule
 
-import xscl
+from tests.documentation.examples import Example, blocks, examples, run, run_session
 from xscl import times
-from xscl.cli.parameters import read_parameters
 from xscl.language import parse, syntax
 from xscl.language.checks.functions import FILTERING, WRAPPING
 from xscl.language.checks.names import PREDECLARED
@@ -45,83 +29,7 @@ ROOT = Path(__file__).parents[2]
 FILE = ROOT / "docs" / "language.md"
 PAGE = FILE.read_text(encoding="utf-8")
 
-Envelope = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Block:
-    """A fenced block, or one of the last two cells of a table's row."""
-
-    kind: str
-    text: str
-    line: int
-    query: str = ""
-    """The one whose parameters it has."""
-
-
-@dataclass
-class Example:
-    """Documents, the queries that see them, and what the page says comes of it."""
-
-    line: int
-    documents: list[Envelope]
-    queries: str
-    tables: dict[str, list[dict[str, object]]] = field(default_factory=dict)
-    skipped: str = ""
-    error: str = ""
-    matches: list[str] = field(default_factory=list)
-    picks: list[str] = field(default_factory=list)
-
-
-def blocks() -> Iterator[Block]:
-    lines = enumerate(PAGE.splitlines(), 1)
-    columns: list[str] = []
-    for number, line in lines:
-        if line.startswith("```"):
-            kind, _, query = line[3:].partition(" ")
-            inside = iter(lambda: next(lines)[1], "```")
-            yield Block(kind, "\n".join(inside), number, query)
-        elif line.startswith("|"):
-            cells = line.strip("| ").split(" | ")
-            columns = columns or cells
-            if columns[-2:] == ["example", "picks"] and cells[-1].startswith("`"):
-                yield Block("example", cells[-2].strip("`"), number)
-                yield Block("picks", cells[-1].replace("`", ""), number)
-        else:
-            columns = []
-
-
-def rows(csv: str) -> list[dict[str, object]]:
-    with TemporaryDirectory() as folder:
-        file = Path(folder, "rows.csv")
-        file.write_text(csv, encoding="utf-8")
-        return list(read_parameters(file))
-
-
-def examples(blocks: list[Block]) -> list[Example]:
-    documents: list[Envelope] = []
-    found: list[Example] = []
-    for block in blocks:
-        match block.kind:
-            case "documents":
-                documents = [json.loads(line) for line in block.text.splitlines()]
-            case "skipped":
-                found.append(Example(block.line, documents, "", skipped=block.text))
-                documents = []
-            case "xscl" | "example":
-                found.append(Example(block.line, documents, block.text))
-            case "params":
-                found[-1].tables[block.query] = rows(block.text)
-            case "error":
-                found[-1].error = block.text
-            case "matches":
-                found[-1].matches.append(block.text)
-            case "picks":
-                found[-1].picks += block.text.split()
-    return found
-
-
-BLOCKS = [block for block in blocks() if block.kind]
+BLOCKS = [block for block in blocks(PAGE) if block.kind]
 EXAMPLES = examples(BLOCKS)
 GOOD = [example.queries for example in EXAMPLES if not example.error]
 
@@ -131,46 +39,11 @@ GOOD = [example.queries for example in EXAMPLES if not example.error]
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: f"line {example.line}")
 def test_example(example: Example) -> None:
-    skipped: list[xscl.DocumentError] = []
-    with xscl.Engine(on_skip=skipped.append) as engine:
-        _, errors = engine.load_good(example.queries, tables=example.tables)
-        found: list[dict[str, Any]] = [
-            match.to_dict() for match in engine.publish_many(example.documents)
-        ]
-    assert "\n\n".join(map(str, errors)) == example.error
-    assert "\n".join(map(str, skipped)) == example.skipped
-    for matches in example.matches:
-        expected = matches.replace(" ->\n    ", " -> ").splitlines()
-        written = zip(found, chain(expected, repeat("")), strict=False)
-        assert [as_written(match, line, example.documents) for match, line in written] == expected
-    if example.picks:
-        assert [",".join(match["documents"]) for match in found] == example.picks
-
-
-def as_written(match: dict[str, Any], line: str, documents: list[Envelope]) -> str:
-    """A match in the form that its line on the page has."""
-    if line.startswith("{"):
-        return json.dumps({member: match[member] for member in json.loads(line)})
-    result = match["result"]
-    if not isinstance(result, str) or not result.startswith("<"):
-        result = json.dumps(result, ensure_ascii=False)
-    shown = {document["id"] for document in documents}
-    ids = ",".join(id if id in shown else "*" for id in match["documents"])
-    return f"{match['query']} {ids} -> {result}"
+    run(example)
 
 
 def test_the_python_session() -> None:
-    session = [""] * (PAGE.count("\n") + 1)
-    for block in BLOCKS:
-        if block.kind == "python":
-            assert block.text.startswith(">>> "), f"line {block.line}"
-            lines = block.text.splitlines()
-            session[block.line : block.line + len(lines)] = lines
-    test = doctest.DocTestParser().get_doctest("\n".join(session), {}, "session", str(FILE), 0)
-    told: list[str] = []
-    results = doctest.DocTestRunner().run(test, out=told.append)
-    assert results.attempted
-    assert not results.failed, "".join(told)
+    run_session(PAGE, BLOCKS, str(FILE))
 
 
 def test_every_block_is_run() -> None:

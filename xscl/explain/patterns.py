@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from xscl.dissection.parts import Dissection
 from xscl.explain.words import listed
 from xscl.language.syntax import EventPattern
-from xscl.patterns.automaton import Automaton, State, automaton, template_id
+from xscl.patterns.automaton import PEEKING, Automaton, State, automaton, template_id
 from xscl.patterns.compile import CompiledPattern, compile_pattern
 from xscl.patterns.notes import is_single, notes
 from xscl.times import span, to_seconds
@@ -83,7 +83,10 @@ def pattern_lines(dissection: Dissection) -> Iterator[str]:
 
 
 def _joined(formulas: list[str]) -> str:
-    return " AND ".join(formulas) if formulas else "true"
+    # Peeking is no formula, though it comes with them.
+    peeking = [one for one in formulas if one.startswith(PEEKING)]
+    holds = " AND ".join(one for one in formulas if one not in peeking)
+    return ", ".join([holds, *peeking] if holds else peeking) or "true"
 
 
 def _masks(made: Automaton) -> Iterator[str]:

@@ -11,11 +11,12 @@ A text's way, in order:
       build.py        lark's tree -> paths, filters and lists
       constructor.py  an XML constructor -> an element (its extent: markup.py)
       json_constructor.py  a JSON constructor -> an object
+      patterns/       EVENT and PATTERN, by patterns.lark -> components, conditions, values
     checks/         a query -> the problems of its names, variables, functions and size
-    parameters.py   a query with parameters, and values -> a query
+    parameters.py   a query with parameters, and values -> a query (a place of one: blanks.py)
     normal_form.py  a predicate -> value-join normal form (section 6.2 of the thesis)
 
-Beside it: the nodes of a tree (syntax.py), walks over queries (walk.py) and over the conditions of
+Beside it: the nodes of a tree (syntax/), walks over queries (walk.py) and over the conditions of
 filters (conditions.py), a tree as text again (unparse.py), whether two queries say the same
 (same_query.py), the sentences of errors (problems.py; of syntax errors: problem_words.py,
 checks/other_languages.py).

@@ -14,7 +14,10 @@ from xscl.patterns.compile import CompiledPattern
 from xscl.patterns.edges import Edge, Placed, Placement
 from xscl.times import span
 
-__all__ = ["Automaton", "Negated", "State", "automaton", "template_id"]
+__all__ = ["PEEKING", "Automaton", "Negated", "State", "automaton", "template_id"]
+
+PEEKING = "with the event that begins"
+"""The beginning of what is said of an edge that is taken together with the next one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +141,7 @@ class _Words:
             return own
         begin = self.conjuncts(following[0], Edge.BEGIN)
         name = self.names[following[0]] + ("[1]" if self.kleene(following[0]) else "")
-        return [*own, *begin, f"with the event that begins {name}"]
+        return [*own, *begin, f"{PEEKING} {name}"]
 
     def ignore(self, formulas: list[str]) -> str:
         """When an epoch may be ignored."""

@@ -1,0 +1,52 @@
+"""The page about patterns, docs/patterns.md: its examples are run, and use all words and
+signs of patterns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lark.grammar import Rule
+
+from tests.documentation.examples import Example, blocks, examples, run, run_session
+from xscl.language import parse
+from xscl.language.grammar import grammar
+
+FILE = Path(__file__).parents[2] / "docs" / "patterns.md"
+PAGE = FILE.read_text(encoding="utf-8")
+BLOCKS = [block for block in blocks(PAGE) if block.kind]
+EXAMPLES = examples(BLOCKS)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: f"line {example.line}")
+def test_example(example: Example) -> None:
+    run(example)
+
+
+def test_the_python_session() -> None:
+    run_session(PAGE, BLOCKS, str(FILE))
+
+
+def test_the_examples_use_all_words_and_signs(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = grammar("patterns")
+    used: set[str] = set()
+
+    def tracing(rule: Rule, build: Callable[[list[Any]], Any]) -> Callable[[list[Any]], Any]:
+        def traced(children: list[Any]) -> Any:
+            used.update(symbol.name for symbol in rule.expansion)
+            return build(children)
+
+        return traced
+
+    for rule, build in list(made._callbacks.items()):
+        monkeypatch.setitem(made._callbacks, rule, tracing(rule, build))
+    for example in EXAMPLES:
+        if not example.error:
+            parse(example.queries)
+    # The words and signs of paths are those of docs/language.md.
+    known = {one.name for one in made.terminals} - {
+        one.name for one in grammar("grammar").terminals
+    }
+    assert sorted(known - used) == []
