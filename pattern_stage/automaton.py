@@ -23,6 +23,7 @@ from pattern_stage.gates import Operator
 __all__ = [
     "START",
     "Automaton",
+    "Epsilon",
     "Finish",
     "Functions",
     "GateOf",
@@ -92,6 +93,18 @@ class Move:
     gates: tuple[GateOf, ...] = ()
     walk: str | None = None
     finish: Finish | None = None
+    epsilon: Epsilon | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Epsilon:
+    """A further move of a run that has just moved, without an event: fence and transfer are over
+    its register."""
+
+    target: int
+    step: str | None
+    gates: tuple[GateOf, ...] = ()
+    walk: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,12 +76,12 @@ class Endings:
         """An event of a negated component."""
         self._by_component[component].add(event, mask)
 
-    def complete(self, mask: int, cell: Cell, time: int) -> None:
+    def complete(self, mask: int, cell: Cell | Chain, time: int) -> None:
         """A run that is complete for the queries of a mask, with all its chains."""
         if self._plain:
             self._tell(mask, cell, time)
             return
-        for chain in chains(cell, self._floor(time)):
+        for chain in (cell,) if isinstance(cell, tuple) else chains(cell, self._floor(time)):
             self.sequence(mask, chain, time)
 
     def sequence(self, mask: int, chain: Chain, time: int) -> None:

@@ -6,7 +6,7 @@ once, all others in order of time once the watermark has reached it: they share 
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_right, insort
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -20,6 +20,9 @@ from pattern_stage.shared import Shared
 from pattern_stage.switches import checked
 
 __all__ = ["FOREVER", "PatternStage"]
+
+_ROUND = 256
+"""After so many steps all look what has expired, not those alone that took events."""
 
 FOREVER = 1 << 62
 """A time, in microseconds, that is never reached."""
@@ -47,9 +50,12 @@ class PatternStage:
         self._of_query: dict[int, tuple[object, Pattern]] = {}
         self._at_once: dict[int, list[Shared]] = {}
         self._in_order: dict[int, list[Shared]] = {}
+        self._weak: list[Shared] = []
         self._waiting: list[Waiting] = []
-        self._sorted = True
         self._watermark: int | None = None
+        self._touched: dict[Shared, None] = {}
+        """Which have taken events in this step, or wait for time to pass."""
+        self._steps = 0
         self._done: list[Outcome] = []
         self._early: list[Outcome] = []
         """What `flush` has found before its time."""
@@ -87,6 +93,8 @@ class PatternStage:
             for type_ in group.components:
                 routes = self._at_once if group.at_once else self._in_order
                 routes.setdefault(type_, []).append(group)
+            if weak:
+                self._weak.append(group)
         group.members.add(number, values, since)
         self._of_query[number] = (key, pattern)
         self._version += 1
@@ -98,6 +106,9 @@ class PatternStage:
         group.remove(number)
         if not len(group.members):
             del self._groups[key]
+            self._touched.pop(group, None)
+            if group.weak:
+                self._weak.remove(group)
             for routes in (self._at_once, self._in_order):
                 for type_ in group.components:
                     if group in routes.get(type_, ()):
@@ -130,16 +141,20 @@ class PatternStage:
     def take(self, events: Iterable[Waiting]) -> None:
         """The events of a step with their types, in any order, none before the watermark."""
         coming = sorted(events, key=_time)
-        weak = [group for group in self._groups.values() if group.weak]
+        weak = [group for group in self._weak if coming]
         for group in weak:
             group.begin()
         at_once, in_order, waiting = self._at_once, self._in_order, self._waiting
+        touched = self._touched
         for type_, event in coming:
             for group in at_once.get(type_, ()):
+                touched[group] = None
                 group.take(type_, event)
             if type_ in in_order:
-                waiting.append((type_, event))
-                self._sorted = False
+                if not waiting or event[0] >= waiting[-1][1][0]:
+                    waiting.append((type_, event))
+                else:
+                    insort(waiting, (type_, event), key=_time)
         for group in weak:
             group.settle()
 
@@ -148,26 +163,35 @@ class PatternStage:
         if watermark is None or (self._watermark is not None and watermark < self._watermark):
             return
         self._watermark = watermark
-        self._sort()
         due = bisect_right(self._waiting, watermark, key=_time)
         for type_, event in self._waiting[:due]:
             for group in self._in_order.get(type_, ()):
+                self._touched[group] = None
                 group.take(type_, event)
         del self._waiting[:due]
-        for group in self._groups.values():
+        self._steps += 1
+        if self._steps % _ROUND == 0:
+            self._touched = dict.fromkeys(self._groups.values())
+        for group in self._touched:
             group.advance(watermark)
         self._collect()
         self._early = [outcome for outcome in self._early if outcome.time >= watermark]
 
     def flush(self) -> None:
         """Finds what would be found if no event came any more; the watermark stays."""
-        self._sort()
         self._collect()
+        apart = {
+            group: group.copy() for group in self._groups.values() if group.runs.endings.waiting
+        }
+        for type_, event in self._waiting:
+            for group in self._in_order.get(type_, ()):
+                if group not in apart:
+                    apart[group] = group.copy()
+                apart[group].take(type_, event)
         early = list[Outcome]()
-        for group in self._groups.values():
-            if not group.monotone:
-                coming = (one for one in self._waiting if one[0] in group.components)
-                early += group.ended([] if group.weak else [*coming])
+        for group in apart.values():
+            group.runs.endings.settle(None)
+            early += group.runs.endings.outcomes()
         early = self._unknown(early)
         self._done += early
         self._early += early
@@ -220,20 +244,18 @@ class PatternStage:
             "dropped": sum(group.dropped for group in groups),
         }
 
-    def _sort(self) -> None:
-        if not self._sorted:
-            self._waiting.sort(key=_time)
-            self._sorted = True
-
     def _outcomes(self) -> list[Outcome]:
         self._collect()
         done, self._done = self._done, []
         return done
 
     def _collect(self) -> None:
-        for group in self._groups.values():
+        touched, self._touched = self._touched, {}
+        for group in touched:
             done = group.runs.endings.outcomes()
             self._done += done if group.monotone else self._unknown(done)
+            if group.runs.endings.waiting:
+                self._touched[group] = None
 
     def _unknown(self, outcomes: list[Outcome]) -> list[Outcome]:
         """Those matches that `flush` has not found before."""

@@ -13,31 +13,18 @@ from collections.abc import Iterable, Iterator
 from itertools import count
 from typing import Any
 
-from pattern_stage.automaton import START, Automaton, Ignoring, Move, Register
-from pattern_stage.cells import Cell, bound, chains, joined, pruned
+from pattern_stage.automaton import START, Automaton, Ignoring, Register
+from pattern_stage.cells import Cell, Chain, bound, chains, joined, pruned
 from pattern_stage.endings import Endings
 from pattern_stage.layouts import Event
-from pattern_stage.members import Gates, Members, passing
+from pattern_stage.members import Members, passing
+from pattern_stage.moves import BoundEpsilon, BoundMove, Run
 
 __all__ = ["Coming", "Runs"]
 
 _TICKETS = count()
 _SWEEPS = 4
 """A window is swept of what has expired so many times while it passes."""
-
-
-class Run:
-    """What has been taken on the way to a state, for the queries of a mask; none: it has ended."""
-
-    __slots__ = ("cell", "mask", "merged", "register", "start")
-
-    def __init__(self, mask: int, register: Register, start: int, cell: Cell, merged: bool) -> None:
-        self.mask, self.register, self.start = mask, register, start
-        self.cell, self.merged = cell, merged
-
-    def copy(self) -> Run:
-        """One that goes on apart."""
-        return Run(self.mask, self.register, self.start, self.cell, self.merged)
 
 
 Partition = dict[object, Run]
@@ -52,13 +39,16 @@ Coming = tuple[int, tuple[int, ...], Event]
 class Runs:
     """The runs of one automaton."""
 
-    def __init__(self, automaton: Automaton, members: Members, endings: Endings) -> None:
+    def __init__(
+        self, automaton: Automaton, members: Members, endings: Endings, buffered: bool = True
+    ) -> None:
+        self._buffered = buffered
         self.automaton, self.members, self.endings = automaton, members, endings
         self.epoch: int | None = None
-        self._moves: dict[int, list[_Bound]] = {}
+        self._moves: dict[int, list[BoundMove]] = {}
         for move in automaton.moves:
             goes_on = any(one.source == move.target for one in automaton.moves)
-            self._moves.setdefault(move.component, []).append(_Bound(move, members, goes_on))
+            self._moves.setdefault(move.component, []).append(BoundMove(move, members, goes_on))
         functions = members.functions
         self._keys = {place: functions[name] for place, name in automaton.keys.items()}
         self._belongs = {type_: functions[name] for type_, name in automaton.belongs.items()}
@@ -140,7 +130,7 @@ class Runs:
 
     def _move(
         self,
-        move: _Bound,
+        move: BoundMove,
         component: int,
         key: object,
         mask: int,
@@ -176,13 +166,13 @@ class Runs:
 
     def _step(
         self,
-        move: _Bound,
+        move: BoundMove,
         component: int,
         key: object,
         mask: int,
         register: Register,
         start: int,
-        before: Cell | None,
+        before: Cell | Chain | None,
         merged: bool,
         event: Event,
     ) -> int:
@@ -195,11 +185,17 @@ class Runs:
             register = move.step(register, event)
             if register is None:
                 return 0
-        cell = Cell(event, component, before)
+        cell: Cell | Chain
+        if self._buffered:
+            cell = Cell(event, component, before)  # type: ignore[arg-type]
+        else:
+            cell = (*(before or ()), (component, event))  # type: ignore[misc]
         if move.walk is not None and not move.walk(self._events(cell)):
             return 0
         if move.goes_on:
             self._arrived.append((move.target, key, Run(mask, register, start, cell, merged)))
+        if move.epsilon is not None:
+            self._go_on(move.epsilon, key, mask, register, start, cell, merged)
         if move.finishes:
             complete = mask
             if move.test is not None and not move.test(register):
@@ -210,8 +206,27 @@ class Runs:
                 self.endings.complete(complete, cell, event[0])
         return mask
 
-    def _events(self, cell: Cell) -> list[Any]:
-        return bound(next(chains(cell, None)), self.automaton.kleene)
+    def _go_on(
+        self,
+        epsilon: BoundEpsilon,
+        key: object,
+        mask: int,
+        register: Register,
+        start: int,
+        cell: Cell | Chain,
+        merged: bool,
+    ) -> None:
+        """A run that has moved and goes on at once."""
+        mask = passing(epsilon.gates, mask, register)
+        if not mask or (epsilon.walk is not None and not epsilon.walk(self._events(cell))):
+            return
+        left = register if epsilon.step is None else epsilon.step(register)
+        if left is not None:
+            self._arrived.append((epsilon.target, key, Run(mask, left, start, cell, merged)))
+
+    def _events(self, cell: Cell | Chain) -> list[Any]:
+        chain = cell if isinstance(cell, tuple) else next(chains(cell, None))
+        return bound(chain, self.automaton.kleene)
 
     def _interrupt(self, type_: int, event: Event, seeing: int) -> None:
         """Ends the runs of the event's partition."""
@@ -269,6 +284,8 @@ class Runs:
         elif other.mask != run.mask:
             runs[next(_TICKETS)] = run
         else:
+            assert isinstance(other.cell, Cell)
+            assert isinstance(run.cell, Cell)
             cell = joined(other.cell, run.cell)
             runs[alike] = Run(run.mask, run.register, max(run.start, other.start), cell, True)
 
@@ -300,7 +317,7 @@ class Runs:
         if floor is not None:
             done: dict[int, tuple[Cell, Cell | None]] = {}
             for run in self._all():
-                if run.merged:
+                if run.merged and isinstance(run.cell, Cell):
                     run.cell = pruned(run.cell, floor, done) or run.cell
             self.endings.forget(floor)
 
@@ -333,20 +350,3 @@ class Runs:
                 for run in runs.values():
                     self._keep(state, key, run)
         self._arrived += scratch._arrived
-
-
-class _Bound:
-    """A move with its functions."""
-
-    def __init__(self, move: Move, members: Members, goes_on: bool) -> None:
-        functions, finish = members.functions, move.finish
-        self.source, self.target, self.stops = move.source, move.target, move.stops
-        self.goes_on = goes_on
-        self.admitted = members.scan(move.scan)
-        self.gates = members.gates(move.gates)
-        self.step = functions[move.step] if move.step else None
-        self.walk = functions[move.walk] if move.walk else None
-        self.finishes = finish is not None
-        self.finish_gates: Gates = members.gates(finish.gates) if finish else ()
-        self.test = functions[finish.test] if finish and finish.test else None
-        self.finish_walk = functions[finish.walk] if finish and finish.walk else None

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 from pattern_stage.automaton import Automaton
 from pattern_stage.endings import Endings, Identity
-from pattern_stage.found import Outcome
 from pattern_stage.layouts import Event
 from pattern_stage.members import Members
 from pattern_stage.pattern import Pattern
@@ -40,7 +39,7 @@ class Shared:
         endings = Endings(automaton, self.members, not pattern.non_overlapping, identity, indexed)
         self.runs: Runs | Stacks
         if automaton.sequence is None:
-            self.runs = Runs(automaton, self.members, endings)
+            self.runs = Runs(automaton, self.members, endings, "shared buffer" not in without)
         else:
             self.runs = Stacks(automaton, self.members, endings, without, self.monotone)
         self.components: dict[int, tuple[int, ...]] = {}
@@ -108,19 +107,12 @@ class Shared:
         if self.weak:
             self.runs.endings.settle(self.runs.epoch, True)
 
-    def ended(self, coming: list[tuple[int, Event]]) -> list[Outcome]:
-        """The matches if these events, in order of time, were the last; nothing changes."""
-        if not coming and not self.runs.endings.waiting:
-            return []
-        endings = self.runs.endings.copy()
-        runs = self.runs.copy(endings)
-        for type_, event in coming:
-            seeing = self.members.seeing(event)
-            if seeing:
-                endings.settle(event[0])
-                runs.event(type_, self.components[type_], event, seeing)
-        endings.settle(None)
-        return endings.outcomes()
+    def copy(self) -> Shared:
+        """The same, to go on apart; of queries that are not monotone."""
+        other = object.__new__(Shared)
+        other.__dict__ |= self.__dict__
+        other.runs = self.runs.copy(self.runs.endings.copy())
+        return other
 
     def remove(self, number: int) -> None:
         """Takes a query away."""

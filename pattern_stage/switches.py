@@ -13,6 +13,8 @@ SWITCHES = frozenset(
         "dynamic filtering",
         "merging",
         "negation index",
+        "peeking",
+        "shared buffer",
         "single predicates in scan",
         "templates",
         "windows in construction",

@@ -27,7 +27,7 @@ from pattern_stage.pattern import (
 )
 
 if TYPE_CHECKING:
-    from pattern_stage.compiler.compile import Compiler
+    from pattern_stage.compiler.moves import Compiler
 
 __all__ = ["sequence_of"]
 

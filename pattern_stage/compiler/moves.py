@@ -1,0 +1,327 @@
+"""The states and moves of a pattern: NFA^b of SASE+ (Agrawal et al. 2008, section 3).
+
+Each positive component is a state that waits for it, and of a Kleene one also the loop at `p[i]`.
+A run leaves a loop only together with the event that begins what follows (peeking).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from pattern_stage.automaton import (
+    START,
+    Epsilon,
+    Finish,
+    GateOf,
+    Move,
+    Scan,
+)
+from pattern_stage.compiler.bound import (
+    BoundReads,
+    bound_function,
+    conjunction,
+    every,
+)
+from pattern_stage.compiler.conditions import Edge, compared, placed
+from pattern_stage.compiler.registers import Column, RegisterReads, carried, unpacked
+from pattern_stage.compiler.terms import (
+    Reads,
+    conjunct_text,
+    is_number,
+    missing_texts,
+    number_text,
+)
+from pattern_stage.compiler.texts import Texts
+from pattern_stage.layouts import Layouts
+from pattern_stage.pattern import (
+    Conjunct,
+    Constant,
+    Form,
+    Index,
+    Pattern,
+    Read,
+    Slot,
+    Strategy,
+    Term,
+)
+
+__all__ = ["Compiler"]
+
+
+class Compiler:
+    """A pattern on its way to an automaton."""
+
+    def __init__(
+        self,
+        pattern: Pattern,
+        types: tuple[tuple[int, ...], ...],
+        layouts: Layouts,
+        without: frozenset[str],
+    ) -> None:
+        self.pattern, self.without = pattern, without
+        self.texts = Texts(pattern, types, layouts)
+        self.positive = self.texts.positive
+        self.last = len(self.positive) - 1
+        self.conditions = placed(pattern)
+        self.tests = [
+            (place, Slot(test.attribute, Form.TEXT))
+            for place, test in enumerate(pattern.tests)
+            if test.constant is None
+        ]
+        self.together = bool(self.tests) and any(map(self.texts.wild, self.positive))
+        self.names: dict[Column, str] = {}
+        self.needs: dict[int, set[Column]] = {}
+
+    def name(self, column: Column) -> str:
+        return self.names.setdefault(column, f"r{len(self.names)}")
+
+    @property
+    def peeking(self) -> bool:
+        """Whether a run leaves a Kleene plus only together with the event that begins what
+        follows; where any event may be skipped it need not."""
+        any_ = self.pattern.strategy is Strategy.SKIP_TILL_ANY_MATCH
+        return not (any_ and "peeking" in self.without)
+
+    # States: where a run waits for the component at a place, and where it loops there.
+
+    def waiting(self, place: int) -> int:
+        return 2 * place
+
+    def loop(self, place: int) -> int:
+        return 2 * place + 1
+
+    def kleene(self, place: int) -> bool:
+        return self.pattern.components[self.positive[place]].kleene
+
+    def target(self, place: int) -> int:
+        return self.loop(place) if self.kleene(place) else self.waiting(place + 1)
+
+    def edges(self) -> list[tuple[int, int, int, Edge]]:
+        """(source, target, place, edge) of each move."""
+        found = list[tuple[int, int, int, Edge]]()
+        for place in range(len(self.positive)):
+            if place == 0 or not self.kleene(place - 1) or not self.peeking:
+                found.append((self.waiting(place), self.target(place), place, Edge.BEGIN))
+            else:
+                found.append((self.loop(place - 1), self.target(place), place, Edge.PROCEED))
+            if self.kleene(place):
+                found.append((self.loop(place), self.loop(place), place, Edge.TAKE))
+        return found
+
+    # The columns of states
+
+    def reads(self, place: int | None, edge: Edge) -> RegisterReads:
+        taken = None if place is None else self.positive[place]
+        index = Index.EACH if edge is Edge.TAKE else Index.FIRST
+        return RegisterReads(self.pattern, self.texts, self.name, taken, index)
+
+    def fence(self, place: int, edge: Edge) -> list[Conjunct]:
+        """The conjuncts over register and event of a move."""
+        kind = Edge.TAKE if edge is Edge.TAKE else Edge.BEGIN
+        rest = self.conditions.alone(self.positive[place], kind)[1]
+        if edge is Edge.PROCEED:
+            rest = [*self.leaving(place - 1), *rest]
+        return rest
+
+    def test_texts(self, source: int, place: int) -> tuple[list[str], set[Column]]:
+        """The tests `[x]` of a move where partitions are together, and what they read."""
+        found, used = list[str](), set[Column]()
+        component = self.positive[place]
+        for number, slot in self.tests if self.together else ():
+            new = self.texts.slot(component, slot)
+            wild = self.texts.wild(component)
+            if source == START:
+                if not wild:
+                    found.append(f"{new} is not None")
+                continue
+            column = Column("test", number, slot)
+            used.add(column)
+            old = self.name(column)
+            same = f"({old} is None or {old} == {new})"
+            found.append(
+                f"({new} is None or {same})" if wild else f"({new} is not None and {same})"
+            )
+        return found, used
+
+    def leaving(self, place: int) -> list[Conjunct]:
+        """The conjuncts that a run must satisfy to leave a loop, or to end in it."""
+        return self.conditions.edges.get((self.positive[place], Edge.PROCEED), [])
+
+    def columns_needed(self) -> None:
+        """`needs`: for each state the columns that later moves read, to a fixed point."""
+        loop = self.loop(self.last)
+        self.needs = {loop: self.read_by(None, Edge.PROCEED, self.leaving(self.last))}
+        before = None
+        while before != self.needs:
+            before = {state: {*columns} for state, columns in self.needs.items()}
+            for source, target, place, edge in self.edges():
+                needed = self.read_by(place, edge, self.fence(place, edge))
+                needed |= self.test_texts(source, place)[1]
+                for column in self.needs.get(target, ()):
+                    needed.update(
+                        carried(
+                            column,
+                            self.positive[place],
+                            edge is not Edge.TAKE,
+                            self.texts,
+                            self.name,
+                        )[1]
+                    )
+                self.needs.setdefault(source, set()).update(needed)
+                if target == self.loop(place) and place != self.last and not self.peeking:
+                    passed = self.needs.get(self.waiting(place + 1), ())
+                    left = self.read_by(None, Edge.PROCEED, self.leaving(place))
+                    self.needs.setdefault(target, set()).update(left, passed)
+                if self.together and self.pattern.strategy is Strategy.PARTITION_CONTIGUITY:
+                    tests = (Column("test", number, slot) for number, slot in self.tests)
+                    self.needs.setdefault(target, set()).update(tests)
+
+    def read_by(self, place: int | None, edge: Edge, conjuncts: list[Conjunct]) -> set[Column]:
+        """The columns that conjuncts read."""
+        reads = self.reads(place, edge)
+        for conjunct in conjuncts:
+            conjunct_text(conjunct, reads)
+        return reads.columns
+
+    def layout(self, state: int) -> list[Column]:
+        return sorted(self.needs.get(state, ()), key=self.name)
+
+    # Functions
+
+    def gate(
+        self, conjunct: Conjunct, reads: RegisterReads, parameters: str, layout: list[Column]
+    ) -> GateOf | None:
+        """A conjunct as a gate, if it is a comparison with a constant."""
+        turned = compared(conjunct)
+        if turned is None:
+            return None
+        comparison, constant = turned
+        value = self.value(comparison.left, constant, comparison.operator, reads)
+        statement = unpacked(layout, reads.columns, self.name)
+        name = self.texts.function(parameters, value, statement)
+        number = is_number(comparison.left) or constant.number
+        return GateOf(name, comparison.operator, number, constant.place)
+
+    def gated(
+        self,
+        conjuncts: Iterable[Conjunct],
+        reads: Callable[[], RegisterReads],
+        parameters: str,
+        layout: list[Column],
+    ) -> tuple[tuple[GateOf, ...], list[str], set[Column]]:
+        """Conjuncts as gates, and the text of the others with the columns that it reads."""
+        gates, texts, others = list[GateOf](), list[str](), reads()
+        for conjunct in conjuncts:
+            gate = self.gate(conjunct, reads(), parameters, layout)
+            if gate is not None:
+                gates.append(gate)
+            else:
+                texts.append(conjunct_text(conjunct, others))
+        return tuple(gates), texts, others.columns
+
+    def value(self, term: Term, constant: Constant, operator: str, reads: Reads) -> str:
+        """The text of a value that a gate compares: None if missing, PASS if that passes."""
+        if is_number(term) or constant.number:
+            plain, wild = missing_texts(term, reads, Form.NUMBER)
+            text = number_text(term, reads)
+        else:
+            assert isinstance(term, Read)
+            plain, wild = missing_texts(term, reads, Form.TEXT)
+            text = reads.read(term, Form.TEXT)
+            if operator not in ("=", "!="):
+                text = f"({text}, {reads.read(term, Form.NUMBER)})"
+        guarded = plain != [text]
+        if guarded and plain:
+            text = f"({text} if {conjunction(f'{one} is not None' for one in plain)} else None)"
+        if wild:
+            missing = " or ".join(f"{one} is None" for one in wild)
+            text = f"(PASS if {missing} else {text})"
+        return text
+
+    def scan_of(self, component: int, conjuncts: Iterable[Conjunct], edge: Edge) -> Scan:
+        """A scan for what conjuncts ask of an event alone."""
+        index = Index.EACH if edge is Edge.TAKE else Index.FIRST
+
+        def reads() -> RegisterReads:
+            return RegisterReads(self.pattern, self.texts, self.name, component, index)
+
+        gates, texts, _ = self.gated(conjuncts, reads, "e", [])
+        return Scan(self.texts.function("e", conjunction(texts)) if texts else None, gates)
+
+    def move(self, source: int, target: int, place: int, edge: Edge) -> Move:
+        component = self.positive[place]
+        kind = Edge.TAKE if edge is Edge.TAKE else Edge.BEGIN
+        layout = self.layout(source)
+        gates, texts, used = self.gated(
+            self.fence(place, edge), lambda: self.reads(place, edge), "V, e", layout
+        )
+        tests, tested = self.test_texts(source, place)
+        used = {*used, *tested}
+        results = list[str]()
+        for column in self.layout(target):
+            text, old = carried(column, component, edge is not Edge.TAKE, self.texts, self.name)
+            results.append(text)
+            used.update(old)
+        result = f"({', '.join(results)},)" if results else "()"
+        conditions = [*tests, *texts]
+        if conditions:
+            result = f"{result} if {conjunction(conditions)} else None"
+        step = None
+        if conditions or results != [self.name(column) for column in layout]:
+            step = self.texts.function("V, e", result, unpacked(layout, used, self.name))
+        walks = self.conditions.walks.get((component, kind), [])
+        if edge is Edge.PROCEED:
+            walks = [*self.conditions.walks.get((self.positive[place - 1], edge), ()), *walks]
+        return Move(
+            source,
+            target,
+            component,
+            self.scan_of(component, self.conditions.alone(component, kind)[0], kind),
+            step,
+            edge is not Edge.PROCEED,
+            gates,
+            self.walk(walks),
+            self.finish(target),
+            self.epsilon(target, place),
+        )
+
+    def epsilon(self, target: int, place: int) -> Epsilon | None:
+        """How a run goes on that has just moved into a loop, where it does not peek."""
+        if self.peeking or target != self.loop(place) or place == self.last:
+            return None
+        layout, left = self.layout(target), self.layout(self.waiting(place + 1))
+        gates, texts, used = self.gated(
+            self.leaving(place), lambda: self.reads(None, Edge.PROCEED), "V", layout
+        )
+        step = None
+        if texts or layout != left:
+            result = "".join(f"{self.name(column)}, " for column in left)
+            test = f" if {conjunction(texts)} else None" if texts else ""
+            statement = unpacked(layout, {*used, *left}, self.name)
+            step = self.texts.function("V", f"({result}){test}", statement)
+        walks = self.conditions.walks.get((self.positive[place], Edge.PROCEED), [])
+        return Epsilon(self.waiting(place + 1), step, gates, self.walk(walks))
+
+    def walk(self, conjuncts: list[Conjunct]) -> str | None:
+        """A function of the events so far, for conjuncts that need them all."""
+        if not conjuncts:
+            return None
+        reads = BoundReads(self.texts)
+        return bound_function(self.texts, conjunction(every(one, reads) for one in conjuncts))
+
+    def finish(self, target: int) -> Finish | None:
+        """How a run is a match that has moved to a state."""
+        if target == self.waiting(self.last + 1):
+            return Finish()
+        if target != self.loop(self.last):
+            return None
+        layout = self.layout(target)
+        gates, texts, used = self.gated(
+            self.leaving(self.last), lambda: self.reads(None, Edge.PROCEED), "V", layout
+        )
+        test = None
+        if texts:
+            statement = unpacked(layout, used, self.name)
+            test = self.texts.function("V", conjunction(texts), statement)
+        walks = self.conditions.walks.get((self.positive[self.last], Edge.PROCEED), [])
+        return Finish(test, gates, self.walk(walks))

@@ -1,0 +1,54 @@
+"""Runs, and the moves that they make, with their functions and gates."""
+
+from __future__ import annotations
+
+from pattern_stage.automaton import Epsilon, Move, Register
+from pattern_stage.cells import Cell, Chain
+from pattern_stage.members import Gates, Members
+
+__all__ = ["BoundEpsilon", "BoundMove", "Run"]
+
+
+class Run:
+    """What has been taken on the way to a state, for the queries of a mask; none: it has ended."""
+
+    __slots__ = ("cell", "mask", "merged", "register", "start")
+
+    def __init__(
+        self, mask: int, register: Register, start: int, cell: Cell | Chain, merged: bool
+    ) -> None:
+        self.mask, self.register, self.start = mask, register, start
+        self.cell, self.merged = cell, merged
+
+    def copy(self) -> Run:
+        """One that goes on apart."""
+        return Run(self.mask, self.register, self.start, self.cell, self.merged)
+
+
+class BoundEpsilon:
+    """An epsilon move with its functions."""
+
+    def __init__(self, epsilon: Epsilon, members: Members) -> None:
+        functions = members.functions
+        self.target = epsilon.target
+        self.gates = members.gates(epsilon.gates)
+        self.step = functions[epsilon.step] if epsilon.step else None
+        self.walk = functions[epsilon.walk] if epsilon.walk else None
+
+
+class BoundMove:
+    """A move with its functions."""
+
+    def __init__(self, move: Move, members: Members, goes_on: bool) -> None:
+        functions, finish = members.functions, move.finish
+        self.source, self.target, self.stops = move.source, move.target, move.stops
+        self.goes_on = goes_on
+        self.admitted = members.scan(move.scan)
+        self.gates = members.gates(move.gates)
+        self.step = functions[move.step] if move.step else None
+        self.walk = functions[move.walk] if move.walk else None
+        self.epsilon = BoundEpsilon(move.epsilon, members) if move.epsilon else None
+        self.finishes = finish is not None
+        self.finish_gates: Gates = members.gates(finish.gates) if finish else ()
+        self.test = functions[finish.test] if finish and finish.test else None
+        self.finish_walk = functions[finish.walk] if finish and finish.walk else None
