@@ -11,7 +11,7 @@ next of them is only cut (`bodies`), not parsed.  Spines come and go while docum
 strings, `parsing` has trees and what is cut.
 """
 
-from xpath_stage.bodies import evaluate_json, evaluate_text, evaluate_value, json_value
+from xpath_stage.bodies import evaluate_json, evaluate_text, evaluate_value, is_exact, json_value
 from xpath_stage.constants import Constant, Constants, Held
 from xpath_stage.evaluator import XPathEvaluator
 from xpath_stage.functions import EXTENSIONS, compared
@@ -64,6 +64,7 @@ __all__ = [
     "evaluate_parser_events",
     "evaluate_text",
     "evaluate_value",
+    "is_exact",
     "json_tree",
     "json_value",
     "json_values",

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable
+from contextlib import suppress
 from typing import cast
 
+import orjson
 from lxml import etree
 
 from xpath_stage.equal_leaves import MANY_ROWS
@@ -17,12 +19,16 @@ from xpath_stage.evaluator import XPathEvaluator
 from xpath_stage.layouts import Layout, Witnesses
 from xpath_stage.parsing.documents import MalformedDocument, parse
 from xpath_stage.parsing.json_documents import json_tree
-from xpath_stage.parsing.json_shapes import cut_value, texts_of_value
+from xpath_stage.parsing.json_shapes import cut_value, is_flat, texts_of_value
 from xpath_stage.parsing.json_texts import cut_json, places_of_texts
 from xpath_stage.parsing.markup import cut_text, places_of_attributes, texts_of_tags
 from xpath_stage.structures import FEW, Alike, Asked
+from xpath_stage.transitions import DEAD
 
-__all__ = ["evaluate_json", "evaluate_text", "evaluate_value", "json_value"]
+__all__ = ["evaluate_json", "evaluate_text", "evaluate_value", "is_exact", "json_value"]
+
+_NOTHING = Layout.of(())
+"""What a document leaves of which nobody asks for anything."""
 
 _Cut = tuple[Hashable, list[str]]
 
@@ -56,7 +62,10 @@ def evaluate_value(
     evaluator: XPathEvaluator, stream: str, body: object, document: int, to: Witnesses
 ) -> Layout:
     """As `evaluate_text`, of a JSON value."""
-    known = evaluator.settle().structures[stream]
+    table = evaluator.settle()
+    if table.root(stream) == DEAD and is_flat(body):
+        return _NOTHING
+    known = table.structures[stream]
     cut = cut_value(body) if known.credit > 0 or known.pay else None
     alike = known.find(cut)
     if cut is not None and alike is not None:
@@ -71,7 +80,10 @@ def evaluate_json(
     evaluator: XPathEvaluator, stream: str, body: bytes, document: int, to: Witnesses
 ) -> Layout:
     """As `evaluate_text`, of the text of a JSON document."""
-    known = evaluator.settle().structures[stream]
+    table = evaluator.settle()
+    if table.root(stream) == DEAD:
+        return evaluate_value(evaluator, stream, json_value(body), document, to)
+    known = table.structures[stream]
     cut = cut_json(body) if known.credit > 0 or known.pay else None
     alike = known.get(cut[0]) if cut is not None else None
     if cut is not None and alike is not None:
@@ -90,9 +102,22 @@ def evaluate_json(
     return layout
 
 
+def is_exact(value: object) -> bool:
+    """Whether no number of a JSON value may be an integer that was rounded."""
+    if isinstance(value, dict | list):
+        inner = value.values() if isinstance(value, dict) else value
+        return all(map(is_exact, [one for one in inner if type(one) is not str]))
+    return not isinstance(value, float) or -(2**63) < value < 2**63
+
+
 def json_value(body: bytes) -> object:
     """The value that a text of JSON says; raises MalformedDocument."""
     try:
+        # Some times as fast, but it rounds integers of more than 64 bits.
+        with suppress(orjson.JSONDecodeError):
+            value: object = orjson.loads(body)
+            if is_exact(value):
+                return value
         return json.loads(body)
     except (ValueError, RecursionError) as error:
         raise MalformedDocument(f"it is no JSON: {error}") from error

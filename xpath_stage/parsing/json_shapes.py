@@ -13,13 +13,15 @@ from math import isfinite
 from xpath_stage.parsing.json_documents import number_text
 from xpath_stage.parsing.markup import LONGEST
 
-__all__ = ["cut_value", "text_of", "texts_of_value"]
+__all__ = ["cut_value", "is_flat", "text_of", "texts_of_value"]
 
 _MOST = 500
 """Of more scalars, a value is not cut."""
 
 _PLAIN = bytes({*range(0x20, 0x100), *b"\t\n\r"})
 """The bytes of UTF-8 that a text of a tree may have."""
+
+_SCALARS = {str, int, float, bool, type(None)}
 
 _SCALAR, _OBJECT, _ARRAY, _END = object(), object(), object(), object()
 
@@ -44,16 +46,22 @@ def cut_value(value: object) -> tuple[Hashable, list[str]] | None:
             _cut(value, shape, texts)
         except (ValueError, RecursionError):
             return None
-    text = "".join(texts)
-    if len(text) > LONGEST or "\ufffe" in text or "\uffff" in text:
-        return None
-    try:
-        if text.encode().translate(None, _PLAIN):
-            return None
-    except UnicodeEncodeError:
+    if not _is_plain("".join(texts)):
         return None
     texts.append("")
     return tuple(shape), texts
+
+
+def is_flat(value: object) -> bool:
+    """Whether a value is an object of scalars alone which a tree can hold."""
+    if type(value) is not dict or len(value) > _MOST or not {*map(type, value)} <= {str}:
+        return False
+    kinds = {*map(type, value.values())}
+    if not kinds <= _SCALARS:
+        return False
+    if float in kinds and not all(isfinite(one) for one in value.values() if type(one) is float):
+        return False
+    return str not in kinds or _is_plain("".join([x for x in value.values() if type(x) is str]))
 
 
 def texts_of_value(value: object, texts: list[str]) -> list[slice]:
@@ -62,6 +70,16 @@ def texts_of_value(value: object, texts: list[str]) -> list[slice]:
     _find(value, 0, found)
     last = slice(len(texts) - 1, len(texts))
     return [last if one.start == one.stop else one for one in found]
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a tree can hold a text, which is not too long to be looked through."""
+    if len(text) > LONGEST or "\ufffe" in text or "\uffff" in text:
+        return False
+    try:
+        return not text.encode().translate(None, _PLAIN)
+    except UnicodeEncodeError:
+        return False
 
 
 def _cut(value: object, shape: list[object], texts: list[str]) -> None:

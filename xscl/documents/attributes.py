@@ -165,8 +165,11 @@ def _first(value: object, steps: Sequence[str]) -> object:
 
 def _text(value: object) -> str | None:
     """The string value of a member, the first of an array; None where it is missing."""
-    if type(value) is str:
+    kind = type(value)
+    if isinstance(value, str):
         return value
+    if kind is int:
+        return str(value)
     if value is _MISSING:
         return None
     if isinstance(value, list | tuple):

@@ -163,7 +163,8 @@ def as_held(document: Document, bodies: Bodies, trees: Trees) -> Document:
         raise DocumentError(problem, stream=document.stream, document=document.id) from error
     if held is document.body and document.trees is trees:
         return document
-    return document._replace(body=held, trees=trees)
+    number, stream, id, time, _, is_json, _, start = document
+    return Document(number, stream, id, time, held, is_json, trees, start)
 
 
 def _written(value: object) -> bytes:

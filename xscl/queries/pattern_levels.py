@@ -258,7 +258,7 @@ class PatternLevels:
         readers = self._whole[document.stream]
         time, number, id = document.time, document.number << PLACES, document.id
         if document.json:
-            value = content_of(document)
+            value = document.body if type(document.body) is dict else content_of(document)
             return [
                 (level, kind, (time, number, *of_value(value, time, id)))
                 for level, kind, of_value, _ in readers

@@ -19,6 +19,7 @@ from typing import BinaryIO, TypeVar
 
 import orjson
 
+from xpath_stage import is_exact
 from xscl.documents.document import advance_of, document_of
 from xscl.errors import DocumentError
 from xscl.files.gzipped import opened
@@ -241,14 +242,6 @@ def _lines(
         on_error(DocumentError(problem, stream="?", document=name))
 
 
-def _is_exact(value: object) -> bool:
-    """Whether no number of a JSON value may be an integer that was rounded."""
-    if isinstance(value, dict | list):
-        inner = value.values() if isinstance(value, dict) else value
-        return all(map(_is_exact, [one for one in inner if type(one) is not str]))
-    return not isinstance(value, float) or -(2**63) < value < 2**63
-
-
 def _json(line: bytes, limit: int) -> object:
     """The JSON value of a line; raises ValueError with the reason where there is none."""
     if len(line) > limit and not line.endswith(b"\n"):
@@ -257,7 +250,7 @@ def _json(line: bytes, limit: int) -> object:
         # Six times as fast, but it knows one encoding, and rounds integers of more than 64 bits.
         with suppress(orjson.JSONDecodeError):
             value: object = orjson.loads(line)
-            if _is_exact(value):
+            if is_exact(value):
                 return value
         return json.loads(line, parse_constant=no_constant)
     except RecursionError:

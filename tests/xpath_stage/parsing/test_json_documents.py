@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import math
 from collections.abc import Iterator
@@ -12,15 +13,18 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from lxml import etree
 
+from tests.drawn import drawn
 from xpath_stage import (
     MalformedDocument,
     decode_name,
     encode_name,
     json_tree,
+    json_value,
     json_values,
     number_text,
     string_value,
 )
+from xpath_stage.parsing.json_shapes import is_flat
 
 # The oracle: a tree is (name, text, children, value); of names and numbers only simple ones.
 
@@ -236,3 +240,28 @@ def test_an_array_as_a_member_is_no_level() -> None:
 def test_what_is_no_document(value: object) -> None:
     with pytest.raises(MalformedDocument):
         json_tree(value)
+
+
+@given(VALUES)
+@example({"a": 1, "b": "x", "c": None, "d": True, "e": 1.5})
+@example({"a": float("nan")})
+@example({"a": "\0"})
+@example({"a": "\ufffe"})
+@example({1: "a"})
+@example({"a": datetime.date(2026, 1, 1)})
+@drawn(100)
+def test_what_is_flat_has_a_tree(value: Any) -> None:
+    if is_flat(value):
+        assert len(json_tree(value)) == len(value)
+    elif isinstance(value, dict) and not any(
+        isinstance(one, dict | list) for one in value.values()
+    ):
+        with pytest.raises(MalformedDocument):
+            json_tree(value)
+
+
+@pytest.mark.parametrize(
+    "text", [b'{"a": 123456789012345678901}', b'[1.5, {"b": 2}]', b'"\\ud800"']
+)
+def test_a_text_says_what_pythons_own_reader_says(text: bytes) -> None:
+    assert repr(json_value(text)) == repr(json.loads(text))
