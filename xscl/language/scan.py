@@ -78,7 +78,7 @@ _ORDINARY = re.compile(
 # A pattern, unless its first word names a stream; where it ends before its parenthesis or text.
 _EVENTS = re.compile(
     rf"(?ai:EVENT|PATTERN){END_OF_WORD}(?![ \t\r\n]*+(?:[/;)]|\Z|(?ai:PUBLISH){END_OF_WORD}"
-    r"|(?ai:FOLLOWED[ \t\r\n]++BY|JOIN)[ \t\r\n]*+\{))"
+    rf"|(?ai:FOLLOWED[ \t\r\n]++BY){END_OF_WORD}|(?ai:JOIN)[ \t\r\n]*+\{{))"
 )
 _AFTER_EVENTS = re.compile(
     rf"(?ai:PUBLISH){END_OF_WORD}"

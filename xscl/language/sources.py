@@ -15,6 +15,7 @@ from lark import Token
 from xscl.language.build import DEEPEST, Branch, Builder, Node, as_branch, as_token
 from xscl.language.checks.functions import WRAPPING, not_wrapping
 from xscl.language.checks.names import unquoted
+from xscl.language.patterns.refused import JOINED
 from xscl.language.problems import Unreadable
 from xscl.language.syntax import (
     Block,
@@ -39,10 +40,6 @@ __all__ = ["build_constant", "build_source", "build_window"]
 
 ReadQuery = Callable[[Branch, int], Query]
 
-_NO_OPERAND = (
-    "a pattern is joined by the documents that it makes: write a path behind its parenthesis, as "
-    "in `(EVENT …)/result->r`"
-)
 _CONDITIONS = {"predicate", "conjuncts", "comparison"}
 
 
@@ -58,7 +55,7 @@ def build_source(builder: Builder, node: Branch, read: ReadQuery, depth: int = 0
         right = _operand(builder, operand, read, depth)
         for side in (built, right):
             if isinstance(side, EventPattern):
-                builder.note(side.at, _NO_OPERAND)
+                builder.note(side.at, JOINED)
         built = _join(builder, built, operator, right)
     return built
 

@@ -59,7 +59,7 @@ def compile_pattern(query: Query) -> CompiledPattern:
             stage.Component(
                 terms.names[place],
                 len(blocks[place]),
-                component.plus is not None,
+                component.plus,
                 component.negated,
                 component.any,
             )
@@ -93,7 +93,7 @@ class Terms:
     def __init__(self, source: EventPattern) -> None:
         self.names = component_names(source)
         self.places = {name: place for place, name in enumerate(self.names)}
-        self.kleene = [one.plus is not None for one in source.components]
+        self.kleene = [one.plus for one in source.components]
         self.constants: list[str | float] = []
 
     def test(self, test: syntax.Equivalence) -> stage.Test:

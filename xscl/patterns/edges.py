@@ -72,7 +72,7 @@ class Placement:
     def _place(self, read: Read, aggregate: Aggregate | None) -> Place:
         name = "" if read.variable is None else read.variable.text
         place = self._places.get(name, 0)
-        if self.source.components[place].plus is None or read.index == "1":
+        if not self.source.components[place].plus or read.index == "1":
             return place, Edge.BEGIN
         running = read.index in ("i", "i-1", "..i-1")
         whole = not running or (aggregate is None and read.index is None and is_length(read))

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
 from xscl.language.checks.names import NAME
+from xscl.language.patterns.refused import JOINED
 from xscl.language.problems import Problem
 
 __all__ = ["closest", "meant"]
@@ -24,6 +25,8 @@ _KEYWORDS = {
     "FOLLOWED": "FOLLOWED BY",
     "FOLLOWEDBY": "FOLLOWED BY",
     "JOIN": "JOIN",
+    "EVENT": "EVENT",
+    "PATTERN": "PATTERN",
 }
 _LIKENESS = 0.7
 
@@ -112,6 +115,7 @@ _WORD = re.compile(NAME)
 _LAST_WORD = re.compile(rf"{NAME}\Z")
 _LONGEST_WORD = 100
 _BEGINNING = re.compile(rf"(?ai:SELECT|DECLARE)\b|{NAME}[ \t]*(?:/|\Z)|\(")
+_PATTERN = re.compile(r"\b(?ai:EVENT|PATTERN)[ \t\r\n]+\Z")
 _OPERATOR = re.compile(r"(?ai:\bBY|\bJOIN)\Z")
 
 
@@ -131,6 +135,12 @@ def meant(statement: str, at: int, accepted: Collection[str]) -> Problem | None:
     first = _WORD.match(statement)
     if first is not None and (keyword := _keyword(first[0], ("SELECT", "DECLARE"))):
         return Problem(0, f"`{first[0]}` is read as a stream; did you mean `{keyword}`?")
+    if first is not None and not statement[first.end() : at].strip():
+        keyword = _keyword(first[0], ("EVENT", "PATTERN"))
+        if keyword is not None:
+            return Problem(0, f"`{first[0]}` is read as a stream; did you mean `{keyword}`?")
+    if (pattern := _PATTERN.search(statement, 0, at)) is not None:
+        return Problem(pattern.start(), JOINED)
     if statement.startswith("/") and at == 0 and not statement.startswith("/*"):
         comment = f"; {_COMMENT}" if statement.startswith("//") else ""
         return Problem(0, f"a path stands after a stream, as in `S//item`{comment}")

@@ -104,8 +104,7 @@ def build_selected(builder: Builder, node: Branch) -> Selected:
 
 def _component(builder: Builder, node: Branch) -> Component:
     types: list[Block] = []
-    plus: int | None = None
-    brackets: int | None = None
+    plus = brackets = False
     variable: Name | None = None
     any_of = negated = False
     places: list[int] = []
@@ -118,7 +117,7 @@ def _component(builder: Builder, node: Branch) -> Component:
                 case "ANY":
                     any_of = True
                 case "PLUS":
-                    plus = builder.at(part)
+                    plus = True
                 case "NOUN":
                     variable = builder.variable(part)
             places.append(builder.at(part))
@@ -126,7 +125,7 @@ def _component(builder: Builder, node: Branch) -> Component:
             types.append(_block(builder, part))
             places.append(types[-1].at)
         else:
-            brackets = builder.first(part)
+            brackets = True
     return Component(tuple(types), any_of, plus, negated, variable, brackets, places[0])
 
 

@@ -76,11 +76,11 @@ def _components(source: EventPattern) -> Iterator[Problem]:
                 "what may not follow at the end needs a time for how long: write `WITHIN 1 hour`",
             )
     for component in components:
-        if component.plus is not None and source.kind == "EVENT":
+        if component.plus and source.kind == "EVENT":
             yield Problem(component.at, "`+` belongs to PATTERN; write `PATTERN` for `EVENT`")
-        if component.plus is not None and component.negated:
+        if component.plus and component.negated:
             yield Problem(component.at, "`+` cannot stand under `!`; one event forbids as many do")
-        if component.brackets is not None and component.plus is None:
+        if component.brackets and not component.plus:
             yield Problem(component.at, "`[]` is of several events; write `+` behind the type")
     yield from _names(source)
 

@@ -68,7 +68,7 @@ class Reading:
         bare = read.variable is None or (read.index is None and read.attribute is None)
         names = [*self.components]
         if bare and len(names) == 1:
-            if self.components[names[0]].plus is None:
+            if not self.components[names[0]].plus:
                 return None
             return f"`{names[0]}` has several events: say of which, as in `{names[0]}[i].x`"
         if bare:
@@ -95,7 +95,7 @@ def _indexes(name: str, indexes: tuple[str, ...]) -> str:
 
 def _single(name: str, read: Read, component: Component, indexes: tuple[str, ...]) -> str | None:
     """The problem of a read of events one by one."""
-    if component.plus is None:
+    if not component.plus:
         if read.index is None:
             return None
         return f"`{name}` is one event: write `{name}` without brackets, or `+` behind its type"
@@ -115,7 +115,7 @@ def _aggregated(
     name: str, read: Read, aggregate: Aggregate, component: Component, indexes: tuple[str, ...]
 ) -> str | None:
     """The problem of what is aggregated."""
-    if component.plus is None:
+    if not component.plus:
         return f"`{name}` is one event; `{aggregate.function}` is over the events of a `+`"
     if read.index not in indexes:
         some = enumerated([f"`{name}[{index}]`" for index in indexes if index != "i-1"])

@@ -9,7 +9,7 @@ import re
 
 from xscl.language.problems import Problem
 
-__all__ = ["meant_by_pattern"]
+__all__ = ["JOINED", "meant_by_pattern"]
 
 _NOT = re.compile(r"(?ai:\bNOT)[ \t\r\n]*\Z")
 _SEQ = re.compile(r"(?ai:\bSEQ)[ \t\r\n]*\Z")
@@ -17,6 +17,25 @@ _CALL = re.compile(r"([\w.-]+)[ \t\r\n]*\Z")
 _ASKS = re.compile(r"(?ai:\bWHERE\b)")
 _OPTIONS = ("WHERE", "WITHIN", "OUTPUT", "CONSISTENCY", "PUBLISH")
 _OPTION = re.compile(rf"(?ai:{'|'.join(_OPTIONS)})\b")
+JOINED = (
+    "what a pattern finds is joined as a query in parentheses with a path behind it, as in "
+    "`(EVENT …)/result->r JOIN {…} …`"
+)
+_SIGNS = {
+    "&": "write `AND`",
+    "|": "write `OR`",
+    "like": "a block has filters, as in `S/item[contains(title, 'x')] a`",
+    "in": "write each value, as in `a.x = 1 OR a.x = 2`",
+    "between": "write both bounds, as in `a.x >= 1 AND a.x <= 2`",
+    "is": "a comparison that reads what an event lacks is false",
+    "*": "write `+` for one event or more",
+    "?": "write two queries, with it and without",
+    "join": JOINED,
+    "followed": JOINED,
+    ",": "several components stand in parentheses, as in `SEQ(A a, B b)`",
+}
+_IN_STRUCTURES = ("*", "?", "|", ",", "JOIN", "FOLLOWED", "join", "followed")
+_SIGN = re.compile(r"(?ai:\b(?:LIKE|IN|BETWEEN|IS|JOIN|FOLLOWED)\b)|[&|*?,]")
 _UNIT = re.compile(rf"(?<=[0-9 \t\r\n]){_OPTION.pattern}(?=[ \t\r\n]*\Z)")
 _NUMBER_BEFORE = re.compile(r"[0-9.][ \t\r\n]*\Z")
 
@@ -36,6 +55,14 @@ def meant_by_pattern(pattern: str, at: int) -> Problem | None:
     if asks and pattern.startswith("(", at) and (word := _CALL.search(before)) is not None:
         problem = f"`{word[1]}()` is no function of patterns, only avg, sum, min, max and count"
         return Problem(word.start(), problem)
+    if asks and pattern.startswith(".", at) and (word := _CALL.search(before)) is not None:
+        spaced = word[1].replace("-", " - ", 1)
+        if "-" in word[1]:
+            problem = f"`{word[1]}` is one name: a subtraction wants white space, `{spaced}`"
+            return Problem(word.start(1), problem)
+    if (sign := _SIGN.match(pattern, at)) is not None and (asks or sign[0] in _IN_STRUCTURES):
+        advice = "write `ANY(A, B)`" if sign[0] == "|" and not asks else _SIGNS[sign[0].lower()]
+        return Problem(at, f"found `{sign[0]}`; {advice}")
     # What would be an option is read as the unit of a window.
     option = _OPTION.match(pattern, at) or _UNIT.search(before)
     if option is not None and (

@@ -41,7 +41,7 @@ class PatternWording:
         """A component as it stands in SEQ."""
         types = ", ".join(map(self.type, component.types))
         variable = "" if component.variable is None else f" {component.variable.text}"
-        plus = "" if component.plus is None else "+"
+        plus = "+" if component.plus else ""
         brackets = "[]" if plus and variable else ""
         return (
             ("!" if component.negated else "")

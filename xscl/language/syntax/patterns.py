@@ -36,16 +36,15 @@ __all__ = [
 class Component:
     """`!(ANY(A, B) z)`, `Stock+ a[]`: types, and the variable of their events.
 
-    `at` is the first of its types, behind `!` and parentheses; `plus` and `brackets` are where
-    these stand.
+    `at` is the first of its types, behind `!` and parentheses.
     """
 
     types: tuple[Block, ...]
     any: bool
-    plus: int | None
+    plus: bool
     negated: bool
     variable: Name | None
-    brackets: int | None
+    brackets: bool
     at: int
 
 
