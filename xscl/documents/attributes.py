@@ -68,7 +68,7 @@ def of_nodes(
                 continue
             attribute = slot.attribute
             if attribute.own is not None:
-                values.append(_own(attribute, time, document))
+                values.append(_own(slot, time, document))
                 continue
             node = next(reached(output, bound, attribute), None)
             text = None if node is None else text_of_node(node)
@@ -107,7 +107,7 @@ def of_members(slots: Sequence[Slot | None]) -> Callable[[object, int, str], Val
                 continue
             attribute = slot.attribute
             if attribute.own is not None:
-                values.append(_own(attribute, time, document))
+                values.append(_own(slot, time, document))
                 continue
             # What is JSON has no attributes.
             first = _MISSING if attribute.attribute is not None else _first(value, attribute.steps)
@@ -117,8 +117,10 @@ def of_members(slots: Sequence[Slot | None]) -> Callable[[object, int, str], Val
     return read_plain if len(plain) == len(slots) else read
 
 
-def _own(attribute: Attribute, time: int, document: str) -> str | float:
-    return to_seconds(time) if attribute.own == "timestamp" else document
+def _own(slot: Slot, time: int, document: str) -> str | float:
+    if slot.attribute.own == "timestamp":
+        return to_seconds(time)
+    return document if slot.form is Form.TEXT else _double(document)
 
 
 _double_of = lru_cache(maxsize=100_000)(double_of)

@@ -50,7 +50,8 @@ def xpath_of(attribute: Attribute) -> str:
 
 def expected(root: etree._Element, slot: Slot) -> object:
     if slot.attribute.own is not None:
-        return 1.5 if slot.attribute.own == "timestamp" else "d"
+        document = "d" if slot.form is Form.TEXT else float("nan")
+        return 1.5 if slot.attribute.own == "timestamp" else document
     path = xpath_of(slot.attribute)
     if not root.xpath(path):
         return None
