@@ -8,7 +8,7 @@ from typing import NamedTuple
 from pattern_stage.cells import Cell, Chain, chains, counted
 from pattern_stage.layouts import Event
 
-__all__ = ["Found", "Group", "Outcome", "found_in", "grouped"]
+__all__ = ["Found", "Group", "Outcome", "events_of", "found_in", "grouped"]
 
 
 class Found:
@@ -94,6 +94,27 @@ class Group:
 
     def __repr__(self) -> str:
         return f"Group({self.number}, count={self.count}, last={self.last[1][1]}, time={self.time})"
+
+
+def events_of(groups: Iterable[Group]) -> Iterator[Event]:
+    """The events of the matches of some groups, without going through these."""
+    seen: set[int] = set()
+    waiting: list[Cell] = []
+    for group in groups:
+        for outcome in group.outcomes:
+            if isinstance(outcome.cell, tuple):
+                for _, event in outcome.cell:
+                    yield event
+            else:
+                waiting.append(outcome.cell)
+    while waiting:
+        cell = waiting.pop()
+        if id(cell) not in seen:
+            seen.add(id(cell))
+            if cell.event is not None:
+                yield cell.event
+            if cell.before is not None:
+                waiting += (cell.before, *cell.further)
 
 
 def found_in(outcomes: Iterable[Outcome]) -> list[Found]:

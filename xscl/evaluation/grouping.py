@@ -9,8 +9,16 @@ from typing import cast
 from join_stage import Channel, ChannelTuple
 from xscl.documents.composites import OperatorRow
 from xscl.documents.document import Document
-from xscl.evaluation.match_groups import AttributeName, ChannelQueries, GroupRange, MatchGroups
+from xscl.documents.events import EventNodes
+from xscl.evaluation.match_groups import (
+    AttributeName,
+    ChannelQueries,
+    GroupRange,
+    MatchGroups,
+)
+from xscl.evaluation.pattern_groups import PatternRange
 from xscl.evaluation.rows import FoundRow
+from xscl.queries.pattern_levels import PatternRows
 from xscl.queries.stage_registration import StageRegistration
 from xscl.queries.subscription import Subscription
 
@@ -67,6 +75,23 @@ class Grouping:
         for (*first, last), some in more.items():
             documents = tuple([held[number] for number in first])
             to.add(GroupRange(self._nobody.with_more(some), documents, [last], (), held))
+
+    def group_patterns(
+        self,
+        rows: PatternRows,
+        nodes: EventNodes,
+        held: Mapping[int, Document],
+        to: MatchGroups,
+    ) -> None:
+        """Adds the groups of a level of patterns, but for those of sub-queries."""
+        groups = []
+        for group in rows.groups():
+            owner = self._stages.reader(group.number).owner
+            if isinstance(owner, Subscription) and owner.reported:
+                groups.append((owner, group))
+        if groups:
+            name = self._attribute_name
+            to.add(PatternRange(groups, nodes, held, name, told=rows.feeding))
 
     def _queries_of(self, channel: Channel) -> ChannelQueries:
         parts = [part for part in channel.parts if part.sole]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice, repeat
-from typing import overload
+from typing import Protocol, overload
 
 from xscl.counts import counted
 from xscl.documents.composites import OperatorRow
@@ -24,11 +24,48 @@ from xscl.notebook import MOST_ROWS, short, table
 from xscl.queries.stage_registration import Reader
 from xscl.queries.subscription import Subscription
 
-__all__ = ["AttributeName", "ChannelQueries", "GroupRange", "MatchGroup", "MatchGroups"]
+__all__ = ["AttributeName", "ChannelQueries", "GroupRange", "MatchGroup", "MatchGroups", "Range"]
 
 AttributeName = Callable[[int], str | None]
 
 Parts = Sequence[tuple[Sequence[Reader], Sequence[tuple[int, ...]]]]
+
+
+class Range(Protocol):
+    """Groups that were found at once; each is made when it is looked at, under a number."""
+
+    @property
+    def others(self) -> Sequence[int]:
+        """The numbers of the groups."""
+
+    @property
+    def total(self) -> int:
+        """The number of matches of all groups."""
+
+    @property
+    def waited_for(self) -> bool:
+        """Whether a callback waits for any of the matches."""
+
+    def called(self) -> Iterator[tuple[Subscription, Match]]:
+        """The matches that a callback waits for."""
+
+    def keep(self) -> None:
+        """Keeps the documents themselves."""
+
+    def documents(self, number: int) -> tuple[Document, ...]:
+        """The documents of a group."""
+
+    def count(self, number: int) -> int:
+        """The number of matches of a group."""
+
+    def matches(self, number: int) -> Iterable[Match]:
+        """The matches of a group."""
+
+    def group(self, place: int) -> MatchGroup:
+        """The group at a place."""
+
+    def groups(self) -> Iterator[MatchGroup]:
+        """The groups."""
 
 
 class ChannelQueries:
@@ -101,7 +138,8 @@ class ChannelQueries:
 
 
 class MatchGroup:
-    """One tuple of documents with all the queries that it satisfies.
+    """One tuple of documents with all the queries that it satisfies; or of one pattern, the matches
+    that end with one document.
 
     `documents` are the ids, in block order; `queries` the names, in order of subscription, one
     sequence for all groups of a channel, which does not change; `count` is the number of matches,
@@ -110,7 +148,7 @@ class MatchGroup:
 
     __slots__ = ("_number", "_queries", "_range")
 
-    def __init__(self, some: GroupRange, number: int, queries: Sequence[str]) -> None:
+    def __init__(self, some: Range, number: int, queries: Sequence[str]) -> None:
         # Hundreds of thousands a second are counted: what is not asked for is not touched.
         self._range = some
         self._number = number
@@ -137,11 +175,11 @@ class MatchGroup:
     @property
     def count(self) -> int:
         """The number of matches."""
-        return self._range.queries.count
+        return self._range.count(self._number)
 
-    def matches(self) -> list[Match]:
-        """The matches, in order of the queries."""
-        return self._range.queries.matches(self._range.documents(self._number))
+    def matches(self) -> Iterable[Match]:
+        """The matches, in order of the queries; those of a pattern are made one by one."""
+        return self._range.matches(self._number)
 
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
@@ -169,6 +207,28 @@ class GroupRange:
         other = self.held.get(number) or self.held[number]
         return (*self.before, other, *self.after)
 
+    @property
+    def waited_for(self) -> bool:
+        """Whether a callback waits for any of the matches."""
+        return self.queries.called
+
+    def count(self, number: int) -> int:
+        """The number of matches of one of the tuples."""
+        return self.queries.count
+
+    def matches(self, number: int) -> list[Match]:
+        """The matches of one of the tuples."""
+        return self.queries.matches(self.documents(number))
+
+    @property
+    def total(self) -> int:
+        """The number of matches of all tuples."""
+        return self.queries.count * len(self.others)
+
+    def group(self, place: int) -> MatchGroup:
+        """The group of the tuple at a place."""
+        return MatchGroup(self, self.others[place], self.queries.names)
+
     def groups(self) -> Iterator[MatchGroup]:
         """The groups of the tuples."""
         return map(MatchGroup, repeat(self), self.others, repeat(self.queries.names))
@@ -187,7 +247,7 @@ class MatchGroups(Sequence[MatchGroup]):
     """
 
     def __init__(self) -> None:
-        self._ranges: list[GroupRange] = []
+        self._ranges: list[Range] = []
         # The number of groups in the ranges up to each, this one included.
         self._ends: list[int] = []
 
@@ -221,22 +281,22 @@ class MatchGroups(Sequence[MatchGroup]):
         place = bisect_right(self._ends, index)
         some = self._ranges[place]
         begin = self._ends[place - 1] if place else 0
-        return MatchGroup(some, some.others[index - begin], some.queries.names)
+        return some.group(index - begin)
 
     def __iter__(self) -> Iterator[MatchGroup]:
-        return chain.from_iterable(map(GroupRange.groups, self._ranges))
+        return chain.from_iterable([some.groups() for some in self._ranges])
 
     @property
     def total(self) -> int:
         """The number of matches of all groups."""
-        return sum([some.queries.count * len(some.others) for some in self._ranges])
+        return sum([some.total for some in self._ranges])
 
     @property
-    def ranges(self) -> Sequence[GroupRange]:
+    def ranges(self) -> Sequence[Range]:
         """The groups as ranges of tuples of documents that satisfy the same queries."""
         return self._ranges
 
-    def add(self, some: GroupRange) -> None:
+    def add(self, some: Range) -> None:
         """Adds a range."""
         self._ends.append(len(self) + len(some.others))
         self._ranges.append(some)

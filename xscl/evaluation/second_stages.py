@@ -13,6 +13,7 @@ from xscl.evaluation.second_stage import SecondStage, StageRows, take_unheld_str
 from xscl.evaluation.stage_one import Wave
 from xscl.evaluation.witness_batch import accepted, witness_batch
 from xscl.queries.catalogue import Catalogue
+from xscl.queries.pattern_levels import PatternRows
 
 __all__ = ["SecondStages", "Step"]
 
@@ -27,6 +28,11 @@ class Step(NamedTuple):
     def tuples(self) -> Iterator[ChannelTuple]:
         for stage in self.stages:
             yield from stage.tuples
+
+    @property
+    def of_patterns(self) -> list[PatternRows]:
+        """The rows of patterns, which come by themselves."""
+        return [some for some in self.timed if isinstance(some, PatternRows)]
 
     def outputs(self, wanted: Wanted) -> Iterator[StageRows]:
         for stage in self.stages:

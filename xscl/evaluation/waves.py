@@ -21,7 +21,7 @@ from xscl.documents.events import EventType
 from xscl.documents.intake import Arrivals, Intake
 from xscl.errors import DocumentError
 from xscl.evaluation.grouping import Grouping
-from xscl.evaluation.match_groups import GroupRange, MatchGroups
+from xscl.evaluation.match_groups import MatchGroups
 from xscl.evaluation.rows import FoundRow, count_rows, read_rows
 from xscl.evaluation.second_stage import SecondStage, StageRows
 from xscl.evaluation.second_stages import SecondStages
@@ -116,17 +116,18 @@ class Evaluation:
         deliveries: list[Delivery] = []
         wave = self._admit(arrivals, wave)
         while step := self._second.step(wave, ended=ended):
+            of_patterns = step.of_patterns
+            for some in of_patterns:
+                self._grouping.group_patterns(some, self._patterns.nodes, self._intake.held, groups)
             rows = self._rows(step.outputs(Wanted.BUT_CHANNELS))
-            self._grouping.group(step.tuples, rows, self._intake.held, groups)
+            if not of_patterns:
+                self._grouping.group(step.tuples, rows, self._intake.held, groups)
             wave = self._next_wave(rows, deliveries, all_of_them=False)
         ranges = groups.ranges
         self._intake.read_by(ranges)
         self._let_go(ended=ended)
-        waited_for = [some for some in ranges if some.queries.called]
-        return groups, [
-            *itertools.chain.from_iterable(map(GroupRange.called, waited_for)),
-            *deliveries,
-        ]
+        waited_for = [some.called() for some in ranges if some.waited_for]
+        return groups, [*itertools.chain.from_iterable(waited_for), *deliveries]
 
     def count(self, arrivals: Arrivals, wave: Wave, *, ended: bool = False) -> Counter[str]:
         """The number of matches of each query that a batch completes.
@@ -162,9 +163,12 @@ class Evaluation:
         self.follow_queries()
         found = [*self._second.review(wave, numbers)]
         if self._patterns.of_any(numbers):
-            found += [some.only(numbers) for some in self._renew_patterns()]
+            found += self._renew_patterns()
         deliveries: list[Delivery] = []
-        following = self._next_wave(self._rows(found), deliveries)
+        rows = self._rows(found)
+        if self._patterns.of_any(numbers):
+            rows = [row for row in rows if not self._is_old(row[0], numbers)]
+        following = self._next_wave(rows, deliveries)
         return deliveries + self._cascade(following)
 
     def restore(self, documents: Iterable[Document]) -> None:
@@ -291,6 +295,10 @@ class Evaluation:
         if ended:
             self._intake.flushed = self._intake.next_number
         self._second.let_go()
+
+    def _is_old(self, owner: object, numbers: Collection[int]) -> bool:
+        """Whether a pattern begun anew is none of those that are new."""
+        return isinstance(owner, Subscription) and owner.order not in numbers
 
     def _is_alone(self, subscription: Subscription) -> bool:
         """Whether the matches of a query need no look at: no disjunct but one finds them, and

@@ -206,7 +206,9 @@ class Catalogue:
             sole = len(disjuncts) == 1 and not wiring.feeds and not disjunct.operators[:-1]
             self.stages.register(number, subscription, name, disjunct, since, sole_disjunct=sole)
         if wiring.pattern is not None:
-            reading = self.patterns.add(numbers[0], wiring.pattern, since)
+            reading = self.patterns.add(
+                numbers[0], wiring.pattern, since, feeding=bool(wiring.feeds)
+            )
             self.stages.read_by(numbers[0], Reader(subscription, reading))
         return subscription
 

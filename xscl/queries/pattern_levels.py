@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from join_stage import Accepted, Batch, ChannelTuple, Wanted
-from pattern_stage import Found, PatternStage
+from pattern_stage import Found, Group, PatternStage
+from pattern_stage.found import Outcome, grouped
 from xscl.documents.attributes import Node, Values, of_members, of_nodes
 from xscl.documents.composites import Composite, Computed, OperatorRow
 from xscl.documents.document import Document
-from xscl.documents.events import PLACES, Event, EventNodes, EventType
+from xscl.documents.events import PLACES, Event, EventNode, EventNodes, EventType
 from xscl.documents.trees import content_of, parsed
 from xscl.patterns.compile import CompiledPattern
 from xscl.queries.event_types import EventTypes
@@ -39,56 +40,71 @@ Identity = Callable[[int], tuple[object, ...]]
 
 
 class PatternRows:
-    """The matches that a level of patterns has found, by query."""
+    """The matches that a level of patterns has found, by query; `feeding` says whether any of its
+    queries publishes, so that they must be looked at."""
 
-    def __init__(self, found: Iterable[Found]) -> None:
-        self._by_query: dict[int, list[tuple[Found]]] = {}
-        for one in found:
-            self._by_query.setdefault(one.number, []).append((one,))
-
-    def only(self, queries: Collection[int]) -> PatternRows:
-        """The matches of some queries."""
-        return PatternRows(
-            one for number, some in self._by_query.items() if number in queries for (one,) in some
-        )
+    def __init__(self, stage: PatternStage, *, feeding: bool) -> None:
+        self._stage = stage
+        self.feeding = feeding
+        self._rows: dict[int, list[tuple[Found]]] | None = None
 
     def by_query(self) -> Iterable[tuple[int, Sequence[tuple[Found]]]]:
         """Queries by number, with their matches."""
-        return self._by_query.items()
+        return self._found().items()
 
     def counts(self) -> Mapping[int, int]:
-        """The number of matches of each query."""
-        return {number: len(found) for number, found in self._by_query.items()}
+        """The number of matches of each query; where nobody looks at any, nobody goes through
+        them."""
+        if self._rows is None and not self.feeding:
+            return self._stage.counts()
+        return {number: len(found) for number, found in self._found().items()}
+
+    def groups(self) -> Sequence[Group]:
+        """The matches in groups of those of a query that end alike."""
+        if self._rows is None and not self.feeding:
+            return self._stage.groups()
+        found = [one for some in self._found().values() for (one,) in some]
+        return grouped(Outcome((one.number,), one.events, None, one.time) for one in found)
+
+    def _found(self) -> dict[int, list[tuple[Found]]]:
+        if self._rows is None:
+            self._rows = {}
+            for one in self._stage.found():
+                self._rows.setdefault(one.number, []).append((one,))
+        return self._rows
 
 
 class PatternReading:
-    """How the matches of a pattern are read; `distinct`: each is told once."""
+    """How the matches of a pattern are read, given the nodes of events."""
 
     distinct = True
 
-    def __init__(self, nodes: EventNodes, names: Sequence[str]) -> None:
-        self._nodes = nodes
-        self._names = tuple(names)
+    def __init__(self, pattern: CompiledPattern, node: Callable[[int], EventNode]) -> None:
+        self._names = tuple([component.name for component in pattern.pattern.components])
+        self._node = node
 
     def read(
         self, rows: Iterable[tuple[Found]], composites: Mapping[int, Composite]
     ) -> Iterable[OperatorRow]:
         """The rows that matches are: their documents in order of time, and the output nodes."""
-        node = self._nodes.node
-        for (found,) in rows:
-            events = [(component, event[1]) for component, event in found.events]
-            nodes = [node(number) for _, number in events]
-            yield OperatorRow(
-                tuple([number >> PLACES for _, number in events]),
-                tuple([one.code for one in nodes]),
-                (),
-                Computed(
-                    variables=tuple([self._names[component] for component, _ in events]),
-                    bound=tuple([one.bound for one in nodes]),
-                    start=found.start,
-                    time=found.time,
-                ),
-            )
+        return (self.row(found) for (found,) in rows)
+
+    def row(self, found: Found) -> OperatorRow:
+        """The row of a match."""
+        node = self._node
+        events = [(component, event[1]) for component, event in found.events]
+        nodes = [node(number) for _, number in events]
+        return OperatorRow(
+            tuple([number >> PLACES for _, number in events]),
+            tuple([one.code for one in nodes]),
+            (),
+            Computed(
+                variables=tuple([self._names[component] for component, _ in events]),
+                bound=tuple([one.bound for one in nodes]),
+                start=found.start,
+                time=found.time,
+            ),
+        )
 
 
 @dataclass(slots=True)
@@ -98,6 +114,7 @@ class _Query:
     compiled: CompiledPattern
     types: tuple[tuple[EventType, ...], ...]
     since: int
+    feeding: bool
     level: int | None = None
 
     @property
@@ -134,6 +151,7 @@ class PatternLevels:
         self._without = frozenset(without)
         self._queries: dict[int, _Query] = {}
         self._levels: list[_Level] = []
+        self._feeding: set[int | None] = set()
         self._turn = 0
         self._changes = 0
         # How events of documents are read: of whole ones by stream, of others by type.
@@ -145,13 +163,14 @@ class PatternLevels:
     def __len__(self) -> int:
         return len(self._queries)
 
-    def add(self, number: int, compiled: CompiledPattern, since: int) -> PatternReading:
-        """Takes in a pattern that sees the documents from number `since` on; `place` sets its
-        level."""
+    def add(
+        self, number: int, compiled: CompiledPattern, since: int, *, feeding: bool
+    ) -> PatternReading:
+        """Takes in a pattern that sees the documents from number `since` on, and may be `feeding`
+        a stream; `place` sets its level."""
         types = tuple(tuple(map(self.types.take, blocks)) for blocks in compiled.blocks)
-        self._queries[number] = _Query(compiled, types, since)
-        names = [component.name for component in compiled.pattern.components]
-        return PatternReading(self.nodes, names)
+        self._queries[number] = _Query(compiled, types, since, feeding)
+        return PatternReading(compiled, self.nodes.node)
 
     def remove(self, number: int) -> None:
         """Takes out a pattern."""
@@ -236,6 +255,7 @@ class PatternLevels:
 
     def _changed(self) -> None:
         self._changes += 1
+        self._feeding = {one.level for one in self._queries.values() if one.feeding}
         self._whole = None
 
     def _identity(self, number: int) -> tuple[object, ...]:
@@ -303,7 +323,10 @@ class PatternLevels:
                 level.stage.flush()
             level.stage.take([one for one in waiting if one[1][1] >> PLACES >= flushed])
             level.stage.advance(watermark)
-            rows.append(PatternRows(level.stage.found()))
+            found = PatternRows(level.stage, feeding=True)
+            # What nobody asks for is not found again.
+            found.by_query()
+            rows.append(found)
         return rows
 
     def _read(self) -> Mapping[str, list[_Whole]]:
@@ -389,7 +412,7 @@ class PatternLevels:
             stage.flush()
         else:
             stage.advance(watermark)
-        return (PatternRows(stage.found()),)
+        return (PatternRows(stage, feeding=self._turn - 1 in self._feeding),)
 
     def reach(self, spine: int) -> int:
         """For how long (microseconds) after its time a witness of a spine can be reached."""

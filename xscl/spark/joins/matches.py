@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from xscl.engine.engine import Engine
-from xscl.evaluation.match_groups import MatchGroups
+from xscl.evaluation.match_groups import GroupRange, MatchGroups
 from xscl.matches.match import Match
 from xscl.matches.results import dumps
 from xscl.spark.columns import batch_of
@@ -55,7 +55,8 @@ class CellRows:
     def rows(self, found: Found) -> Iterator[pa.RecordBatch]:
         """The rows of what the cell owns of what was found."""
         if isinstance(found, MatchGroups):
-            yield from self._groups.of(found.ranges)
+            ranges = (some for some in found.ranges if isinstance(some, GroupRange))
+            yield from self._groups.of(ranges)
             return
         rows = self._match_rows(found)
         while some := list(islice(rows, _ROWS)):

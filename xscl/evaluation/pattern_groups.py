@@ -1,0 +1,86 @@
+"""Match groups of patterns: the matches of a query that end with one event, counted without going
+through them (SASE+'s compressed mode)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from pattern_stage import Group
+from pattern_stage.found import events_of
+from xscl.documents.document import Document
+from xscl.documents.events import PLACES, EventNode, EventNodes
+from xscl.evaluation.match_groups import AttributeName, MatchGroup
+from xscl.matches.forms import Sides
+from xscl.matches.match import Match
+from xscl.queries.pattern_levels import PatternReading
+from xscl.queries.subscription import Subscription
+
+__all__ = ["PatternRange"]
+
+
+class PatternRange:
+    """The matches of patterns, in groups of those of a query that end with one event.
+
+    None is made before it is looked at.  Where they are `told`, callbacks have them already.
+    """
+
+    def __init__(
+        self,
+        groups: Sequence[tuple[Subscription, Group]],
+        nodes: EventNodes,
+        held: Mapping[int, Document],
+        attribute_name: AttributeName,
+        *,
+        told: bool,
+    ) -> None:
+        self.others = range(len(groups))
+        self.waited_for = not told and any(owner.on_match is not None for owner, _ in groups)
+        self._owners = [owner for owner, _ in groups]
+        self._groups = [group for _, group in groups]
+        self._held = held
+        self._node: Callable[[int], EventNode] = nodes.node
+        self._attribute_name = attribute_name
+
+    def keep(self) -> None:
+        """Keeps the documents themselves, and where the events are in them."""
+        numbers = {event[1] for event in events_of(self._groups)}
+        self._held = {one >> PLACES: self._held[one >> PLACES] for one in numbers}
+        self._node = {one: self._node(one) for one in numbers}.__getitem__
+
+    def documents(self, number: int) -> tuple[Document, ...]:
+        """The document that the matches of a group end with."""
+        _, event = self._groups[number].last
+        return (self._held[event[1] >> PLACES],)
+
+    def count(self, number: int) -> int:
+        """The number of matches of a group, none of which is looked at."""
+        return self._groups[number].count
+
+    def matches(self, number: int) -> Iterator[Match]:
+        """The matches of a group."""
+        owner, sides = self._owners[number], Sides(self._attribute_name)
+        assert owner.wiring.pattern is not None
+        reading = PatternReading(owner.wiring.pattern, self._node)
+        for found in self._groups[number].matches():
+            row = reading.row(found)
+            yield owner.match(row, [self._held[one] for one in row.documents], sides)
+
+    @property
+    def total(self) -> int:
+        """The number of matches of all groups."""
+        return sum([group.count for group in self._groups])
+
+    def group(self, place: int) -> MatchGroup:
+        """The group at a place."""
+        return MatchGroup(self, place, (self._owners[place].name,))
+
+    def groups(self) -> Iterator[MatchGroup]:
+        """The groups, in order of time."""
+        return map(self.group, self.others)
+
+    def called(self) -> Iterator[tuple[Subscription, Match]]:
+        """The matches that a callback waits for."""
+        for place, owner in enumerate(self._owners):
+            if owner.on_match is not None:
+                for match in self.matches(place):
+                    yield owner, match
