@@ -9,12 +9,15 @@ records.py    a query     -> the members of its JSON
 catalogue.py  queries     -> their templates and streams, as tables
 sql.py        queries     -> their conjunctive queries as SQL
 mermaid.py    queries     -> a flowchart
+svg.py        queries     -> a picture
+  drawing.py    its nodes   -> boxes, trees, edges
 """
 
 from xscl.explain.catalogue import catalogue_text, explain_file
 from xscl.explain.mermaid import as_mermaid
 from xscl.explain.records import as_json
 from xscl.explain.sql import as_sql
+from xscl.explain.svg import as_svg
 from xscl.explain.text import as_text
 
-__all__ = ["as_json", "as_mermaid", "as_sql", "as_text", "catalogue_text", "explain_file"]
+__all__ = ["as_json", "as_mermaid", "as_sql", "as_svg", "as_text", "catalogue_text", "explain_file"]
