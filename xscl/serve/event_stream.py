@@ -1,0 +1,139 @@
+"""Server-sent events of a journal: a response that goes on until its reader or the server ends it.
+
+An event is encoded once for all readers that are at one place.  A reader that is slow keeps nobody
+waiting: its place only lags behind.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from xscl.serve.journal import Journal, Page
+
+__all__ = ["EventStream", "News"]
+
+_HEARTBEAT = 15.0
+"""Seconds after which a comment is sent, so that all on the way know that the connection lives."""
+
+_AT_ONCE = 500
+"""Events that are sent at once."""
+
+_CHUNKS = 32
+"""Chunks of events that are remembered for the next reader, of those who are at one place."""
+
+
+class News:
+    """Wakes the readers of a journal, in an event loop; `end` ends all of them."""
+
+    def __init__(self, journal: Journal) -> None:
+        self.journal = journal
+        self.ended = False
+        self.beats = 0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._come = asyncio.Event()
+        self._told = False
+        self._chunks: dict[tuple[int, int, frozenset[str]], tuple[bytes, int]] = {}
+        journal.listen(self._tell)
+
+    async def beat(self) -> None:
+        """Wakes readers in the loop that is running, from now on."""
+        self._loop = asyncio.get_running_loop()
+        while not self.ended:
+            await asyncio.sleep(_HEARTBEAT)
+            self.beats += 1
+            self._wake()
+
+    def end(self) -> None:
+        """Ends all readers; from any thread, and from a signal handler."""
+        self.ended = True
+        self._told = False
+        self._tell()
+
+    async def wait(self, number: int, beats: int) -> None:
+        """Waits until there is more than a number of matches, or of beats, or the end has come."""
+        if self.journal.newest <= number and self.beats <= beats and not self.ended:
+            await self._come.wait()
+
+    def chunk(self, number: int, queries: frozenset[str]) -> tuple[bytes, int]:
+        """The events after a number as bytes, and the number after them."""
+        key = number, self.journal.newest, queries
+        made = self._chunks.get(key)
+        if made is None:
+            made = _encoded(self.journal.after(number, queries, _AT_ONCE), self.journal.life)
+            if len(self._chunks) < _CHUNKS:
+                self._chunks[key] = made
+        return made
+
+    def _tell(self) -> None:
+        if self._loop is None or self._told:
+            return
+        self._told = True
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._wake)
+
+    def _wake(self) -> None:
+        self._told = False
+        self._chunks.clear()
+        come, self._come = self._come, asyncio.Event()
+        come.set()
+
+
+class EventStream(Response):
+    """The events after a number, of some queries, or without any of all."""
+
+    media_type = "text/event-stream"
+
+    def __init__(self, news: News, after: int, queries: frozenset[str]) -> None:
+        super().__init__()
+        del self.headers["content-length"]
+        self.headers["X-Accel-Buffering"] = "no"
+        self._news = news
+        self._after = after
+        self._queries = queries
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Sends events until the reader goes or the server ends."""
+        sending = asyncio.create_task(self._send(send))
+        gone = asyncio.create_task(_gone(receive))
+        try:
+            await asyncio.wait([sending, gone], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            gone.cancel()
+            sending.cancel()
+            await asyncio.gather(gone, sending, return_exceptions=True)
+
+    async def _send(self, send: Send) -> None:
+        news, after, beats = self._news, self._after, self._news.beats
+        start = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
+        await send(start)
+        # Who waits for more than headers has a comment.
+        chunk = b": xscl\n\n"
+        while not news.ended:
+            if chunk:
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+            await news.wait(after, beats)
+            chunk, after = news.chunk(after, self._queries)
+            if not chunk and news.beats > beats:
+                chunk = b":\n\n"
+            beats = news.beats
+        await send({"type": "http.response.body", "body": b""})
+
+
+async def _gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _encoded(page: Page, life: str) -> tuple[bytes, int]:
+    events = [
+        # A line of JSON ends in a line feed, and has no other.
+        b"id: %b-%d\ndata: %b\n" % (life.encode(), one.number, one.line)
+        for one in page.entries
+    ]
+    if page.lost:
+        events.insert(0, b'event: lost\ndata: {"lost": %d}\n\n' % page.lost)
+    return b"".join(events), page.after

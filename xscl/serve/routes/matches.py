@@ -1,0 +1,51 @@
+"""Matches over HTTP: a page of them, or all as they come as server-sent events."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Query, Request, Response
+
+from xscl.serve.event_stream import EventStream, News
+from xscl.serve.journal import Place
+from xscl.serve.problems import Refused
+from xscl.serve.service import House
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["matches"])
+
+
+@router.get("/matches")
+async def get_matches(
+    request: Request,
+    service: House,
+    query: Annotated[list[str] | None, Query(description="Only those of these queries.")] = None,
+    after: Annotated[str | None, Query(description="The id of an event: those after it.")] = None,
+    limit: Annotated[int, Query(ge=1, le=10_000, description="How many at most.")] = 100,
+    live: Annotated[bool, Query(description="As server-sent events, as they come.")] = False,
+    accept: Annotated[str, Header(description="`text/event-stream` is as `live`.")] = "",
+    last_event_id: Annotated[str | None, Header(description="As `after`.")] = None,
+) -> Response:
+    """The matches that are kept, in the order in which they were found; or all as they come."""
+    journal, news = service.journal, request.app.state.news
+    assert isinstance(news, News)
+    live = live or "text/event-stream" in accept
+    text = last_event_id or after
+    try:
+        # Without a place, events begin now, and a list begins at the oldest.
+        start = journal.newest if live else 0
+        number = start if text is None else journal.number_of(Place.of(text))
+    except ValueError as error:
+        raise Refused(400, str(error)) from error
+    queries = frozenset(query or ())
+    if live:
+        return EventStream(news, number, queries)
+    page = journal.after(number, queries, limit)
+    lines = b",\n".join([one.line[:-1] for one in page.entries])
+    body = b'{"matches": [%b], "next": "%b", "lost": %d}\n' % (
+        lines,
+        str(Place(journal.life, page.after)).encode(),
+        page.lost,
+    )
+    return Response(body, media_type="application/json")

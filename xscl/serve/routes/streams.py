@@ -1,0 +1,92 @@
+"""Documents over HTTP: published one by one, or by the thousand."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request
+from fastapi.concurrency import run_in_threadpool
+from pydantic import BaseModel, Field
+
+from xscl.serve.bodies import KINDS, envelopes_of, read_body, time_of
+from xscl.serve.engine_thread import Taken
+from xscl.serve.problems import Problem, Refused, problem_of
+from xscl.serve.service import House, Service
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["documents"])
+
+_PORTION = 500
+"""Documents that are published at a time, so that nobody waits for all of a large body."""
+
+_LARGE = 100_000
+"""Bytes of a body that is read aside, as it takes longer than others should wait."""
+
+Stream = Annotated[str, Path(description="The name of a stream.")]
+Timestamp = Annotated[
+    str | None,
+    Query(description="Its time: seconds since 1970, or as in RFC 3339; else that of its arrival."),
+]
+
+
+class Outcome(BaseModel):
+    """What came of the documents of a request."""
+
+    taken: int = Field(description="Documents that were taken in.")
+    matches: int = Field(description="Matches that they completed.")
+    duplicates: int = Field(description="Documents that are held already, by stream and id.")
+    late: int = Field(description="Documents that came too late.")
+    problems: list[Problem] = Field(description="Documents that cannot be read.")
+
+
+def _body(*kinds: str) -> dict[str, object]:
+    content = {kind: {"schema": {"type": "string"}} for kind in kinds}
+    return {"requestBody": {"required": True, "content": content}}
+
+
+@router.post("/streams/{name}", openapi_extra=_body(*KINDS))
+async def post_documents(
+    request: Request,
+    service: House,
+    name: Stream,
+    id: Annotated[str | None, Query(description="The id of the document.")] = None,
+    timestamp: Timestamp = None,
+) -> Outcome:
+    """Publishes a document, or with `application/x-ndjson` an envelope a line."""
+    return await _publish(request, service, name, id, timestamp)
+
+
+@router.put("/streams/{name}/documents/{id}", openapi_extra=_body(*KINDS[:2]))
+async def put_document(
+    request: Request,
+    service: House,
+    name: Stream,
+    id: Annotated[str, Path(description="The id of the document.")],
+    timestamp: Timestamp = None,
+) -> Outcome:
+    """Publishes a document; once more while it is held, it is a duplicate."""
+    return await _publish(request, service, name, id, timestamp)
+
+
+async def _publish(
+    request: Request, service: Service, stream: str, id: str | None, timestamp: str | None
+) -> Outcome:
+    body = await read_body(request, service.limits)
+    given = request, body, stream, id, time_of(timestamp)
+    if len(body) < _LARGE:
+        envelopes, problems = envelopes_of(*given)
+    else:
+        envelopes, problems = await run_in_threadpool(envelopes_of, *given)
+    done = Taken(problems=problems)
+    for start in range(0, len(envelopes), _PORTION):
+        done.add(await service.engine.publish(envelopes[start : start + _PORTION]))
+    if len(envelopes) == 1 == len(done.problems):
+        raise Refused(400, *map(problem_of, done.problems))
+    return Outcome(
+        taken=done.taken,
+        matches=done.matches,
+        duplicates=done.duplicates,
+        late=done.late,
+        problems=list(map(problem_of, done.problems)),
+    )

@@ -1,0 +1,177 @@
+"""What every request must be, and every answer says, whatever the route.
+
+A request names one of our hosts (else another's name may have been made to lead here), comes from
+our own page or from no page at all, brings the token where there is one, and has a body within
+bounds.  An answer lets a browser run nothing but our own files.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Collection
+from dataclasses import dataclass
+from hashlib import sha256
+from http.cookies import CookieError, SimpleCookie
+from ipaddress import ip_address
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+__all__ = ["COOKIE", "LOOPBACK", "Gate", "Safety", "is_loopback"]
+
+COOKIE = "xscl-session"
+
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+"""The names by which a loopback is reached."""
+
+_OPEN = {("GET", "/"), ("HEAD", "/"), ("POST", "/session"), ("GET", "/health")}
+"""What is answered without a token: the page, which asks for it, what takes it, a sign of life."""
+
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a name of a host leads to this machine alone."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Who is let in: those who name one of some hosts (with `any_address`, any address that is a
+    number, which nobody can make lead elsewhere), and bring the token where there is one."""
+
+    hosts: Collection[str]
+    any_address: bool = False
+    token: str | None = None
+
+    @property
+    def session(self) -> str:
+        """The value of the cookie of those who have brought the token."""
+        assert self.token is not None
+        return hmac.new(self.token.encode(), b"xscl session", sha256).hexdigest()
+
+    def is_token(self, given: str) -> bool:
+        """Whether that is the token."""
+        return self.token is not None and _same(given, self.token)
+
+    def refuses(self, scope: Scope) -> tuple[int, str] | None:
+        """The status and the reason with which a request is refused, None for one that is not."""
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        if not self._is_ours(host):
+            return 421, f"this server is not {host!r}; --allow-host lets it answer to that name"
+        origin = headers.get("origin")
+        if origin is not None and origin not in (f"http://{host}", f"https://{host}"):
+            return 403, f"a page of {origin!r} may not ask this server"
+        if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+            return 403, "a page of another site may not ask this server"
+        if self.token is None or self._is_open(scope) or self._has_token(headers):
+            return None
+        return 401, "the token is missing: send `Authorization: Bearer TOKEN`"
+
+    def _is_ours(self, host: str) -> bool:
+        name = _name_of(host)
+        if name in self.hosts:
+            return True
+        try:
+            return self.any_address and bool(ip_address(name))
+        except ValueError:
+            return False
+
+    def _is_open(self, scope: Scope) -> bool:
+        method, path = scope["method"], scope["path"]
+        return (method, path) in _OPEN or (method in ("GET", "HEAD") and path.startswith("/page/"))
+
+    def _has_token(self, headers: Headers) -> bool:
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            return self.is_token(given.strip())
+        try:
+            cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+        except CookieError:
+            return False
+        return cookie is not None and _same(cookie.value, self.session)
+
+
+class Safety:
+    """An application behind a gate, with bodies of at most so many bytes."""
+
+    def __init__(self, app: ASGIApp, gate: Gate, max_body: int) -> None:
+        self._app = app
+        self._gate = gate
+        self._max_body = max_body
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers a request."""
+        if scope["type"] != "http":
+            raise ValueError(f"no protocol of ours: {scope['type']}")
+
+        async def safe(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.update(_HEADERS)
+                headers.setdefault("Cache-Control", "no-store")
+            await send(message)
+
+        if (refusal := self._refuses(scope)) is not None:
+            status, reason = refusal
+            told = {"WWW-Authenticate": "Bearer"} if status == 401 else None
+            refused = JSONResponse({"error": {"message": reason}}, status, told)
+            await refused(scope, receive, safe)
+            return
+        await self._app(scope, self._bounded(receive), safe)
+
+    def _refuses(self, scope: Scope) -> tuple[int, str] | None:
+        if (refusal := self._gate.refuses(scope)) is not None:
+            return refusal
+        length = Headers(scope=scope).get("content-length", "0")
+        if not length.isdigit() or int(length[:19]) > self._max_body:
+            return 413, self._too_large
+        return None
+
+    def _bounded(self, receive: Receive) -> Receive:
+        read = 0
+
+        async def bounded() -> Message:
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            if read > self._max_body:
+                raise HTTPException(413, self._too_large)
+            return message
+
+        return bounded
+
+    @property
+    def _too_large(self) -> str:
+        return (
+            f"the body has more than {self._max_body:,} bytes: send less at a time; --max-body "
+            "sets how many one may have"
+        )
+
+
+def _name_of(host: str) -> str:
+    """The name in a Host header, without its port."""
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    name, _, port = host.partition(":")
+    return name.lower() if port.isdigit() or not port else host
+
+
+def _same(given: str, right: str) -> bool:
+    return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), right.encode())
