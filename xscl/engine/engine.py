@@ -482,6 +482,15 @@ class Engine:
         with self._transactions.asking():
             return any(document.id == id for document in self._intake.held.values())
 
+    def held(self, id: str | None = None) -> Iterator[dict[str, object]]:
+        """The documents that are held now, those of an id or all, as envelopes, the latest to
+        come first; each is read when it is asked for."""
+        from xscl.engine.held import envelope_of
+
+        with self._transactions.asking():
+            some = [one for one in self._intake.held.values() if id is None or one.id == id]
+        return map(envelope_of, reversed(some))
+
     def stats(self, *, exact: bool = False) -> dict[str, object]:
         """The sizes of all that the engine holds.
 
