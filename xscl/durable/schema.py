@@ -12,6 +12,7 @@
     counts         (query, matches)                             of runs that count
     undelivered    (number, sink, query, match, body, markup)
     feeds, seen                                                 what polling remembers
+    journal                                                     matches (`journal_file.py`)
 
 A subscription is the query `written` in a text under that name, with the values of its
 `parameters` as a JSON object; it was made when `position` documents and composites had come, and

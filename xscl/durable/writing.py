@@ -61,6 +61,7 @@ _REVIEWS = pa.schema([("number", _NUMBER), ("position", _NUMBER), ("streams", pa
 _INPUTS = pa.schema([("source", _TEXT), ("position", _TEXT)])
 _READ = pa.schema([("source", _TEXT), ("id", _TEXT)])
 _OUTPUTS = pa.schema([("path", _TEXT), ("bytes", _NUMBER)])
+_FOUND = pa.schema([("number", _NUMBER), *((name, _TEXT) for name in ("match", "query", "line"))])
 _COUNTS = pa.schema([("query", _TEXT), ("matches", _NUMBER)])
 
 
@@ -104,6 +105,8 @@ def _delete(connection: duckdb.DuckDBPyConnection, changes: Changes) -> None:
             "AND EXISTS (SELECT 1 FROM read_now WHERE source = $1)",
             [source],
         )
+    if changes.oldest_found:
+        connection.execute("DELETE FROM journal WHERE number < ?", [changes.oldest_found])
     _delete_from(connection, "inputs", "source", _TEXT, changes.inputs)
     _delete_from(connection, "outputs", "path", _TEXT, changes.outputs)
 
@@ -143,6 +146,7 @@ def _insert(connection: duckdb.DuckDBPyConnection, changes: Changes) -> None:
     _insert_into(connection, "documents_read", _READ, changes.documents_read)
     _insert_into(connection, "outputs", _OUTPUTS, changes.outputs.items())
     _insert_into(connection, "undelivered", UNDELIVERED, map(astuple, changes.undelivered))
+    _insert_into(connection, "journal", _FOUND, changes.found)
     if changes.counts:
         _add_counts(connection, changes.counts)
 

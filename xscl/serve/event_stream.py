@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from xscl.serve.journal import Journal, Page
+from xscl.serve.journal import Journal
 
 __all__ = ["EventStream", "News"]
 
@@ -21,6 +22,9 @@ _HEARTBEAT = 15.0
 
 _AT_ONCE = 500
 """Events that are sent at once."""
+
+_LOST = b'event: lost\ndata: {"lost": %b}\n\n'
+"""What is asked for and held no more: how many, null where that is not known."""
 
 _CHUNKS = 32
 """Chunks of events that are remembered for the next reader, of those who are at one place."""
@@ -58,15 +62,26 @@ class News:
         if self.journal.newest <= number and self.beats <= beats and not self.ended:
             await self._come.wait()
 
-    def chunk(self, number: int, queries: frozenset[str]) -> tuple[bytes, int]:
+    async def chunk(self, number: int, queries: frozenset[str]) -> tuple[bytes, int]:
         """The events after a number as bytes, and the number after them."""
         key = number, self.journal.newest, queries
         made = self._chunks.get(key)
         if made is None:
-            made = _encoded(self.journal.after(number, queries, _AT_ONCE), self.journal.life)
+            if self.journal.is_at_hand(number):
+                made = self._encoded(number, queries)
+            else:
+                made = await run_in_threadpool(self._encoded, number, queries)
             if len(self._chunks) < _CHUNKS:
                 self._chunks[key] = made
         return made
+
+    def _encoded(self, number: int, queries: frozenset[str]) -> tuple[bytes, int]:
+        page, life = self.journal.after(number, queries, _AT_ONCE), self.journal.life.encode()
+        # A line of JSON ends in a line feed, and has no other.
+        events = [b"id: %b-%d\ndata: %b\n" % (life, one.number, one.line) for one in page.entries]
+        if page.lost:
+            events.insert(0, _LOST % b"%d" % page.lost)
+        return b"".join(events), page.after
 
     def _tell(self) -> None:
         if self._loop is None or self._told:
@@ -83,17 +98,22 @@ class News:
 
 
 class EventStream(Response):
-    """The events after a number, of some queries, or without any of all."""
+    """The events after a number, of some queries, or without any of all; `begins_anew` for one who
+    asked for those after a place that is none in the journal."""
 
     media_type = "text/event-stream"
 
-    def __init__(self, news: News, after: int, queries: frozenset[str]) -> None:
+    def __init__(
+        self, news: News, after: int, queries: frozenset[str], *, begins_anew: bool
+    ) -> None:
         super().__init__()
         del self.headers["content-length"]
         self.headers["X-Accel-Buffering"] = "no"
         self._news = news
         self._after = after
         self._queries = queries
+        # Who waits for more than headers has a comment.
+        self._first = _LOST % b"null" if begins_anew else b": xscl\n\n"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Sends events until the reader goes or the server ends."""
@@ -110,15 +130,15 @@ class EventStream(Response):
         news, after, beats = self._news, self._after, self._news.beats
         start = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
         await send(start)
-        # Who waits for more than headers has a comment.
-        chunk = b": xscl\n\n"
+        chunk, life = self._first, news.journal.life.encode()
         while not news.ended:
             if chunk:
                 await send({"type": "http.response.body", "body": chunk, "more_body": True})
             await news.wait(after, beats)
-            chunk, after = news.chunk(after, self._queries)
+            chunk, after = await news.chunk(after, self._queries)
             if not chunk and news.beats > beats:
-                chunk = b":\n\n"
+                # A sign of life; who asks for some queries learns how far the others have come.
+                chunk = b"id: %b-%d\n\n" % (life, after)
             beats = news.beats
         await send({"type": "http.response.body", "body": b""})
 
@@ -126,14 +146,3 @@ class EventStream(Response):
 async def _gone(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
-
-
-def _encoded(page: Page, life: str) -> tuple[bytes, int]:
-    events = [
-        # A line of JSON ends in a line feed, and has no other.
-        b"id: %b-%d\ndata: %b\n" % (life.encode(), one.number, one.line)
-        for one in page.entries
-    ]
-    if page.lost:
-        events.insert(0, b'event: lost\ndata: {"lost": %d}\n\n' % page.lost)
-    return b"".join(events), page.after

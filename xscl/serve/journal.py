@@ -2,8 +2,8 @@
 read from.
 
 A reader keeps a place, the number of the last match that it has; nothing is queued for it.  The
-newest matches are in memory, within bounds of number and bytes.  What a reader asks for and is gone
-is counted, so that it can be said.
+newest matches are in memory, within bounds of number and bytes, and where there is a state file all
+that are kept are in that.  What a reader asks for and is gone is counted, so that it can be said.
 """
 
 from __future__ import annotations
@@ -11,12 +11,20 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import NamedTuple
 
+from xscl.durable.changes import Found
+from xscl.durable.journal_file import JournalFile
 from xscl.matches.match import Match, json_line
 
 __all__ = ["Entry", "Journal", "Page", "Place"]
+
+
+_CHUNK = 256 * 1024
+"""Bytes of matches that are read at once."""
+
+_FROM_FILE = 200
+"""Matches that are read from the file at once."""
 
 
 class Entry(NamedTuple):
@@ -49,7 +57,8 @@ class Place:
 
 
 class Page(NamedTuple):
-    """Some entries after a place, the place after them, and how many before them are gone."""
+    """Some entries after a place, the number of the place after them, and how many matches before
+    them are gone."""
 
     entries: Sequence[Entry]
     after: int
@@ -57,37 +66,46 @@ class Page(NamedTuple):
 
 
 class Journal:
-    """The journal of an engine, for `keep` matches; `memory` bounds the bytes of those in memory.
+    """The journal of an engine, for `keep` matches, of which `memory` bounds the bytes of those
+    in memory.  With the `file` of a state, that has all of them.
 
     `note` and `show` are called by the engine's thread, all else by any.
     """
 
-    def __init__(self, keep: int, memory: int) -> None:
-        self.life = secrets.token_hex(4)
-        self.newest = 0
+    def __init__(self, keep: int, memory: int, file: JournalFile | None = None) -> None:
+        self.life = secrets.token_hex(4) if file is None else file.life
+        self.newest = 0 if file is None else file.newest
+        self._file = file
         self._keep = keep
         self._memory = memory
         self._entries: dict[int, Entry] = {}
-        self._oldest = 1
+        self._oldest = self._next = self.newest + 1
         self._bytes = 0
-        self._next = 1
         self._listeners: list[Callable[[], object]] = []
+
+    @property
+    def oldest(self) -> int:
+        """The number of the oldest match that is held; one more than the newest if none is."""
+        return self._oldest if self._file is None else self._file.oldest
 
     def listen(self, listener: Callable[[], object]) -> None:
         """From now on `listener` is called when there are new matches, by the engine's thread."""
         self._listeners.append(listener)
 
     def note(self, matches: Iterable[Match]) -> list[Entry]:
-        """Numbers and encodes matches; readers see them once they are shown."""
+        """Numbers and encodes matches in the transaction that is open; readers see them once they
+        are shown."""
         entries = [
             Entry(number, match.id, match.query, json_line(match))
             for number, match in enumerate(matches, self._next)
         ]
         self._next += len(entries)
+        if self._file is not None:
+            self._file.add([Found(*one[:3], one.line.decode()) for one in entries])
         return entries
 
     def show(self, entries: Sequence[Entry]) -> None:
-        """Lets readers see what was noted."""
+        """Lets readers see what was noted, when it is written."""
         if not entries:
             return
         for entry in entries:
@@ -101,16 +119,34 @@ class Journal:
         for listener in self._listeners:
             listener()
 
-    def number_of(self, place: Place) -> int:
-        """The number of a place in this journal; 0, the beginning, for a place in another one."""
-        return place.number if place.life == self.life and place.number <= self.newest else 0
+    def knows(self, place: Place) -> bool:
+        """Whether a place is one in this journal."""
+        return place.life == self.life and place.number <= self.newest
+
+    def is_at_hand(self, number: int) -> bool:
+        """Whether all that is held after a number is in memory."""
+        return self._file is None or number + 1 >= self._oldest
 
     def after(self, number: int, queries: frozenset[str], most: int) -> Page:
-        """At most so many matches after a number; of some queries, or without any of all."""
-        newest, oldest = self.newest, self._oldest
-        lost = max(0, min(oldest - 1, newest) - number)
-        found = list(islice(self._between(max(number + 1, oldest), newest, queries), most))
-        return Page(found, found[-1].number if len(found) == most else newest, lost)
+        """At most so many matches after a number, and not many more bytes than a chunk's; of some
+        queries, or without any of all."""
+        if not self.is_at_hand(number):
+            return self._in_file(number, queries, min(most, _FROM_FILE))
+        while True:
+            newest, first = self.newest, max(number + 1, self._oldest)
+            page = _page(self._between(first, newest, queries), number, first, newest, most)
+            # Where the engine's thread has let go of some meanwhile, they are to be counted.
+            if self._oldest <= first or not self.is_at_hand(number):
+                return page
+
+    def _in_file(self, number: int, queries: frozenset[str], most: int) -> Page:
+        assert self._file is not None
+        newest = self.newest
+        rows = self._file.between(number + 1, newest, queries, most)
+        # Asked afterwards: the oldest may have gone before they were read.
+        first = max(number + 1, self._file.oldest)
+        found = (Entry(*row[:3], row.line.encode()) for row in rows if row.number >= first)
+        return _page(found, number, first, newest, most)
 
     def find(self, match: str) -> Entry | None:
         """The newest entry of a match; None if it is held no more."""
@@ -118,11 +154,23 @@ class Journal:
             entry = self._entries.get(number)
             if entry is not None and entry.match == match:
                 return entry
-        return None
+        found = None if self._file is None else self._file.find(match)
+        return None if found is None else Entry(*found[:3], found.line.encode())
 
     def _between(self, first: int, last: int, queries: frozenset[str]) -> Iterator[Entry]:
         for number in range(first, last + 1):
-            # The engine's thread may let go of it meanwhile.
             entry = self._entries.get(number)
             if entry is not None and (not queries or entry.query in queries):
                 yield entry
+
+
+def _page(found: Iterator[Entry], after: int, first: int, newest: int, most: int) -> Page:
+    """The page of entries after a number, those from the `first` on that is held."""
+    lost = first - 1 - after
+    entries, size = [], 0
+    for entry in found:
+        entries.append(entry)
+        size += len(entry.line)
+        if len(entries) == most or size > _CHUNK:
+            return Page(entries, entry.number, lost)
+    return Page(entries, newest, lost)

@@ -11,6 +11,7 @@ from typing import Annotated, cast
 
 from fastapi import Depends, Request
 
+from xscl.durable.journal_file import JournalFile
 from xscl.engine import Engine
 from xscl.errors import DocumentError
 from xscl.matches.match import Match
@@ -74,7 +75,9 @@ class Service:
     ) -> None:
         self.limits = limits or Limits()
         self.started = time.time()
-        self.journal = Journal(self.limits.keep_matches, _MEMORY)
+        keep, keeper = self.limits.keep_matches, engine.keeper
+        file = None if keeper is None else JournalFile(keeper, keep)
+        self.journal = Journal(keep, _MEMORY, file)
         self.engine = EngineThread(
             engine, self.journal, skipped, self._count, waiting=self.limits.waiting
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
 
 from xscl.serve.event_stream import EventStream, News
 from xscl.serve.journal import Place
@@ -33,19 +34,23 @@ async def get_matches(
     live = live or "text/event-stream" in accept
     text = last_event_id or after
     try:
-        # Without a place, events begin now, and a list begins at the oldest.
-        start = journal.newest if live else 0
-        number = start if text is None else journal.number_of(Place.of(text))
+        place = None if text is None else Place.of(text)
     except ValueError as error:
         raise Refused(400, str(error)) from error
     queries = frozenset(query or ())
+    anew = place is not None and not journal.knows(place)
+    if place is not None and not anew:
+        number = place.number
+    else:
+        # Without a place events begin now, and a list begins with the oldest.
+        number = journal.newest if live and place is None else journal.oldest - 1
     if live:
-        return EventStream(news, number, queries)
-    page = journal.after(number, queries, limit)
+        return EventStream(news, number, queries, begins_anew=anew)
+    page = await run_in_threadpool(journal.after, number, queries, limit)
     lines = b",\n".join([one.line[:-1] for one in page.entries])
-    body = b'{"matches": [%b], "next": "%b", "lost": %d}\n' % (
+    body = b'{"matches": [%b], "next": "%b", "lost": %b}\n' % (
         lines,
         str(Place(journal.life, page.after)).encode(),
-        page.lost,
+        b"null" if anew else b"%d" % page.lost,
     )
     return Response(body, media_type="application/json")
