@@ -14,7 +14,17 @@ from xscl.version import __version__
 
 __all__ = ["ROUTES", "application"]
 
-ROUTES = ("queries", "trying", "looking", "streams", "matches", "numbers", "session", "page")
+ROUTES = (
+    "queries",
+    "trying",
+    "looking",
+    "streams",
+    "matches",
+    "feeds",
+    "numbers",
+    "session",
+    "page",
+)
 """The modules of `xscl.serve.routes`; each has a `router`."""
 
 

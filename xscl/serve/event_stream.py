@@ -20,6 +20,10 @@ __all__ = ["EventStream", "News"]
 _HEARTBEAT = 15.0
 """Seconds after which a comment is sent, so that all on the way know that the connection lives."""
 
+_SHARE = 0.00015
+"""Seconds of a pause for each reader, before all are sent what has come: a multiple of what that
+costs, so that much that comes at once is sent at once, and time is left for other requests."""
+
 _AT_ONCE = 500
 """Events that are sent at once."""
 
@@ -36,10 +40,12 @@ class News:
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
         self.ended = False
+        self.readers = 0
         self.beats = 0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._come = asyncio.Event()
         self._told = False
+        self._woken = 0.0
         self._chunks: dict[tuple[int, int, frozenset[str]], tuple[bytes, int]] = {}
         journal.listen(self._tell)
 
@@ -88,10 +94,20 @@ class News:
             return
         self._told = True
         with suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(self._wake)
+            self._loop.call_soon_threadsafe(self._wake_in_time)
+
+    def _wake_in_time(self) -> None:
+        """Wakes readers now, or when it is time again."""
+        assert self._loop is not None
+        wait = self._woken + _SHARE * self.readers - self._loop.time()
+        if wait <= 0 or self.ended:
+            self._wake()
+        else:
+            self._loop.call_later(wait, self._wake)
 
     def _wake(self) -> None:
         self._told = False
+        self._woken = asyncio.get_running_loop().time()
         self._chunks.clear()
         come, self._come = self._come, asyncio.Event()
         come.set()
@@ -117,11 +133,13 @@ class EventStream(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Sends events until the reader goes or the server ends."""
+        self._news.readers += 1
         sending = asyncio.create_task(self._send(send))
         gone = asyncio.create_task(_gone(receive))
         try:
             await asyncio.wait([sending, gone], return_when=asyncio.FIRST_COMPLETED)
         finally:
+            self._news.readers -= 1
             gone.cancel()
             sending.cancel()
             await asyncio.gather(gone, sending, return_exceptions=True)

@@ -81,15 +81,22 @@ class Server:
     def run(self, listeners: Sequence[socket.socket]) -> None:
         """Serves until `stop` is called."""
         self._service.engine.start()
+        feeds = self._service.feeds
         try:
+            if feeds is not None:
+                feeds.start()
             asyncio.run(self._run(list(listeners)))
         finally:
+            if feeds is not None:
+                feeds.end()
             self._service.engine.end()
 
     def stop(self) -> None:
         """Ends it in order, from any thread; a signal handler may call it."""
         self._uvicorn.should_exit = True
         self._news.end()
+        if self._service.feeds is not None:
+            self._service.feeds.stop()
 
     async def _run(self, listeners: list[socket.socket]) -> None:
         beating = asyncio.create_task(self._news.beat())

@@ -16,6 +16,7 @@ from xscl.engine import Engine
 from xscl.errors import DocumentError
 from xscl.matches.match import Match
 from xscl.serve.engine_thread import EngineThread
+from xscl.serve.feeds import Feeds
 from xscl.serve.journal import Journal
 
 __all__ = ["House", "Limits", "Service", "Tally"]
@@ -81,7 +82,8 @@ class Service:
         self.engine = EngineThread(
             engine, self.journal, skipped, self._count, waiting=self.limits.waiting
         )
-        self.readers = 0
+        self.feeds: Feeds | None = None
+        self.lateness: float | None = None
         self._follows = follows
         self._tallies: dict[str, Tally] = {}
 
@@ -98,7 +100,7 @@ class Service:
     def follow_windows(self) -> None:
         """Lets the lateness be what the windows of the queries ask for, unless it was given."""
         if self._follows:
-            self.engine.engine.follow_windows()
+            self.lateness = self.engine.engine.follow_windows()
 
     def _count(self, matches: Sequence[Match]) -> None:
         for match in matches:

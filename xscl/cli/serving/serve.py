@@ -15,26 +15,41 @@ import click
 
 from xscl.cli.ends import check_ends
 from xscl.cli.exits import ended_by_signals
+from xscl.cli.feeds.feed_report import FeedReport
+from xscl.cli.feeds.polling import HowToPoll, Unkept
 from xscl.cli.log import LOG_FORMAT, QUIET, VERBOSE, Level, log_of_command
 from xscl.cli.options import (
+    ALLOW_PRIVATE,
+    CONTACT,
+    EVERY,
+    LINKS,
     MAX_DOCUMENT,
     MEMORY,
     PARAMS,
     QUERIES_OR_NONE,
+    SOURCE,
     STATE,
+    UPDATES,
     Duration,
     Size,
 )
 from xscl.cli.queries import QueryText, read_texts, subscribe
 from xscl.cli.resume import open_engine
 from xscl.counts import counted
+from xscl.durable.polled import PolledFeeds
 from xscl.errors import DocumentError, XSCLError
+from xscl.feeds import Rules
 from xscl.garbage import collect_rarely, leave_imported
+from xscl.polling.store import Envelope
+from xscl.polling.watched_feeds import watched_feeds
 from xscl.times import to_seconds
+from xscl.web.proxies import ProxySettings
 
 if TYPE_CHECKING:
     from xscl.engine import Engine
+    from xscl.serve.feeds import Feeds
     from xscl.serve.safety import Gate
+    from xscl.serve.service import Service
 
 __all__ = ["serve"]
 
@@ -43,6 +58,18 @@ _LEAST_TOKEN = 16
 
 @click.command()
 @QUERIES_OR_NONE
+@click.option(
+    "--feed",
+    "sources",
+    multiple=True,
+    type=SOURCE,
+    help="The http(s) address of a feed that is polled, or an OPML file of addresses.",
+)
+@EVERY
+@CONTACT
+@ALLOW_PRIVATE
+@UPDATES
+@LINKS
 @STATE
 @click.option(
     "--host", default="127.0.0.1", show_default=True, help="The address at which it listens."
@@ -109,6 +136,12 @@ _LEAST_TOKEN = 16
 @LOG_FORMAT
 def serve(
     queries: Sequence[str],
+    sources: Sequence[tuple[str, str]],
+    every: float,
+    contact: str | None,
+    allow_private: bool,
+    updates: bool,
+    links: Rules,
     state: str | None,
     host: str,
     port: int,
@@ -153,7 +186,11 @@ def serve(
         leave_imported()
         bad = _take_queries(engine, texts)
         service = Service(engine, skipped, limits, follows=follows)
+        service.lateness = late
         service.follow_windows()
+        if sources:
+            how = HowToPoll(every, False, contact, allow_private, updates, links, max_document)
+            service.feeds = _feeds(sources, how, service)
         collect_rarely(again=False)
         listener = stack.enter_context(contextlib.closing(listening(host, port)))
         name = f"[{host}]" if ":" in host else host
@@ -167,6 +204,34 @@ def serve(
         if server.failure is not None:
             raise XSCLError(server.failure)
     return 130 if stopped.is_set() else 2 if bad else 0
+
+
+def _feeds(sources: Sequence[tuple[str, str]], how: HowToPoll, service: Service) -> Feeds:
+    """The feeds that are polled; the state remembers them, where there is one."""
+    from xscl.serve.feeds import Feeds
+
+    log, engine = log_of_command(), service.engine.engine
+    report = FeedReport(
+        lambda text: log.say(text, Level.WARNING),
+        lambda text: log.say(text, Level.INFO),
+        lambda text: log.say(text, Level.DEBUG),
+    )
+    try:
+        polled = watched_feeds(
+            sources, lambda problem: log.say(f"skipped: {problem}", Level.WARNING)
+        )
+        proxies = ProxySettings.of_environment()
+        keeper = engine.keeper
+        kept = Unkept() if keeper is None else PolledFeeds(keeper, engine.transaction)
+        poller = how.poller(polled, kept, engine, report, proxies, report.answered)
+    except (XSCLError, FileNotFoundError, ValueError) as error:
+        raise click.UsageError(str(error)) from error
+    report.begin(poller.not_due)
+
+    def late(envelopes: Sequence[Envelope]) -> Sequence[Envelope]:
+        return report.late(envelopes, engine.watermark, service.lateness)
+
+    return Feeds(poller, polled, service.engine, late)
 
 
 def _take_queries(engine: Engine, texts: Sequence[QueryText]) -> int:

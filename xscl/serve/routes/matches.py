@@ -45,6 +45,9 @@ async def get_matches(
         # Without a place events begin now, and a list begins with the oldest.
         number = journal.newest if live and place is None else journal.oldest - 1
     if live:
+        if news.readers >= service.limits.max_readers:
+            most = f"{service.limits.max_readers:,} read events already; --max-readers allows more"
+            raise Refused(503, most, headers={"Retry-After": "10"})
         return EventStream(news, number, queries, begins_anew=anew)
     page = await run_in_threadpool(journal.after, number, queries, limit)
     lines = b",\n".join([one.line[:-1] for one in page.entries])
