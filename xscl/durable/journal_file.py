@@ -52,6 +52,15 @@ class JournalFile:
             self.oldest = self.newest - self._keep + 1
             self._keeper.found_no_more(self.oldest)
 
+    def latest(self, until: int, queries: Iterable[str], most: int) -> list[Found]:
+        """The latest matches of some queries up to a number, the latest first."""
+        rows = self._file.rows(
+            f"SELECT {_COLUMNS} FROM journal WHERE number <= $1 AND query IN (SELECT unnest($2)) "
+            f"ORDER BY number DESC LIMIT {most}",
+            [until, list(queries)],
+        )
+        return [Found(*row) for row in rows]  # type: ignore[arg-type]
+
     def between(self, first: int, last: int, queries: Iterable[str], most: int) -> list[Found]:
         """The matches from one number to another, so many at most; of some queries, or without any
         of all."""

@@ -148,6 +148,19 @@ class Journal:
         found = (Entry(*row[:3], row.line.encode()) for row in rows if row.number >= first)
         return _page(found, number, first, newest, most)
 
+    def latest(self, queries: frozenset[str], most: int) -> list[Entry]:
+        """The latest matches of some queries, the latest first."""
+        found: list[Entry] = []
+        number = self.newest
+        while len(found) < most and (entry := self._entries.get(number)) is not None:
+            number -= 1
+            if entry.query in queries:
+                found.append(entry)
+        if self._file is not None and len(found) < most:
+            rows = self._file.latest(number, queries, most - len(found))
+            found += [Entry(*row[:3], row.line.encode()) for row in rows]
+        return found
+
     def find(self, match: str) -> Entry | None:
         """The newest entry of a match; None if it is held no more."""
         for number in range(self.newest, self._oldest - 1, -1):

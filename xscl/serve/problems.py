@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Sequence
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import Response
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
@@ -14,6 +16,10 @@ from xscl.errors import DocumentError, QueryError, StateError, XSCLError
 from xscl.serve.engine_thread import Busy
 
 __all__ = ["Failure", "Failures", "Problem", "Refused", "answer_errors", "problem_of"]
+
+
+_STANDS = re.compile(r"found (?P<found>.+?), expected (?P<expected>.+)", re.DOTALL)
+"""The sentence of a syntax error."""
 
 
 class Problem(BaseModel):
@@ -58,8 +64,14 @@ class Refused(Exception):
 def problem_of(error: XSCLError) -> Problem:
     """An error of a query or document as it is answered."""
     if isinstance(error, QueryError):
+        stands = _STANDS.fullmatch(error.problem)
         return Problem(
-            message=error.problem, query=error.query, line=error.line, column=error.column
+            message=error.problem,
+            query=error.query,
+            line=error.line,
+            column=error.column,
+            found=stands and stands["found"],
+            expected=stands and stands["expected"],
         )
     if isinstance(error, DocumentError):
         return Problem(message=error.problem, stream=error.stream, document=error.document)
@@ -70,19 +82,19 @@ def answer_errors(app: FastAPI) -> None:
     """Gives all errors of an application their answers."""
 
     @app.exception_handler(Refused)
-    async def refused(request: Request, refused: Refused) -> JSONResponse:
+    async def refused(request: Request, refused: Refused) -> Response:
         return _answer(refused.status, refused.problems, refused.headers)
 
     @app.exception_handler(Busy)
-    async def busy(request: Request, busy: Busy) -> JSONResponse:
+    async def busy(request: Request, busy: Busy) -> Response:
         return _answer(503, [Problem(message=str(busy))], {"Retry-After": "1"})
 
     @app.exception_handler(HTTPException)
-    async def by_status(request: Request, error: HTTPException) -> JSONResponse:
+    async def by_status(request: Request, error: HTTPException) -> Response:
         return _answer(error.status_code, [Problem(message=str(error.detail))], error.headers)
 
     @app.exception_handler(RequestValidationError)
-    async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
+    async def invalid(request: Request, error: RequestValidationError) -> Response:
         problems = [
             Problem(message=f"{'.'.join(map(str, one['loc']))}: {one['msg']}")
             for one in error.errors()
@@ -90,15 +102,18 @@ def answer_errors(app: FastAPI) -> None:
         return _answer(400, problems)
 
     @app.exception_handler(XSCLError)
-    async def of_a_user(request: Request, error: XSCLError) -> JSONResponse:
+    async def of_a_user(request: Request, error: XSCLError) -> Response:
         return _answer(503 if isinstance(error, StateError) else 400, [problem_of(error)])
 
     @app.exception_handler(Exception)
-    async def unforeseen(request: Request, error: Exception) -> JSONResponse:
+    async def unforeseen(request: Request, error: Exception) -> Response:
         return _answer(500, [Problem(message=f"a fault of the server's: {type(error).__name__}")])
 
 
-def _answer(status: int, problems: Sequence[Problem], headers: object = None) -> JSONResponse:
+def _answer(status: int, problems: Sequence[Problem], headers: object = None) -> Response:
     said = [one.model_dump(exclude_none=True) for one in problems]
     content = {"error": said[0]} if len(said) == 1 else {"errors": said}
-    return JSONResponse(content, status, headers if isinstance(headers, dict) else None)
+    # In ASCII, as what is told of may be no text.
+    body = json.dumps(content).encode()
+    given = headers if isinstance(headers, dict) else None
+    return Response(body, status, given, "application/json")

@@ -8,8 +8,10 @@ bounds.  An answer lets a browser run nothing but our own files.
 from __future__ import annotations
 
 import hmac
+from asyncio import timeout
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_address
@@ -19,7 +21,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["COOKIE", "LOOPBACK", "Gate", "Safety", "is_loopback"]
+__all__ = ["COOKIE", "LOOPBACK", "Gate", "Safety", "is_loopback", "is_open"]
 
 COOKIE = "xscl-session"
 
@@ -28,6 +30,12 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 _OPEN = {("GET", "/"), ("HEAD", "/"), ("POST", "/session"), ("GET", "/health")}
 """What is answered without a token: the page, which asks for it, what takes it, a sign of life."""
+
+_LARGEST_TEXT = 4 * 1024 * 1024
+"""Bytes of a body that is no document."""
+
+_PATIENCE = 30
+"""Seconds for which a body may stand still."""
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -48,6 +56,11 @@ def is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def is_open(method: str, path: str) -> bool:
+    """Whether a request needs no token."""
+    return (method, path) in _OPEN or (method in ("GET", "HEAD") and path.startswith("/page/"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +93,11 @@ class Gate:
             return 403, f"a page of {origin!r} may not ask this server"
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
             return 403, "a page of another site may not ask this server"
-        if self.token is None or self._is_open(scope) or self._has_token(headers):
+        if (
+            self.token is None
+            or is_open(scope["method"], scope["path"])
+            or self._has_token(headers)
+        ):
             return None
         return 401, "the token is missing: send `Authorization: Bearer TOKEN`"
 
@@ -92,10 +109,6 @@ class Gate:
             return self.any_address and bool(ip_address(name))
         except ValueError:
             return False
-
-    def _is_open(self, scope: Scope) -> bool:
-        method, path = scope["method"], scope["path"]
-        return (method, path) in _OPEN or (method in ("GET", "HEAD") and path.startswith("/page/"))
 
     def _has_token(self, headers: Headers) -> bool:
         scheme, _, given = headers.get("authorization", "").partition(" ")
@@ -109,12 +122,14 @@ class Gate:
 
 
 class Safety:
-    """An application behind a gate, with bodies of at most so many bytes."""
+    """An application behind a gate, with bodies of at most so many bytes; those of all requests
+    together, until they are answered, have at most four times as many."""
 
     def __init__(self, app: ASGIApp, gate: Gate, max_body: int) -> None:
         self._app = app
         self._gate = gate
         self._max_body = max_body
+        self._held = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers a request."""
@@ -129,41 +144,63 @@ class Safety:
                 headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
-        if (refusal := self._refuses(scope)) is not None:
+        if (refusal := self._gate.refuses(scope)) is not None:
             status, reason = refusal
             told = {"WWW-Authenticate": "Bearer"} if status == 401 else None
             refused = JSONResponse({"error": {"message": reason}}, status, told)
             await refused(scope, receive, safe)
             return
-        await self._app(scope, self._bounded(receive), safe)
+        body = _Body(receive, self._most(scope))
+        try:
+            await self._app(scope, partial(self._receive, body), safe)
+        finally:
+            self._held -= body.read
 
-    def _refuses(self, scope: Scope) -> tuple[int, str] | None:
-        if (refusal := self._gate.refuses(scope)) is not None:
-            return refusal
-        length = Headers(scope=scope).get("content-length", "0")
-        if not length.isdigit() or int(length[:19]) > self._max_body:
-            return 413, self._too_large
-        return None
+    def _most(self, scope: Scope) -> int:
+        """The most bytes of a body: other than documents, none is large."""
+        documents = scope["path"].startswith("/streams/")
+        return self._max_body if documents else min(self._max_body, _LARGEST_TEXT)
 
-    def _bounded(self, receive: Receive) -> Receive:
-        read = 0
+    async def _receive(self, body: _Body) -> Message:
+        before = body.read
+        try:
+            return await body.receive()
+        finally:
+            self._held += body.read - before
+            if self._held > 4 * self._max_body:
+                raise HTTPException(
+                    503, "others send much at the moment: try again", {"Retry-After": "1"}
+                )
 
-        async def bounded() -> Message:
-            nonlocal read
-            message = await receive()
-            read += len(message.get("body", b""))
-            if read > self._max_body:
-                raise HTTPException(413, self._too_large)
-            return message
 
-        return bounded
+class _Body:
+    """The body of a request, of which so many bytes are read at most."""
 
-    @property
-    def _too_large(self) -> str:
-        return (
-            f"the body has more than {self._max_body:,} bytes: send less at a time; --max-body "
-            "sets how many one may have"
-        )
+    def __init__(self, receive: Receive, most: int) -> None:
+        self._receive = receive
+        self._most = most
+        self._whole = False
+        self.read = 0
+
+    async def receive(self) -> Message:
+        """The next part."""
+        if self._whole:
+            # All that can come is that whoever asks has gone.
+            return await self._receive()
+        try:
+            async with timeout(_PATIENCE):
+                message = await self._receive()
+        except TimeoutError:
+            raise HTTPException(408, f"the body did not go on for {_PATIENCE} seconds") from None
+        self._whole = not message.get("more_body", False)
+        self.read += len(message.get("body", b""))
+        if self.read > self._most:
+            raise HTTPException(
+                413,
+                f"the body has more than {self._most:,} bytes: send less at a time, or see "
+                "--max-body",
+            )
+        return message
 
 
 def _name_of(host: str) -> str:

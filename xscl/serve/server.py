@@ -7,18 +7,23 @@ import contextlib
 import socket
 from collections.abc import Callable, Iterator, Sequence
 
+import h11
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from xscl.errors import XSCLError
 from xscl.serve.app import application
-from xscl.serve.event_stream import News
 from xscl.serve.safety import Gate
 from xscl.serve.service import Service
 
 __all__ = ["Server", "listening"]
 
 _PATIENCE = 60
-"""Seconds for which who is sent something may take nothing of it, before the connection ends."""
+"""Seconds for which who asks may be silent in the midst of it, or take nothing of what is sent,
+before the connection ends."""
+
+_OTHERS = 500
+"""Connections beside those of the readers of events."""
 
 
 def listening(host: str, port: int) -> socket.socket:
@@ -45,6 +50,35 @@ def listening(host: str, port: int) -> socket.socket:
     return listener
 
 
+class _Protocol(H11Protocol):
+    """HTTP/1.1, where the head of a request comes within a time."""
+
+    _late: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.conn.their_state is not h11.IDLE:
+            self._wait_no_more()
+        elif self._late is None:
+            self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._wait_no_more()
+        super().connection_lost(exc)
+
+    def _wait(self) -> None:
+        self._late = self.loop.call_later(_PATIENCE, self.transport.abort)
+
+    def _wait_no_more(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
+
+
 class _Uvicorn(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -62,10 +96,10 @@ class Server:
         self.failure: str | None = None
         self._service = service
         self._started = started
-        self._news = News(service.journal)
         config = uvicorn.Config(
-            application(service, gate, self._news),
-            http="h11",
+            application(service, gate),
+            http=_Protocol,
+            limit_concurrency=service.limits.max_readers + _OTHERS,
             ws="none",
             lifespan="off",
             log_config=None,
@@ -94,12 +128,12 @@ class Server:
     def stop(self) -> None:
         """Ends it in order, from any thread; a signal handler may call it."""
         self._uvicorn.should_exit = True
-        self._news.end()
+        self._service.news.end()
         if self._service.feeds is not None:
             self._service.feeds.stop()
 
     async def _run(self, listeners: list[socket.socket]) -> None:
-        beating = asyncio.create_task(self._news.beat())
+        beating = asyncio.create_task(self._service.news.beat())
         serving = asyncio.create_task(self._uvicorn.serve(listeners))
         while not (self._uvicorn.started or serving.done()):
             await asyncio.sleep(0.005)

@@ -7,7 +7,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 
 from fastapi import Depends, Request
 
@@ -16,13 +16,18 @@ from xscl.engine import Engine
 from xscl.errors import DocumentError
 from xscl.matches.match import Match
 from xscl.serve.engine_thread import EngineThread
+from xscl.serve.event_stream import News
 from xscl.serve.feeds import Feeds
 from xscl.serve.journal import Journal
+from xscl.serve.metrics import Metrics
 
 __all__ = ["House", "Limits", "Service", "Tally"]
 
 _MEMORY = 64 * 1024 * 1024
 """Bytes of the newest matches that are in memory."""
+
+_SPARED = 50.0
+"""Numbers of the engine are as old as this many times what it takes to count them."""
 
 _MEAN = 60.0
 """Seconds over which the rate of a query is a mean."""
@@ -82,27 +87,46 @@ class Service:
         self.engine = EngineThread(
             engine, self.journal, skipped, self._count, waiting=self.limits.waiting
         )
+        self.news = News(self.journal)
+        self.metrics = Metrics(self)
+        self.found = 0
+        self.tallies: dict[str, Tally] = {}
         self.feeds: Feeds | None = None
         self.lateness: float | None = None
         self._follows = follows
-        self._tallies: dict[str, Tally] = {}
+        self._stats: tuple[float, dict[str, Any]] = (0.0, {})
 
     def tally(self, query: str) -> Tally:
         """The tally of a query, from now on if it has none."""
-        if (tally := self._tallies.get(query)) is None:
-            tally = self._tallies[query] = Tally(time.time())
+        if (tally := self.tallies.get(query)) is None:
+            tally = self.tallies[query] = Tally(time.time())
         return tally
 
     def forget(self, query: str) -> None:
         """Drops the tally of a query that is no more."""
-        self._tallies.pop(query, None)
+        self.tallies.pop(query, None)
 
     def follow_windows(self) -> None:
         """Lets the lateness be what the windows of the queries ask for, unless it was given."""
         if self._follows:
             self.lateness = self.engine.engine.follow_windows()
 
+    async def stats(self) -> dict[str, Any]:
+        """The numbers of the engine: asked for anew only when that has become cheap, as it looks at
+        all documents."""
+
+        def count() -> dict[str, Any]:
+            started = time.monotonic()
+            stats = self.engine.engine.stats()
+            now = time.monotonic()
+            self._stats = now + _SPARED * (now - started), stats
+            return stats
+
+        due, stats = self._stats
+        return stats if time.monotonic() < due else await self.engine.do(count)
+
     def _count(self, matches: Sequence[Match]) -> None:
+        self.found += len(matches)
         for match in matches:
             self.tally(match.query).add(1)
 

@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from xscl.dissection.parts import Dissection
 from xscl.language.syntax import Query as XSCLQuery
 from xscl.serve.explained import FORMS, Form, explained
+from xscl.serve.openapi import statuses
 from xscl.serve.problems import Refused
 from xscl.serve.service import House, Service
 from xscl.serve.side_by_side import DocumentInfo, SideBySide, info_of, side_by_side
@@ -38,7 +39,7 @@ class Shown(SideBySide):
     match: dict[str, Any]
 
 
-@router.get("/queries/{name}/explain", responses=FORMS)
+@router.get("/queries/{name}/explain", responses={**FORMS, **statuses(404)})
 async def get_query_explain(
     service: House,
     name: Name,
@@ -57,7 +58,7 @@ async def get_query_explain(
     return await run_in_threadpool(explained, [one], format, others)
 
 
-@router.get("/queries/{name}/why")
+@router.get("/queries/{name}/why", responses=statuses(404))
 async def get_query_why(
     service: House,
     name: Name,
@@ -101,7 +102,7 @@ async def get_documents(
     return await run_in_threadpool(listed)
 
 
-@router.get("/matches/{id}", response_model=Shown)
+@router.get("/matches/{id}", response_model=Shown, responses=statuses(404, 410))
 async def get_match(
     service: House, id: Annotated[str, Path(description="The id of a match.")]
 ) -> Response:

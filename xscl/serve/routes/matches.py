@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi import APIRouter, Header, Query, Response
 from fastapi.concurrency import run_in_threadpool
+from pydantic import BaseModel, Field
 
-from xscl.serve.event_stream import EventStream, News
+from xscl.serve.event_stream import EventStream
 from xscl.serve.journal import Place
 from xscl.serve.problems import Refused
 from xscl.serve.service import House
@@ -17,9 +18,42 @@ __all__ = ["router"]
 router = APIRouter(tags=["matches"])
 
 
-@router.get("/matches")
+class FoundMatch(BaseModel):
+    """A match: documents that together satisfy a query."""
+
+    id: str = Field(description="Its id, the same whenever it is found.")
+    query: str
+    stream: str | None = Field(description="The stream that it is published to.")
+    time: float = Field(description="The time of its latest document, in seconds since 1970.")
+    documents: list[str] = Field(description="The ids of its documents, one for each block.")
+    streams: list[str] = Field(description="Their streams.")
+    nodes: list[int] = Field(description="The numbers of their output nodes.")
+    bindings: dict[str, int] = Field(description="The numbers of the variables' nodes.")
+    values: dict[str, str] = Field(description="The variables' string values.")
+    result: Any = Field(description="The result: XML as text, or a JSON value.")
+
+
+class Matches(BaseModel):
+    """Some matches, in the order in which they were found."""
+
+    matches: list[FoundMatch]
+    next: str = Field(description="What `after` is to be for those after these.")
+    lost: int | None = Field(
+        description="Matches after `after` that are kept no more; null where that is unknown."
+    )
+
+
+_FOUND: dict[int | str, dict[str, Any]] = {
+    200: {
+        "model": Matches,
+        "description": "The matches, or with `live` events: the data of each is a match.",
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    }
+}
+
+
+@router.get("/matches", responses=_FOUND)
 async def get_matches(
-    request: Request,
     service: House,
     query: Annotated[list[str] | None, Query(description="Only those of these queries.")] = None,
     after: Annotated[str | None, Query(description="The id of an event: those after it.")] = None,
@@ -29,8 +63,7 @@ async def get_matches(
     last_event_id: Annotated[str | None, Header(description="As `after`.")] = None,
 ) -> Response:
     """The matches that are kept, in the order in which they were found; or all as they come."""
-    journal, news = service.journal, request.app.state.news
-    assert isinstance(news, News)
+    journal, news = service.journal, service.news
     live = live or "text/event-stream" in accept
     text = last_event_id or after
     try:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from xscl.queries.subscription import Subscription
+from xscl.serve.openapi import statuses
 from xscl.serve.problems import Refused, problem_of
 from xscl.serve.service import House, Service
 from xscl.serve.subscribing import is_same, statement_of, subscribe
@@ -59,6 +60,9 @@ class Queries(BaseModel):
     total: int = Field(description="How many queries there are.")
 
 
+_NEW: dict[str, Any] = {"model": QueryInfo, "description": "It is subscribed now."}
+
+
 @router.get("/queries")
 async def list_queries(
     service: House,
@@ -75,19 +79,19 @@ async def list_queries(
     return await service.engine.do(listed)
 
 
-@router.post("/queries", status_code=201)
+@router.post("/queries", status_code=201, responses=statuses(429))
 async def post_queries(service: House, wanted: NewQuery) -> Queries:
     """Subscribes all queries of a text, or none where one is wrong."""
     return await service.engine.do(lambda: _subscribe(service, wanted, wanted.name))
 
 
-@router.get("/queries/{name}")
+@router.get("/queries/{name}", responses=statuses(404))
 async def get_query(service: House, name: Name) -> QueryInfo:
     """One query."""
     return await service.engine.do(lambda: _info(service, _named(service, name)))
 
 
-@router.put("/queries/{name}")
+@router.put("/queries/{name}", responses={201: _NEW, **statuses(409, 429)})
 async def put_query(service: House, name: Name, wanted: QueryText, response: Response) -> QueryInfo:
     """Subscribes a query under a name; the same once more changes nothing."""
 
@@ -103,7 +107,7 @@ async def put_query(service: House, name: Name, wanted: QueryText, response: Res
     return info
 
 
-@router.delete("/queries/{name}", status_code=204)
+@router.delete("/queries/{name}", status_code=204, responses=statuses(404))
 async def delete_query(service: House, name: Name) -> None:
     """Cancels a query."""
 

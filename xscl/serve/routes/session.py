@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel
 
+from xscl.serve.openapi import statuses
 from xscl.serve.problems import Refused
 from xscl.serve.safety import COOKIE, Gate
 
@@ -19,7 +20,7 @@ class Credentials(BaseModel):
     token: str
 
 
-@router.post("", status_code=204)
+@router.post("", status_code=204, responses=statuses(401, 404))
 async def post_session(request: Request, response: Response, given: Credentials) -> None:
     """Sets the cookie that stands for the token."""
     gate: Gate = request.app.state.gate

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Header, Path, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, Field
 
 from xscl.serve.bodies import KINDS, envelopes_of, read_body, time_of
 from xscl.serve.engine_thread import Taken
+from xscl.serve.openapi import statuses
 from xscl.serve.problems import Problem, Refused, problem_of
+from xscl.serve.published import NEWEST, feed_of
 from xscl.serve.service import House, Service
 
 __all__ = ["router"]
@@ -22,6 +24,8 @@ _PORTION = 500
 
 _LARGE = 100_000
 """Bytes of a body that is read aside, as it takes longer than others should wait."""
+
+_ATOM, _JSON_FEED = "application/atom+xml", "application/feed+json"
 
 Stream = Annotated[str, Path(description="The name of a stream.")]
 Timestamp = Annotated[
@@ -45,7 +49,13 @@ def _body(*kinds: str) -> dict[str, object]:
     return {"requestBody": {"required": True, "content": content}}
 
 
-@router.post("/streams/{name}", openapi_extra=_body(*KINDS))
+def _feeds(kind: str) -> dict[int | str, dict[str, Any]]:
+    content = {kind: {"schema": {"type": "string"}}}
+    feed = {"description": "The feed.", "content": content}
+    return {200: feed, 304: {"description": "It is as before."}, **statuses(404)}
+
+
+@router.post("/streams/{name}", openapi_extra=_body(*KINDS), responses=statuses(415))
 async def post_documents(
     request: Request,
     service: House,
@@ -57,7 +67,9 @@ async def post_documents(
     return await _publish(request, service, name, id, timestamp)
 
 
-@router.put("/streams/{name}/documents/{id}", openapi_extra=_body(*KINDS[:2]))
+@router.put(
+    "/streams/{name}/documents/{id}", openapi_extra=_body(*KINDS[:2]), responses=statuses(415)
+)
 async def put_document(
     request: Request,
     service: House,
@@ -67,6 +79,42 @@ async def put_document(
 ) -> Outcome:
     """Publishes a document; once more while it is held, it is a duplicate."""
     return await _publish(request, service, name, id, timestamp)
+
+
+@router.get("/streams/{name}/feed.atom", responses=_feeds(_ATOM), response_class=Response)
+async def get_atom(
+    service: House, name: Stream, if_none_match: Annotated[str, Header()] = ""
+) -> Response:
+    """What queries have published to a stream of late, as an Atom feed."""
+    return await _feed(service, name, "atom", _ATOM, if_none_match)
+
+
+@router.get("/streams/{name}/feed.json", responses=_feeds(_JSON_FEED), response_class=Response)
+async def get_json_feed(
+    service: House, name: Stream, if_none_match: Annotated[str, Header()] = ""
+) -> Response:
+    """What queries have published to a stream of late, as a JSON Feed."""
+    return await _feed(service, name, "jsonfeed", _JSON_FEED, if_none_match)
+
+
+async def _feed(service: Service, stream: str, form: str, media_type: str, known: str) -> Response:
+    def queries() -> frozenset[str]:
+        some = service.engine.engine.subscriptions
+        return frozenset(one.name for one in some if one.wiring.stream == stream)
+
+    publishing = await service.engine.do(queries)
+    if not publishing:
+        raise Refused(404, f"no query publishes to {stream!r}")
+    latest = await run_in_threadpool(service.journal.latest, publishing, NEWEST)
+    newest = latest[0].number if latest else 0
+    headers = {
+        "ETag": f'"{service.journal.life}-{newest}-{len(latest)}"',
+        "Cache-Control": "no-cache",
+    }
+    if headers["ETag"] in known:
+        return Response(None, 304, headers)
+    text = await run_in_threadpool(feed_of, latest, stream, form)
+    return Response(text, 200, headers, f"{media_type}; charset=utf-8")
 
 
 async def _publish(
