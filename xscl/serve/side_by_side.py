@@ -77,19 +77,27 @@ def side_by_side(
     documents = [_document(envelope) for envelope in envelopes]
     joined = [] if query is None else _joined(query, documents, match)
     marks: list[dict[Place, int]] = [{} for _ in documents]
-    for number, one in enumerate(joined, 1):
-        for of_document, nodes in zip(marks, one.nodes, strict=True):
+    told: dict[int, JoinedValue] = {}
+    for one in joined:
+        # Nodes that several equalities join, as of three documents, are one value.
+        known = {
+            number
+            for own, nodes in zip(marks, one.nodes, strict=True)
+            for node in nodes
+            if (number := own.get(node)) and told[number].values == _shown(one)
+        }
+        number = min(known, default=len(told) + 1)
+        for own, nodes in zip(marks, one.nodes, strict=True):
             for node in nodes:
-                of_document.setdefault(node, number)
+                own.setdefault(node, number)
+        before = f"{told[number].text}, " if number in told else ""
+        told[number] = JoinedValue(mark=number, text=before + one.text, values=_shown(one))
     return SideBySide(
         documents=[
             _marked(document, envelope, own)
             for document, envelope, own in zip(documents, envelopes, marks, strict=True)
         ],
-        joined=[
-            JoinedValue(mark=number, text=one.text, values=[*map(_short, one.values[:_VALUES])])
-            for number, one in enumerate(joined, 1)
-        ],
+        joined=list(told.values()),
     )
 
 
@@ -145,6 +153,10 @@ def _title_and_link(document: Document) -> tuple[str, str | None]:
         return named(islice(named_values, _NAMED))
     except DocumentError:
         return "", None
+
+
+def _shown(joined: JoinedNodes) -> list[str]:
+    return [_short(value) for value in joined.values[:_VALUES]]
 
 
 def _short(value: str) -> str:

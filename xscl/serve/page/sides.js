@@ -1,0 +1,57 @@
+// A match's documents side by side: the values that joined them marked in all, and what was between.
+
+import { el, linked } from "./dom.js";
+import { apart, moment, number } from "./words.js";
+
+const HUES = 6;
+
+/** What `GET /matches/ID` answers, as elements. */
+export function sides(shown) {
+  const { match, documents, joined } = shown;
+  const why = new URLSearchParams(match.documents.map((id) => ["document", id]));
+  const columns = documents.map((one, index) => el("section", { class: "side", "aria-label": `Document ${index + 1}: ${one.id}` },
+    el("header", {},
+      index > 0 ? el("p", { class: "apart" }, apart(documents[index - 1].timestamp, one.timestamp)) : el("p", { class: "apart" }, "first"),
+      el("h3", {}, linked(one.title ?? one.id, one.link)),
+      el("p", { class: "dim" }, one.id, " · stream ", one.stream, " · ", moment(one.timestamp))),
+    text(one)));
+  return el("div", { class: "sides", onpointerover: light, onpointerout: light },
+    joined.length > 0 && el("ul", { class: "joined", "aria-label": "What joined them" }, joined.map((one) => el("li", {},
+      mark(one.mark, one.values.map((value) => `“${value}”`).join(", ")), el("code", {}, one.text)))),
+    el("div", { class: "columns" }, columns),
+    result(match),
+    el("p", { class: "links" },
+      el("a", { href: `#/why/${encodeURIComponent(match.query)}?${why}` }, "Why they match"),
+      el("a", { href: `#/queries/${encodeURIComponent(match.query)}` }, "The query")));
+}
+
+/** What a match says, where its documents are held no more. */
+export function alone(match, reason) {
+  return el("div", { class: "sides" }, el("p", { class: "note" }, reason), result(match));
+}
+
+/** The result of a match, XML or JSON. */
+export function result(match) {
+  const isText = typeof match.result === "string";
+  const shown = isText ? match.result : JSON.stringify(match.result, null, 2);
+  return el("section", { class: "result", "aria-label": "Result" },
+    el("h3", {}, "Result", match.stream && el("span", { class: "dim" }, ` published to ${match.stream}`)),
+    el("pre", {}, shown));
+}
+
+function text(document) {
+  const pieces = document.pieces.map((one) => one.mark === undefined ? one.text : mark(one.mark, one.text));
+  return el("pre", { tabindex: "0" }, pieces, !document.whole && el("span", { class: "dim" }, `… a large document: its first ${number(document.pieces[0]?.text.length ?? 0)} characters`));
+}
+
+function mark(number, words) {
+  return el("mark", { class: `hue${(number - 1) % HUES}`, "data-mark": String(number) }, words);
+}
+
+/** Under the pointer, a value and all that are equal to it stand out. */
+function light(event) {
+  const number = event.target.closest?.("mark")?.dataset.mark;
+  for (const one of event.currentTarget.querySelectorAll("mark")) {
+    one.classList.toggle("lit", event.type === "pointerover" && one.dataset.mark === number);
+  }
+}
