@@ -32,7 +32,13 @@ ROUTES = (
 def application(service: Service, gate: Gate) -> Measured:
     """The application of a service."""
     # Its pages of documentation would load scripts from elsewhere.
-    app = FastAPI(title="XSCL", version=__version__, docs_url=None, redoc_url=None)
+    app = FastAPI(
+        title="XSCL",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        separate_input_output_schemas=False,
+    )
     app.state.service = service
     app.state.gate = gate
     for name in ROUTES:

@@ -11,6 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from xscl.errors import DocumentError, QueryError, StateError, XSCLError
 from xscl.serve.engine_thread import Busy
@@ -91,7 +92,11 @@ def answer_errors(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def by_status(request: Request, error: HTTPException) -> Response:
-        return _answer(error.status_code, [Problem(message=str(error.detail))], error.headers)
+        headers = error.headers
+        if error.status_code == 405:
+            # The router names the methods of the first route of a path alone.
+            headers = {"Allow": ", ".join(_methods(request))}
+        return _answer(error.status_code, [Problem(message=str(error.detail))], headers)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
@@ -108,6 +113,18 @@ def answer_errors(app: FastAPI) -> None:
     @app.exception_handler(Exception)
     async def unforeseen(request: Request, error: Exception) -> Response:
         return _answer(500, [Problem(message=f"a fault of the server's: {type(error).__name__}")])
+
+
+def _methods(request: Request) -> list[str]:
+    """The methods of all routes of a path."""
+    return [
+        method
+        for method in ("DELETE", "GET", "HEAD", "POST", "PUT")
+        if any(
+            route.matches({**request.scope, "method": method})[0] == Match.FULL
+            for route in request.app.routes
+        )
+    ]
 
 
 def _answer(status: int, problems: Sequence[Problem], headers: object = None) -> Response:

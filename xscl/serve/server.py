@@ -7,20 +7,15 @@ import contextlib
 import socket
 from collections.abc import Callable, Iterator, Sequence
 
-import h11
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from xscl.errors import XSCLError
 from xscl.serve.app import application
+from xscl.serve.protocol import PATIENCE, protocol
 from xscl.serve.safety import Gate
 from xscl.serve.service import Service
 
 __all__ = ["Server", "listening"]
-
-_PATIENCE = 60
-"""Seconds for which who asks may be silent in the midst of it, or take nothing of what is sent,
-before the connection ends."""
 
 _OTHERS = 500
 """Connections beside those of the readers of events."""
@@ -36,7 +31,7 @@ def listening(host: str, port: int) -> socket.socket:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             if hasattr(socket, "TCP_USER_TIMEOUT"):
                 # Connections have it from the socket that they came to.
-                milliseconds = _PATIENCE * 1_000
+                milliseconds = PATIENCE * 1_000
                 listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
             listener.bind(address)
         except BaseException:
@@ -48,35 +43,6 @@ def listening(host: str, port: int) -> socket.socket:
             "--port"
         ) from error
     return listener
-
-
-class _Protocol(H11Protocol):
-    """HTTP/1.1, where the head of a request comes within a time."""
-
-    _late: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        self._wait()
-
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        if self.conn.their_state is not h11.IDLE:
-            self._wait_no_more()
-        elif self._late is None:
-            self._wait()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._wait_no_more()
-        super().connection_lost(exc)
-
-    def _wait(self) -> None:
-        self._late = self.loop.call_later(_PATIENCE, self.transport.abort)
-
-    def _wait_no_more(self) -> None:
-        if self._late is not None:
-            self._late.cancel()
-            self._late = None
 
 
 class _Uvicorn(uvicorn.Server):
@@ -98,8 +64,7 @@ class Server:
         self._started = started
         config = uvicorn.Config(
             application(service, gate),
-            http=_Protocol,
-            limit_concurrency=service.limits.max_readers + _OTHERS,
+            http=protocol(service.limits.max_readers + _OTHERS),
             ws="none",
             lifespan="off",
             log_config=None,

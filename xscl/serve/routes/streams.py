@@ -45,7 +45,10 @@ class Outcome(BaseModel):
 
 
 def _body(*kinds: str) -> dict[str, object]:
-    content = {kind: {"schema": {"type": "string"}} for kind in kinds}
+    text = {"schema": {"type": "string"}}
+    content: dict[str, object] = {
+        kind: {"schema": {}} if kind == "application/json" else text for kind in kinds
+    }
     return {"requestBody": {"required": True, "content": content}}
 
 

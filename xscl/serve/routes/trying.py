@@ -47,7 +47,9 @@ class GoodQuery(BaseModel):
 
     name: str
     streams: list[str] = Field(description="The streams that it reads.")
-    publishes: str | None = Field(description="The stream that it publishes its results to.")
+    publishes: str | None = Field(
+        default=None, description="The stream that it publishes its results to."
+    )
     parameters: list[str] = Field(description="What it needs values for.")
 
 
