@@ -11,13 +11,7 @@ export async function feeds(place, { ended }) {
   place.append(el("div", { class: "heading" }, el("h1", {}, "Feeds")), table);
 
   async function draw() {
-    let some;
-    try {
-      ({ feeds: some } = await get("/feeds"));
-    } catch (error) {
-      if (error.status !== 404) throw error;
-      some = [];
-    }
+    const { feeds: some } = await get("/feeds");
     if (ended.aborted) return;
     table.replaceChildren(some.length === 0
       ? nothing("This server polls no feeds.", "Begin it with ", el("code", {}, "--feed S=ADDRESS"), " or an OPML file, and they are here.")
@@ -30,19 +24,21 @@ export async function feeds(place, { ended }) {
 }
 
 function listed(some) {
-  const heads = ["Feed", "Stream", "Last answer", "Next", "Items"];
+  const heads = ["Feed", "Streams", "Last answer", "Next", "Items"];
   return el("table", { class: "cards" },
     el("thead", {}, el("tr", {}, heads.map((head, index) => el("th", { scope: "col", class: index > 3 ? "figure" : "" }, head)))),
-    el("tbody", {}, some.map((one) => el("tr", { class: one.error ? "ill" : "" },
-      el("th", { scope: "row" }, linked(one.title ?? one.address, one.address), one.error && el("span", { class: "problem block" }, one.error)),
-      el("td", { "data-head": "stream" }, one.stream),
-      el("td", { "data-head": "last" }, when(one.last)),
-      el("td", { "data-head": "next" }, when(one.next)),
-      el("td", { "data-head": "items", class: "figure" }, number(one.items ?? 0))))));
+    el("tbody", {}, some.map((one) => el("tr", { class: one.error || one.gone ? "ill" : "" },
+      el("th", { scope: "row" }, linked(one.title || one.address, one.url),
+        one.title && el("span", { class: "dim block" }, one.address),
+        one.gone && el("span", { class: "problem block" }, "gone for good, as its server says"),
+        one.error && el("span", { class: "problem block" }, one.error, one.failures > 1 && `, ${number(one.failures)} times in a row`)),
+      el("td", { "data-head": "streams" }, one.streams.join(", ")),
+      el("td", { "data-head": "last" }, when(one.last_success)),
+      el("td", { "data-head": "next" }, when(one.next_fetch)),
+      el("td", { "data-head": "items", class: "figure" }, number(one.items))))));
 }
 
-/** A time as the server has it: text, seconds, or none yet. */
+/** A time, or that there is none yet. */
 function when(time) {
-  if (time === null || time === undefined) return "—";
-  return moment(typeof time === "number" ? time : Date.parse(time) / 1000);
+  return time === null ? "—" : moment(Date.parse(time) / 1000);
 }

@@ -12,7 +12,7 @@ export function sides(shown) {
   const columns = documents.map((one, index) => el("section", { class: "side", "aria-label": `Document ${index + 1}: ${one.id}` },
     el("header", {},
       index > 0 ? el("p", { class: "apart" }, apart(documents[index - 1].timestamp, one.timestamp)) : el("p", { class: "apart" }, "first"),
-      el("h3", {}, linked(one.title ?? one.id, one.link)),
+      el("h2", {}, linked(one.title ?? one.id, one.link)),
       el("p", { class: "dim" }, one.id, " · stream ", one.stream, " · ", moment(one.timestamp))),
     text(one)));
   return el("div", { class: "sides", onpointerover: light, onpointerout: light },
@@ -35,7 +35,7 @@ export function result(match) {
   const isText = typeof match.result === "string";
   const shown = isText ? match.result : JSON.stringify(match.result, null, 2);
   return el("section", { class: "result", "aria-label": "Result" },
-    el("h3", {}, "Result", match.stream && el("span", { class: "dim" }, ` published to ${match.stream}`)),
+    el("h2", {}, "Result", match.stream && el("span", { class: "dim" }, ` published to ${match.stream}`)),
     el("pre", {}, shown));
 }
 

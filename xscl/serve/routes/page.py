@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Response
 from fastapi.responses import FileResponse
 from starlette.staticfiles import StaticFiles
 
@@ -22,4 +23,12 @@ async def get_index() -> FileResponse:
     return FileResponse(_FOLDER / "index.html", headers=_AGAIN)
 
 
-router.mount("/page", StaticFiles(directory=_FOLDER))
+class _Files(StaticFiles):
+    def file_response(self, *given: Any, **more: Any) -> Response:
+        """A file, which a browser keeps, and asks each time whether it is another."""
+        answer = super().file_response(*given, **more)
+        answer.headers.update(_AGAIN)
+        return answer
+
+
+router.mount("/page", _Files(directory=_FOLDER))
