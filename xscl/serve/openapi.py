@@ -9,14 +9,14 @@ from fastapi.openapi.utils import get_openapi
 
 from xscl.serve.safety import COOKIE, Gate, is_open
 
-__all__ = ["describe", "statuses"]
+__all__ = ["MEANINGS", "describe", "statuses"]
 
 _ABOUT = """\
 Standing queries that join documents with each other, by value, as they stream by.
 Errors have one form, whatever went wrong: `error`, or of several `errors`.
 """
 
-_MEANINGS = {
+MEANINGS = {
     400: "The request says something that cannot be.",
     401: "The token is missing, or is another.",
     403: "The request comes from a page of another site.",
@@ -30,6 +30,7 @@ _MEANINGS = {
     429: "There are too many already.",
     503: "The server has too much to do, or is ending: try again after `Retry-After` seconds.",
 }
+"""What the statuses of errors mean."""
 
 
 def statuses(*some: int) -> dict[int | str, dict[str, Any]]:
@@ -84,4 +85,4 @@ def _answer(status: int) -> dict[str, Any]:
     several = {"type": "object", "required": ["errors"], "properties": {"errors": errors}}
     schema = {"anyOf": [one, several]} if status == 400 else one
     content = {"application/json": {"schema": schema}}
-    return {"description": _MEANINGS[status], "content": content}
+    return {"description": MEANINGS[status], "content": content}

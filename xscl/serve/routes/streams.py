@@ -58,7 +58,12 @@ def _feeds(kind: str) -> dict[int | str, dict[str, Any]]:
     return {200: feed, 304: {"description": "It is as before."}, **statuses(404)}
 
 
-@router.post("/streams/{name}", openapi_extra=_body(*KINDS), responses=statuses(415))
+@router.post(
+    "/streams/{name}",
+    openapi_extra=_body(*KINDS),
+    responses=statuses(415),
+    response_model_exclude_none=True,
+)
 async def post_documents(
     request: Request,
     service: House,
@@ -71,7 +76,10 @@ async def post_documents(
 
 
 @router.put(
-    "/streams/{name}/documents/{id}", openapi_extra=_body(*KINDS[:2]), responses=statuses(415)
+    "/streams/{name}/documents/{id}",
+    openapi_extra=_body(*KINDS[:2]),
+    responses=statuses(415),
+    response_model_exclude_none=True,
 )
 async def put_document(
     request: Request,
