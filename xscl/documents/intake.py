@@ -111,6 +111,11 @@ class Intake:
         number = self._ids.get(document.stream, _NONE).get(document.id)
         return number is not None and self._is_reachable(number, watermark)
 
+    def named(self, id: str) -> list[Document]:
+        """The documents of an id that are held, one for each stream that has any."""
+        numbers = [ids[id] for ids in self._ids.values() if id in ids]
+        return [self.held[number] for number in sorted(numbers)]
+
     def admit(self, arrivals: Arrivals) -> None:
         """Takes in a batch that was read whole: its clock, its counts, and its documents, which
         are held where their stream is read."""

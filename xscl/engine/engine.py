@@ -480,7 +480,7 @@ class Engine:
     def holds(self, id: str) -> bool:
         """Whether a document of an id is held, of whatever stream."""
         with self._transactions.asking():
-            return any(document.id == id for document in self._intake.held.values())
+            return bool(self._intake.named(id))
 
     def held(self, id: str | None = None) -> Iterator[dict[str, object]]:
         """The documents that are held now, those of an id or all, as envelopes, the latest to
@@ -488,7 +488,8 @@ class Engine:
         from xscl.engine.held import envelope_of
 
         with self._transactions.asking():
-            some = [one for one in self._intake.held.values() if id is None or one.id == id]
+            intake = self._intake
+            some = [*intake.held.values()] if id is None else intake.named(id)
         return map(envelope_of, reversed(some))
 
     def stats(self, *, exact: bool = False) -> dict[str, object]:

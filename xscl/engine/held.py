@@ -22,7 +22,7 @@ _HINTED = 200
 def named(id: str, stream: str, intake: Intake) -> Document:
     """The document of an id that is held, that of a stream if there are several; raises
     StateError if there is none."""
-    found = [one for one in intake.held.values() if one.id == id]
+    found = intake.named(id)
     if not found:
         raise StateError(
             f"no document {id!r} is held: it has not come, was skipped, or no query can reach "

@@ -6,6 +6,7 @@ value of that number.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
@@ -63,10 +64,12 @@ class JoinedValue(BaseModel):
 
 
 class SideBySide(BaseModel):
-    """The documents of a match, in the order of the query's blocks, and what joined them."""
+    """The documents of a match, in the order of the query's blocks, what joined them, and the
+    result as text that is laid out."""
 
     documents: list[MarkedDocument]
     joined: list[JoinedValue]
+    result: str
 
 
 def side_by_side(
@@ -98,6 +101,7 @@ def side_by_side(
             for document, envelope, own in zip(documents, envelopes, marks, strict=True)
         ],
         joined=list(told.values()),
+        result=_laid_out(match["result"]),
     )
 
 
@@ -108,6 +112,18 @@ def info_of(envelope: Mapping[str, object]) -> DocumentInfo:
 
 def _document(envelope: Mapping[str, object]) -> Document:
     return document_of(envelope, 0, 0)
+
+
+def _laid_out(result: object) -> str:
+    """A result, XML as text or a JSON value, as people read it."""
+    is_json = not isinstance(result, str)
+    body = json.dumps(result).encode() if is_json else result
+    try:
+        pieces = marked_text(Document(0, "", "", 0, body, is_json), {}).pieces
+        return "".join(text for text, _ in pieces)
+    except XSCLError:
+        # Deeper than a document may be, though each copy in it is not.
+        return str(result)
 
 
 def _joined(

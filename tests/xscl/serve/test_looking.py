@@ -42,6 +42,7 @@ def test_what_joined_is_marked_in_both(server: Asking) -> None:
     assert (second["id"], second["timestamp"], second["whole"]) == ("d2", 60.0, True)
     assert marked(first) == [(1, "R&amp;D"), (2, "Ada")]
     assert marked(second) == [(1, "R&amp;D"), (2, "ada")]
+    assert shown["result"] == "<promo>\n  <title>R&amp;D</title>\n</promo>"
     assert shown["joined"] == [
         {"mark": 1, "text": "t = u", "values": ["R&D"]},
         {"mark": 2, "text": "lower-case(w) = by", "values": ["ada"]},

@@ -8,6 +8,7 @@ import { counted, moment, number } from "./words.js";
 
 const SHOWN = 200;
 const BEFORE = 100;
+const PAUSE = 1500;
 
 export async function matches(place, { asked, ended }) {
   const only = asked.getAll("query");
@@ -26,14 +27,17 @@ export async function matches(place, { asked, ended }) {
         el("label", { class: "check" }, follow, "open the newest"))),
     empty, list);
   let seen = 0;
+  let unsaid = 0;
   let opened = null;
+  let timer = 0;
 
   function hear(some, before) {
     if (some.length === 0 && cards.size === 0) return none();
     empty.replaceChildren();
     for (const match of some.slice(-SHOWN)) {
       cards.get(match.id)?.remove();
-      const one = card(match, ended);
+      // Who opens one reads it: others do not open meanwhile.
+      const one = card(match, ended, () => { follow.checked = false; });
       cards.set(match.id, one);
       list.prepend(one);
       if (!before) one.classList.add("fresh");
@@ -45,22 +49,37 @@ export async function matches(place, { asked, ended }) {
     }
     if (!before) seen += some.length;
     count.textContent = seen ? `${number(seen)} new` : "";
-    const newest = list.firstElementChild;
-    if (newest && follow.checked && (opened === null || opened.contains(document.activeElement) === false)) {
+    unsaid += before ? 0 : some.length;
+    if (before) {
+      follows();
+      last = 0;
+    } else if (!timer) {
+      timer = setTimeout(follows, rest());
+    }
+  }
+
+  let last = 0;
+  const rest = () => Math.max(0, PAUSE - (Date.now() - last));
+
+  /** Opens the newest match and says that it has come: no more often than one can follow. */
+  function follows() {
+    timer = 0;
+    last = Date.now();
+    const newest = list.querySelector(".card");
+    if (newest && follow.checked && !opened?.contains(document.activeElement)) {
       if (opened && opened !== newest) toggle(opened, false);
       opened = newest;
       toggle(newest, true);
     }
-    if (!before && some.length > 0) {
-      announce(`${counted(some.length, "new match", "new matches")}, the last of ${some.at(-1).query}`);
-    }
+    if (unsaid > 0) announce(`${counted(unsaid, "new match", "new matches")}, the last of ${newest.querySelector(".name").textContent}`);
+    unsaid = 0;
   }
 
   async function none() {
     const { total } = await get("/queries?limit=1");
     empty.replaceChildren(total === 0
       ? nothing("Nobody has asked anything yet.", "Begin with ", el("a", { href: "#/ask" }, "a question of your own, or an example"), ".")
-      : nothing("No match yet.", `${counted(total, "query", "queries")} will show what they find here, as it comes.`));
+      : nothing("No match yet.", `What ${counted(total, "query finds", "queries find")} shows here as it comes.`));
   }
 
   function missed(lost) {
@@ -86,7 +105,7 @@ export async function matches(place, { asked, ended }) {
 }
 
 /** A match as an item of the list. */
-function card(match, ended) {
+function card(match, ended, chosen) {
   const number = `match-${match.id}`;
   const body = el("div", { class: "card-body", id: number, hidden: true });
   const head = el("button", { class: "card-head", "aria-expanded": "false", "aria-controls": number },
@@ -94,7 +113,10 @@ function card(match, ended) {
     el("span", { class: "values" }, values(match)),
     moment(match.time));
   const item = el("li", { class: "card", "data-match": match.id }, head, body);
-  head.addEventListener("click", () => toggle(item, head.getAttribute("aria-expanded") !== "true"));
+  head.addEventListener("click", () => {
+    chosen();
+    toggle(item, head.getAttribute("aria-expanded") !== "true");
+  });
   item.fill = async () => {
     try {
       body.replaceChildren(sides(await get(path("matches", match.id))));

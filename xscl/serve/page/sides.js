@@ -19,7 +19,7 @@ export function sides(shown) {
     joined.length > 0 && el("ul", { class: "joined", "aria-label": "What joined them" }, joined.map((one) => el("li", {},
       mark(one.mark, one.values.map((value) => `“${value}”`).join(", ")), el("code", {}, one.text)))),
     el("div", { class: "columns" }, columns),
-    result(match),
+    result(match, shown.result),
     el("p", { class: "links" },
       el("a", { href: `#/why/${encodeURIComponent(match.query)}?${why}` }, "Why they match"),
       el("a", { href: `#/queries/${encodeURIComponent(match.query)}` }, "The query")));
@@ -30,10 +30,9 @@ export function alone(match, reason) {
   return el("div", { class: "sides" }, el("p", { class: "note" }, reason), result(match));
 }
 
-/** The result of a match, XML or JSON. */
-export function result(match) {
-  const isText = typeof match.result === "string";
-  const shown = isText ? match.result : JSON.stringify(match.result, null, 2);
+/** The result of a match, XML or JSON, as it is laid out if that is known. */
+export function result(match, laidOut) {
+  const shown = laidOut ?? (typeof match.result === "string" ? match.result : JSON.stringify(match.result, null, 2));
   return el("section", { class: "result", "aria-label": "Result" },
     el("h2", {}, "Result", match.stream && el("span", { class: "dim" }, ` published to ${match.stream}`)),
     el("pre", {}, shown));
