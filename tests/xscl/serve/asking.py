@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPResponse
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -15,7 +16,7 @@ import xscl
 from xscl.errors import DocumentError
 from xscl.serve.safety import LOOPBACK, Gate
 from xscl.serve.server import Server, listening
-from xscl.serve.service import Service
+from xscl.serve.service import Limits, Service
 
 __all__ = ["Asking", "serving"]
 
@@ -61,14 +62,19 @@ class Asking:
 
 
 @contextmanager
-def serving(*texts: str) -> Iterator[Asking]:
+def serving(
+    *texts: str,
+    state: Path | None = None,
+    limits: Limits | None = None,
+    gate: Gate = Gate(LOOPBACK),  # noqa: B008 - it is frozen
+) -> Iterator[Asking]:
     """A server with some queries, until the end."""
     skipped: list[DocumentError] = []
-    with xscl.Engine(on_skip=skipped.append) as engine:
+    with xscl.Engine(state, on_skip=skipped.append) as engine:
         for text in texts:
             engine.load(text)
         started = threading.Event()
-        server = Server(Service(engine, skipped), Gate(LOOPBACK), started.set)
+        server = Server(Service(engine, skipped, limits), gate, started.set)
         with closing(listening("127.0.0.1", 0)) as listener:
             thread = threading.Thread(target=server.run, args=([listener],))
             thread.start()
