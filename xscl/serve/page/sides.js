@@ -1,7 +1,7 @@
 // A match's documents side by side: the values that joined them marked in all, and what was between.
 
 import { el, linked } from "./dom.js";
-import { apart, moment, number } from "./words.js";
+import { apart, moment } from "./words.js";
 
 const HUES = 6;
 
@@ -11,13 +11,14 @@ export function sides(shown) {
   const why = new URLSearchParams(match.documents.map((id) => ["document", id]));
   const columns = documents.map((one, index) => el("section", { class: "side", "aria-label": `Document ${index + 1}: ${one.id}` },
     el("header", {},
-      index > 0 ? el("p", { class: "apart" }, apart(documents[index - 1].timestamp, one.timestamp)) : el("p", { class: "apart" }, "first"),
+      documents.length > 1 && el("p", { class: "apart" }, index > 0 ? apart(documents[index - 1].timestamp, one.timestamp) : "first"),
       el("h2", {}, linked(one.title ?? one.id, one.link)),
       el("p", { class: "dim" }, one.id, " · stream ", one.stream, " · ", moment(one.timestamp))),
     text(one)));
   return el("div", { class: "sides", onpointerover: light, onpointerout: light },
     joined.length > 0 && el("ul", { class: "joined", "aria-label": "What joined them" }, joined.map((one) => el("li", {},
       mark(one.mark, one.values.map((value) => `“${value}”`).join(", ")), el("code", {}, one.text)))),
+    documents.some((one) => !one.whole) && el("p", { class: "note" }, "A document is too large for what joined them to be marked; it is shown as far as it goes here."),
     el("div", { class: "columns" }, columns),
     result(match, shown.result),
     el("p", { class: "links" },
@@ -40,7 +41,7 @@ export function result(match, laidOut) {
 
 function text(document) {
   const pieces = document.pieces.map((one) => one.mark === undefined ? one.text : mark(one.mark, one.text));
-  return el("pre", { tabindex: "0" }, pieces, !document.whole && el("span", { class: "dim" }, `… a large document: its first ${number(document.pieces[0]?.text.length ?? 0)} characters`));
+  return el("pre", { tabindex: "0" }, pieces, !document.whole && el("span", { class: "dim" }, " …"));
 }
 
 function mark(number, words) {

@@ -12,6 +12,7 @@ from xscl.serve.openapi import statuses
 from xscl.serve.problems import Refused, problem_of
 from xscl.serve.service import House, Service
 from xscl.serve.subscribing import is_same, statement_of, subscribe
+from xscl.stream_names import is_internal
 from xscl.times import rfc3339
 
 __all__ = ["router"]
@@ -158,7 +159,7 @@ def _info(service: Service, one: Subscription) -> QueryInfo:
     return QueryInfo(
         name=one.name,
         text=statement_of(one),
-        streams=sorted(one.streams),
+        streams=sorted(stream for stream in one.streams if not is_internal(stream)),
         publishes=one.wiring.stream,
         matches=tally.matches,
         rate=round(tally.rate, 3),

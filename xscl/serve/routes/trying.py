@@ -15,6 +15,7 @@ from xscl.serve.explained import FORMS, Form, explained
 from xscl.serve.problems import Problem, Refused, problem_of
 from xscl.serve.service import House
 from xscl.serve.trying import Tried, check, dry_run
+from xscl.stream_names import is_internal
 
 __all__ = ["router"]
 
@@ -86,7 +87,7 @@ async def post_check(tried: TriedText) -> Checks:
         queries = [
             GoodQuery(
                 name=one.query.name,
-                streams=list(dict.fromkeys(s for s in one.streams if s.isprintable())),
+                streams=list(dict.fromkeys(s for s in one.streams if not is_internal(s))),
                 publishes=one.feeds,
                 parameters=found.parameters.get(one.query.name, []),
             )
