@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPResponse
@@ -23,10 +23,11 @@ __all__ = ["Asking", "serving"]
 
 @dataclass(frozen=True)
 class Asking:
-    """Asks a server at a port; `engine` is that of the server."""
+    """Asks a server at a port; `engine` is that of the server, `stop` ends it."""
 
     port: int
     engine: xscl.Engine
+    stop: Callable[[], object]
 
     def raw(
         self, method: str, path: str, body: bytes | None = None, **headers: str
@@ -80,7 +81,7 @@ def serving(
             thread.start()
             try:
                 assert started.wait(60)
-                yield Asking(listener.getsockname()[1], engine)
+                yield Asking(listener.getsockname()[1], engine, server.stop)
             finally:
                 server.stop()
                 thread.join()
