@@ -76,8 +76,9 @@ class InProcessJoin:
         self._layouts: dict[Layout, LayoutPositions] = {}
         self._rules = Rules(self._rules_of)
         self._version = (-1, -1)
-        # The versions as which it is settled, and how many documents have come since.
-        self._settled = (-1, -1, -1)
+        # The versions as which it is settled, which only grow, together; and how many documents
+        # have come since.
+        self._settled = -1
         self._came = 0
 
     # Batches
@@ -101,11 +102,14 @@ class InProcessJoin:
         """Joins a batch with all that is held, and within itself; returns False, having found
         nothing, where a document has too much in common with others."""
         # Its bounds are kept to once for some documents that come singly.
-        as_now = self._registry.version, self._accepts.version, self._cache.version
+        registry = self._registry
+        as_now = registry.version + self._accepts.version + self._cache.version
         if as_now != self._settled or self._came >= _AT_ONCE:
             self.settle()
         self._came += len(batch.times)
-        self._residual.begin(batch)
+        self._residual.note(batch)
+        if registry.orders:
+            self._residual.note_values(batch)
         self._find_nothing()
         if self._cache.holes:
             self._cache.fill(
@@ -156,7 +160,7 @@ class InProcessJoin:
             self._version = version
             self._layouts.clear()
             self._rules.clear()
-        self._settled = self._registry.version, self._accepts.version, self._cache.version
+        self._settled = self._registry.version + self._accepts.version + self._cache.version
         self._came = 0
 
     def held(self) -> dict[str, int]:
@@ -307,7 +311,9 @@ class InProcessJoin:
             return
         outcome = self._signatures.outcome(state, len(others))
         if outcome.final:
-            self.tuples += self._channels.split(outcome, document, time, others, times, right=right)
+            self._channels.split(
+                outcome, document, time, others, times, right=right, to=self.tuples
+            )
         if outcome.open:
             self._open.append(OpenPairs(document, others, right, outcome.open))
 
@@ -315,7 +321,10 @@ class InProcessJoin:
 
     def outputs(self, wanted: Wanted) -> Iterator[Ranges]:
         """The matches of the last batch, or some of them."""
-        if not (self.tuples or self._open or self._new):
+        tuples = self.tuples
+        if wanted is not Wanted.ALL:
+            tuples = [one for one in tuples if not one.channel.all_sole]
+        if not (tuples or self._open or self._new):
             return iter(())
         by_plan: dict[str, Ranges] = {}
 
@@ -329,7 +338,7 @@ class InProcessJoin:
             nodes = [cast(tuple[int, ...], head) for head in heads]
             ranges += [(queries, documents, nodes) for queries in arrays if queries]
 
-        for one in self.tuples:
+        for one in tuples:
             for part in one.channel.parts:
                 arrays = (*part.sole, *part.others) if wanted is Wanted.ALL else part.others
                 if arrays:

@@ -142,14 +142,10 @@ class ViewCache:
         crowded = self._slice_bytes > self._memory // 4
         entries = [*map(slices.setdefault, some, repeat(document))]
         self._slice_bytes += _LONE * (len(slices) - before)
-        self._put(
-            document,
-            (
-                time,
-                positions.shape,
-                strings if positions.in_order else strings_of_rows(positions.layout, strings),
-            ),
-        )
+        if not positions.in_order:
+            strings = strings_of_rows(positions.layout, strings)
+        self._documents[document] = time, positions.shape, strings
+        self._document_bytes += _DOCUMENT + _LEAF * len(strings)
         met = [
             (leaf, self._spread(string) if crowded or isinstance(entry, int) else entry)
             for leaf, string, entry in zip(leaves, some, entries, strict=True)

@@ -40,9 +40,9 @@ class Document(NamedTuple):
     """
 
     number: int
+    time: int
     stream: str
     id: str
-    time: int
     body: object
     json: bool
     trees: Trees | None = None
@@ -63,25 +63,26 @@ def document_of(
     if not isinstance(stream, str) or not stream or is_internal(stream):
         problem = f"`stream` is {stream!r}; expected the name of a stream"
         raise DocumentError(problem, stream=str(stream), document=str(name))
-    if name is None:
-        name = uuid.uuid4().hex
     if not isinstance(name, str):
-        raise DocumentError("`id` must be a string", stream=stream, document=str(name))
+        if name is not None:
+            raise DocumentError("`id` must be a string", stream=stream, document=str(name))
+        name = uuid.uuid4().hex
     if not (stream.isascii() and name.isascii()):
         _check_characters(stream, name)
     body, is_json = envelope.get("xml"), False
-    if body is None and "json" in envelope:
-        body, is_json = envelope["json"], True
-    elif type(body) is not str and not isinstance(body, str | bytes | Path):
-        problem = "it has neither `xml`, the text of an XML document, nor `json`, a JSON value"
-        raise DocumentError(problem, stream=stream, document=name)
+    if type(body) is not str:
+        if body is None and "json" in envelope:
+            body, is_json = envelope["json"], True
+        elif not isinstance(body, str | bytes | Path):
+            problem = "it has neither `xml`, the text of an XML document, nor `json`, a JSON value"
+            raise DocumentError(problem, stream=stream, document=name)
     time = arrival
     if (given := envelope.get("timestamp")) is not None:
         try:
             time = from_timestamp(given)
         except ValueError as error:
             raise DocumentError(str(error), stream=stream, document=name) from None
-    return Document(number, stream, name, time, body, is_json, trees)
+    return Document(number, time, stream, name, body, is_json, trees)
 
 
 def _check_characters(stream: str, name: str) -> None:
@@ -111,9 +112,9 @@ def as_held(document: Document, bodies: Bodies, trees: Trees) -> Document:
     """
     body = document.body
     if (
-        (isinstance(body, bytes) or (isinstance(body, str) and not document.json))
+        bodies.share is None
+        and (type(body) is bytes or (type(body) is str and not document.json))
         and len(body) < _SMALL
-        and bodies.share is None
     ):
         # As most are.
         return document if document.trees is trees else document._replace(trees=trees)

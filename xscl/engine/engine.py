@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar, overload
 
 from join_stage import JoinProcessor, Strategies
 from join_stage.constraints import FOREVER
-from xpath_stage import Strings, Witnesses, XPathEvaluator, double_of
+from xpath_stage import Strings, XPathEvaluator, double_of
 from xscl.counts import counted
 from xscl.documents.batches import in_batches
 from xscl.documents.bodies import Bodies
@@ -302,7 +302,9 @@ class Engine:
         """
         kind = "xml" if isinstance(document, str | bytes | Path) else "json"
         envelope = {"stream": stream, kind: document, "id": id, "timestamp": timestamp}
-        return self._publish([envelope], raising=True, grouped=grouped)
+        if grouped:
+            return self._take_in([envelope], self._evaluation.publish_grouped, raising=True)
+        return self._take_in([envelope], self._evaluation.publish, raising=True)
 
     @overload
     def publish_many(
@@ -318,7 +320,7 @@ class Engine:
         """Publishes documents as one batch; those that cannot be read are reported, counted and
         skipped.  An envelope is a dict as in a line of an events file; a table of them may be
         Arrow, pandas or Polars."""
-        return self._publish(list(envelopes_of(envelopes)), raising=False, grouped=grouped)
+        return self._publish(list(envelopes_of(envelopes)), grouped=grouped)
 
     @overload
     def run(
@@ -336,19 +338,19 @@ class Engine:
         """Publishes documents in batches, lazily; yields the matches as they are found, or
         `grouped` those of the same documents together."""
         for some in in_batches(envelopes_of(envelopes), batch):
-            yield from self._publish(some, raising=False, grouped=grouped)
+            yield from self._publish(some, grouped=grouped)
 
     def count(self, envelopes: object, *, batch: int = 1000) -> Counter[str]:
         """Publishes documents in batches and counts the matches of each query, without building
         any that nobody reads: iterators of `stream` get theirs, callbacks are not called."""
         counts = Counter({subscription.name: 0 for subscription in self.subscriptions})
 
-        def evaluate(arrivals: Arrivals, witnesses: Witnesses) -> tuple[None, Sequence[Delivery]]:
+        def evaluate(arrivals: Arrivals) -> tuple[None, Sequence[Delivery]]:
             if not self._transactions.streams.are_open:
-                counts.update(self._evaluation.count(arrivals, witnesses))
+                counts.update(self._evaluation.count(arrivals))
                 return None, ()
             # Their readers get the matches themselves.
-            _, deliveries = self._evaluation.publish(arrivals, witnesses)
+            _, deliveries = self._evaluation.publish(arrivals)
             counts.update(subscription.name for subscription, _ in deliveries)
             return None, deliveries
 
@@ -636,27 +638,27 @@ class Engine:
         return added, errors
 
     def _publish(
-        self, envelopes: Sequence[Envelope], *, raising: bool, grouped: bool
+        self, envelopes: Sequence[Envelope], *, grouped: bool
     ) -> list[Match] | MatchGroups:
-        evaluation = self._evaluation
         if grouped:
-            return self._take_in(envelopes, evaluation.publish_grouped, raising=raising)
-        return self._take_in(envelopes, evaluation.publish, raising=raising)
+            return self._take_in(envelopes, self._evaluation.publish_grouped)
+        return self._take_in(envelopes, self._evaluation.publish)
 
     def _take_in(
         self,
         envelopes: Sequence[Envelope],
-        evaluate: Callable[[Arrivals, Witnesses], tuple[T, Sequence[Delivery]]],
+        evaluate: Callable[[Arrivals], tuple[T, Sequence[Delivery]]],
         *,
         raising: bool = False,
         to_callbacks: bool = True,
     ) -> T:
-        """Reads a batch, and evaluates it when it is read whole."""
+        """Takes in a batch, as `Transactions.take_in` does."""
         return self._transactions.take_in(
-            self._evaluation.follow_queries,
-            lambda: self._evaluation.read(envelopes, raising=raising),
+            self._evaluation,
+            envelopes,
             evaluate,
             self._skips,
+            raising=raising,
             to_callbacks=to_callbacks,
         )
 

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, islice, repeat
+from itertools import accumulate, chain, islice, repeat
 from typing import overload
 
 from xscl.counts import counted
@@ -180,16 +180,16 @@ class GroupRange:
 
 
 class MatchGroups(Sequence[MatchGroup]):
-    """The groups that a batch completes, as a sequence that makes each when it is asked for it.
+    """The groups that a batch completes, as a sequence that makes each when it is asked for it;
+    `ranges` of them are tuples of documents that satisfy the same queries.
 
     >>> len(MatchGroups())
     0
     """
 
     def __init__(self) -> None:
-        self._ranges: list[GroupRange] = []
-        # The number of groups in the ranges up to each, this one included.
-        self._ends: list[int] = []
+        self.ranges: list[GroupRange] = []
+        self._known_ends: list[int] = []
 
     def __repr__(self) -> str:
         groups, matches = counted(len(self), "group"), counted(self.total, "match")
@@ -203,7 +203,7 @@ class MatchGroups(Sequence[MatchGroup]):
         return table(title, rows, heads=heads, of=len(self))
 
     def __len__(self) -> int:
-        return self._ends[-1] if self._ends else 0
+        return self._ends[-1] if self.ranges else 0
 
     @overload
     def __getitem__(self, index: int) -> MatchGroup: ...
@@ -218,25 +218,23 @@ class MatchGroups(Sequence[MatchGroup]):
             index += len(self)
         if not 0 <= index < len(self):
             raise IndexError(index)
-        place = bisect_right(self._ends, index)
-        some = self._ranges[place]
-        begin = self._ends[place - 1] if place else 0
+        ends = self._ends
+        place = bisect_right(ends, index)
+        some = self.ranges[place]
+        begin = ends[place - 1] if place else 0
         return MatchGroup(some, some.others[index - begin], some.queries.names)
 
     def __iter__(self) -> Iterator[MatchGroup]:
-        return chain.from_iterable(map(GroupRange.groups, self._ranges))
+        return chain.from_iterable(map(GroupRange.groups, self.ranges))
 
     @property
     def total(self) -> int:
         """The number of matches of all groups."""
-        return sum([some.queries.count * len(some.others) for some in self._ranges])
+        return sum([some.queries.count * len(some.others) for some in self.ranges])
 
     @property
-    def ranges(self) -> Sequence[GroupRange]:
-        """The groups as ranges of tuples of documents that satisfy the same queries."""
-        return self._ranges
-
-    def add(self, some: GroupRange) -> None:
-        """Adds a range."""
-        self._ends.append(len(self) + len(some.others))
-        self._ranges.append(some)
+    def _ends(self) -> list[int]:
+        """The number of groups in the ranges up to each, this one included."""
+        if len(self._known_ends) != len(self.ranges):
+            self._known_ends = [*accumulate([len(some.others) for some in self.ranges])]
+        return self._known_ends

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
+from operator import attrgetter
 from typing import NamedTuple
 
 from join_stage import Batch, ChannelTuple, Wanted
@@ -16,6 +17,8 @@ from xscl.queries.catalogue import Catalogue
 
 __all__ = ["SecondStages", "Step"]
 
+_TUPLES = attrgetter("tuples")
+
 
 class Step(NamedTuple):
     """The rows that stages have found in a wave, or after the last one as time passed."""
@@ -25,13 +28,10 @@ class Step(NamedTuple):
 
     @property
     def tuples(self) -> Iterator[ChannelTuple]:
-        for stage in self.stages:
-            yield from stage.tuples
+        return chain.from_iterable(map(_TUPLES, self.stages))
 
     def outputs(self, wanted: Wanted) -> Iterator[StageRows]:
-        for stage in self.stages:
-            yield from stage.outputs(wanted)
-        yield from self.timed
+        return chain(*[stage.outputs(wanted) for stage in self.stages], self.timed)
 
     def counts(self) -> Iterator[tuple[int, int]]:
         return chain.from_iterable(stage.counts().items() for stage in self.stages)
@@ -53,6 +53,7 @@ class SecondStages:
     ) -> None:
         self._xpath = xpath
         self._stages = stages
+        self._step = Step(stages, ())
         self._timed = [stage for stage in stages if stage.timed]
         self._strings = strings
         self._queries = queries
@@ -68,7 +69,7 @@ class SecondStages:
             batch = self._batch(wave)
             for stage in self._stages:
                 stage.begin(batch)
-            return Step(self._stages, ())
+            return self._step
         if not self._timed:
             return None
         watermark = self._intake.watermark
@@ -79,19 +80,19 @@ class SecondStages:
         batch = self._batch(wave)
         for stage in self._stages:
             stage.review(batch, numbers)
-        return Step(self._stages, ()).outputs(Wanted.ALL)
+        return self._step.outputs(Wanted.ALL)
 
     def restore(self, wave: Wave, numbers: Collection[int]) -> Iterator[StageRows]:
         batch = self._batch(wave)
         for stage in self._stages:
             stage.restore(batch, numbers)
-        return Step(self._stages, ()).outputs(Wanted.ALL)
+        return self._step.outputs(Wanted.ALL)
 
     def rejoin(self, numbers: Collection[int]) -> Iterator[StageRows]:
         """The rows of some queries among all documents held."""
         for stage in self._stages:
             stage.rejoin(numbers)
-        return Step(self._stages, ()).outputs(Wanted.ALL)
+        return self._step.outputs(Wanted.ALL)
 
     def let_go(self, *, exact: bool = False) -> None:
         """Lets go of what no query can reach any more."""

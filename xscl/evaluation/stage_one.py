@@ -66,21 +66,23 @@ class StageOne:
         self._intake = intake
         self._on_error = on_error
 
-    def read(
-        self, envelopes: Iterable[Mapping[str, object]], *, raising: bool = False
-    ) -> tuple[Arrivals, Witnesses]:
-        """Reads a batch, as `Evaluation.read` does."""
-        arrivals, witnesses = self._intake.arrivals(), Witnesses()
+    def read(self, envelopes: Iterable[Mapping[str, object]], *, raising: bool = False) -> Arrivals:
+        """Reads a batch and its witnesses whole; nothing of it counts until it is admitted.
+
+        Documents have followed the queries before: duplicates are those of documents that can be
+        reached as queries are now.  A document that cannot be read is raised, if `raising`.
+        """
+        arrivals = self._intake.arrivals()
         for envelope in envelopes:
             try:
-                self._arrive(envelope, arrivals, witnesses)
+                self._arrive(envelope, arrivals)
             except DocumentError as error:
                 if raising:
                     self._intake.skipped.malformed += 1
                     raise
                 error.envelope = envelope
                 arrivals.errors.append(error)
-        return arrivals, witnesses
+        return arrivals
 
     def preview(self, envelope: Mapping[str, object]) -> Preview:
         """How a document would be taken in; raises DocumentError if it cannot be read."""
@@ -105,7 +107,7 @@ class StageOne:
     def evaluate(self, document: Document, witnesses: Witnesses) -> DocumentShape:
         """Stage 1; a document that causes too much work is as if it had never come, and one that
         cannot be read, too."""
-        stream, number = document.stream, document.number
+        number, _, stream, _, body, json, _ = document
         try:
             if is_streamed(document):
                 source, times = in_pieces(document)
@@ -113,8 +115,9 @@ class StageOne:
                     self._xpath, stream, source, number, witnesses, times=times
                 )
             else:
-                body = document.body.read() if isinstance(document.body, Body) else document.body
-                if not document.json:
+                if isinstance(body, Body):
+                    body = body.read()
+                if not json:
                     assert isinstance(body, str | bytes)
                     layout = evaluate_text(self._xpath, stream, body, number, witnesses)
                 elif isinstance(body, bytes):
@@ -123,11 +126,9 @@ class StageOne:
                     layout = evaluate_value(self._xpath, stream, body, number, witnesses)
         except (ExcessiveDocument, MalformedDocument) as error:
             raise DocumentError(str(error), stream=document.source, document=document.id) from error
-        return document.stream, layout.kinds
+        return stream, layout.kinds
 
-    def _arrive(
-        self, envelope: Mapping[str, object], arrivals: Arrivals, witnesses: Witnesses
-    ) -> None:
+    def _arrive(self, envelope: Mapping[str, object], arrivals: Arrivals) -> None:
         """Reads one document of a batch; whether it is late or a duplicate comes first, and what
         is refused is not parsed."""
         intake = self._intake
@@ -145,5 +146,5 @@ class StageOne:
                 # What a parser says of it says more.
                 parsed(document)
                 raise
-        shape = self.evaluate(document, witnesses)
+        shape = self.evaluate(document, arrivals.witnesses)
         arrivals.add(held, shape if read else None)

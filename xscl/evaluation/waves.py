@@ -42,7 +42,8 @@ _ENDED = Wave()
 class Evaluation:
     """The stages of an engine, with its queries and the documents that it holds.
 
-    Documents that cannot be read are reported to `on_error`, and counted.
+    `read` reads a batch (`StageOne.read`), after `follow_queries`; nothing of it counts until it is
+    published.  Documents that cannot be read are reported to `on_error`, and counted.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class Evaluation:
         self._intake = intake
         self._on_error = on_error
         self._stage_one = StageOne(xpath, queries.graph, intake, on_error)
+        self.read = self._stage_one.read
         self._second = SecondStages(xpath, stages, strings, queries, intake)
         self._grouping = Grouping(queries.stages, xpath.attribute_name)
         # The layouts of composites, by derived stream and codes.
@@ -70,16 +72,6 @@ class Evaluation:
         if self._second.follow_queries():
             self._grouping.queries_changed()
             self._composed.clear()
-
-    def read(
-        self, envelopes: Iterable[Mapping[str, object]], *, raising: bool = False
-    ) -> tuple[Arrivals, Witnesses]:
-        """Reads a batch and its witnesses whole; nothing of it counts until it is published.
-
-        `follow_queries` comes before: duplicates are those of documents that can be reached as
-        queries are now.  A document that cannot be read is raised, if `raising`.
-        """
-        return self._stage_one.read(envelopes, raising=raising)
 
     def preview(self, envelope: Mapping[str, object]) -> Preview:
         """How a document would be taken in; raises DocumentError if it cannot be read."""
@@ -94,41 +86,35 @@ class Evaluation:
         self._intake.clear()
         self._second.let_go(exact=True)
 
-    def publish(
-        self, arrivals: Arrivals, witnesses: Witnesses
-    ) -> tuple[list[Match], list[Delivery]]:
+    def publish(self, arrivals: Arrivals) -> tuple[list[Match], list[Delivery]]:
         """The matches that a batch completes, in order of the completing documents, then of the
         queries; those that need its results come after."""
-        deliveries = self._cascade(self._admit(arrivals, witnesses))
+        deliveries = self._cascade(self._admit(arrivals))
         return [match for _, match in deliveries], deliveries
 
-    def publish_grouped(
-        self, arrivals: Arrivals, witnesses: Witnesses
-    ) -> tuple[MatchGroups, list[Delivery]]:
+    def publish_grouped(self, arrivals: Arrivals) -> tuple[MatchGroups, list[Delivery]]:
         """As `publish`, but in groups; beside them the matches that somebody waits for."""
         groups = MatchGroups()
         deliveries: list[Delivery] = []
-        wave = self._admit(arrivals, witnesses)
+        wave = self._admit(arrivals)
         while step := self._second.step(wave):
             rows = self._rows(step.outputs(Wanted.BUT_CHANNELS))
             self._grouping.group(step.tuples, rows, self._intake.held, groups)
             wave = self._next_wave(rows, deliveries, all_of_them=False)
-        ranges = groups.ranges
-        self._intake.read_by(ranges)
+        self._intake.read_by(groups.ranges)
         self._second.let_go()
-        waited_for = [some for some in ranges if some.queries.called]
-        return groups, [
-            *itertools.chain.from_iterable(map(GroupRange.called, waited_for)),
-            *deliveries,
-        ]
+        if waited_for := [some for some in groups.ranges if some.queries.called]:
+            called = itertools.chain.from_iterable(map(GroupRange.called, waited_for))
+            deliveries = [*called, *deliveries]
+        return groups, deliveries
 
-    def count(self, arrivals: Arrivals, witnesses: Witnesses) -> Counter[str]:
+    def count(self, arrivals: Arrivals) -> Counter[str]:
         """The number of matches of each query that a batch completes.
 
         Matches are built only of queries whose results are read.
         """
         counts: Counter[str] = Counter()
-        wave = self._admit(arrivals, witnesses)
+        wave = self._admit(arrivals)
         while step := self._second.step(wave):
             for number, matches in step.counts():
                 owner = self._queries.stages.reader(number).owner
@@ -203,13 +189,13 @@ class Evaluation:
 
     # Waves.
 
-    def _admit(self, arrivals: Arrivals, witnesses: Witnesses) -> Wave:
+    def _admit(self, arrivals: Arrivals) -> Wave:
         """The first wave: takes in a batch that was read."""
         self._intake.admit(arrivals)
         for error in arrivals.errors:
             self._on_error(error)
         documents = [document for document, shape in arrivals.documents if shape is not None]
-        return Wave(documents, [], witnesses)
+        return Wave(documents, [], arrivals.witnesses)
 
     def _read_anew(self, streams: Iterable[str]) -> Wave:
         """The documents held of some streams, with the witnesses that queries as they are now ask
@@ -336,7 +322,7 @@ class Evaluation:
     def _publish_result(self, match: Match, stream: str, time: int, wave: Wave) -> None:
         """A match's result as a document of a stream."""
         number = self._intake.next_number
-        result = Document(number, stream, match.id, time, match.result, match.json)
+        result = Document(number, time, stream, match.id, match.result, match.json)
         if self._intake.count_if_duplicate(result):
             return
         document = as_held(result, self._intake.bodies, self._intake.trees)

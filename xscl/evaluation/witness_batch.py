@@ -21,7 +21,8 @@ def witness_batch(
 ) -> Batch:
     """The batch of some documents and composites, whose numbers ascend."""
     return Batch(
-        tuple([(one.number, one.time, one.stream, one.id) for one in documents]),
+        # A document begins with its row.
+        tuple([one[:4] for one in documents]),
         tuple(
             [
                 (one.number, one.time, one.start, min(one.documents), one.documents)
