@@ -6,6 +6,7 @@ It is built once and read by all who consume it; nothing in it changes afterward
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import chain
 from typing import Protocol
 
@@ -56,9 +57,10 @@ Witness = tuple[int, Layout, tuple[int | None, ...]]
 """The number of a document or composite, its layout, and its strings by number."""
 
 
+@dataclass(slots=True, eq=False, init=False)
 class Batch:
-    """Documents and composites with their witnesses.  It is no frozen dataclass, for that would
-    take as long as the rest of it where documents come singly; but nobody changes it.
+    """Documents and composites with their witnesses.  It is not frozen, for that would take as long
+    as the rest of it where documents come singly; but nobody changes it.
 
     `accepts` and `strings` are the new ones.  The numbers of documents and composites ascend
     together and begin after those of all batches before; `times` are those at which documents and
@@ -66,7 +68,13 @@ class Batch:
     Raises ValueError if it has witnesses of what it does not have.
     """
 
-    __slots__ = ("accepts", "composites", "documents", "rows", "strings", "times", "witnesses")
+    documents: tuple[DocumentRow, ...]
+    composites: tuple[CompositeRow, ...]
+    witnesses: tuple[Witness, ...]
+    accepts: tuple[Accepted, ...]
+    strings: tuple[StringRow, ...]
+    times: Mapping[int, int]
+    rows: int
 
     def __init__(
         self,
@@ -91,7 +99,7 @@ class Batch:
             rows += len(layout.paths)
             if number not in times:
                 raise ValueError("witnesses of documents that are not in the batch")
-        self.times: Mapping[int, int] = times
+        self.times = times
         self.rows = rows
 
     def __len__(self) -> int:

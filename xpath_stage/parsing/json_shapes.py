@@ -8,18 +8,20 @@ hold (a character that XML has not, a number beyond all doubles), is left to it.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from math import isfinite
 
 from xpath_stage.parsing.json_documents import number_text
 from xpath_stage.parsing.markup import LONGEST
 
-__all__ = ["cut_value", "text_of", "texts_of_value"]
+__all__ = ["cut_value", "texts_of_value"]
 
 _MOST = 500
 """Of more scalars, a value is not cut."""
 
 _PLAIN = bytes({*range(0x20, 0x100), *b"\t\n\r"})
 """The bytes of UTF-8 that a text of a tree may have."""
+
+_ROUNDED = 2.0**63
+"""From here on a parser may have made a double of a whole number."""
 
 _SCALAR, _OBJECT, _ARRAY, _END = object(), object(), object(), object()
 
@@ -83,12 +85,12 @@ def _cut(value: object, shape: list[object], texts: list[str]) -> None:
         shape.append(_END)
     else:
         shape.append(_SCALAR)
-        texts.append(text_of(value))
+        texts.append(_text_of(value))
     if len(texts) > _MOST:
         raise _NotCut
 
 
-def text_of(value: object) -> str:
+def _text_of(value: object) -> str:
     """The text of a scalar; raises ValueError for one that a tree might not hold."""
     kind = type(value)
     if isinstance(value, str) and kind is str:
@@ -99,7 +101,7 @@ def text_of(value: object) -> str:
         return "true" if value else "false"
     if kind is int:
         return str(value)
-    if isinstance(value, float) and kind is float and isfinite(value):
+    if isinstance(value, float) and kind is float and abs(value) < _ROUNDED:
         return number_text(value)
     raise _NotCut
 

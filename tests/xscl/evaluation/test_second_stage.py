@@ -278,12 +278,12 @@ def test_a_string_is_held_as_long_as_any_stage_holds_it() -> None:
 def test_groups_and_counts_have_what_time_completes() -> None:
     with closing(Stages(JOIN)) as stages:
         stages.publish(*DOCUMENTS)
-        groups, _ = stages.evaluation.publish_grouped(*stages.read(LATER))
+        groups, _ = stages.evaluation.publish_grouped(stages.read(LATER))
         assert [(group.queries, group.documents) for group in groups] == [
             (("counts",), COUNTED[2]),
         ]
     with closing(Stages(JOIN)) as stages:
-        counts = stages.evaluation.count(*stages.read(*DOCUMENTS, LATER))
+        counts = stages.evaluation.count(stages.read(*DOCUMENTS, LATER))
         assert counts == {"joined": 1, "counts": 1}
 
 
