@@ -14,7 +14,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from join_stage.audience import Queries
 from join_stage.evaluator import Binding
@@ -58,7 +59,7 @@ class Channel:
         return counts
 
 
-class ChannelTuple(NamedTuple):
+class ChannelTuple(Struct, frozen=True):
     """A document, on the right side or on the left, others on the opposite one, and what each of
     these pairs satisfies."""
 

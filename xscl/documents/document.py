@@ -12,9 +12,11 @@ import re
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import orjson
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xpath_stage import MalformedDocument
 from xscl.documents.bodies import Bodies, Body, is_large, size_of
@@ -31,7 +33,7 @@ _SMALL = 100_000
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-class Document(NamedTuple):
+class Document(Struct, frozen=True):
     """A document of a stream; `time` in microseconds.
 
     `body` is as it was published: text or bytes of XML, the Path of its file or, where `json`, a
@@ -98,7 +100,7 @@ def from_file(document: Document, bodies: Bodies) -> Document:
     if document.json or not isinstance(document.body, Path):
         return document
     try:
-        return document._replace(body=bodies.copy(document.body))
+        return replace(document, body=bodies.copy(document.body))
     except OSError as error:
         problem = error.strerror or str(error)
         raise DocumentError(problem, stream=document.stream, document=document.id) from error
@@ -117,7 +119,7 @@ def as_held(document: Document, bodies: Bodies, trees: Trees) -> Document:
         and len(body) < _SMALL
     ):
         # As most are.
-        return document if document.trees is trees else document._replace(trees=trees)
+        return document if document.trees is trees else replace(document, trees=trees)
     try:
         if document.json and not isinstance(body, bytes | Body):
             body = _written(body)
@@ -128,7 +130,7 @@ def as_held(document: Document, bodies: Bodies, trees: Trees) -> Document:
         raise DocumentError(problem, stream=document.stream, document=document.id) from error
     if held is document.body and document.trees is trees:
         return document
-    return document._replace(body=held, trees=trees)
+    return replace(document, body=held, trees=trees)
 
 
 def _written(value: object) -> bytes:

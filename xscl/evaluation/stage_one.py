@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from xpath_stage import (
     ExcessiveDocument,
@@ -29,12 +30,11 @@ from xscl.queries.stream_graph import StreamGraph
 __all__ = ["Preview", "StageOne", "Wave"]
 
 
-@dataclass(slots=True)
-class Wave:
+class Wave(Struct):
     """Documents and composites, new ones whose numbers ascend, and their witnesses."""
 
-    documents: list[Document] = field(default_factory=list)
-    composites: list[Composite] = field(default_factory=list)
+    documents: list[Document] = []
+    composites: list[Composite] = []
     witnesses: Witnesses = field(default_factory=Witnesses)
 
     def __bool__(self) -> bool:
@@ -107,7 +107,7 @@ class StageOne:
     def evaluate(self, document: Document, witnesses: Witnesses) -> DocumentShape:
         """Stage 1; a document that causes too much work is as if it had never come, and one that
         cannot be read, too."""
-        number, _, stream, _, body, json, _ = document
+        number, stream, body = document.number, document.stream, document.body
         try:
             if is_streamed(document):
                 source, times = in_pieces(document)
@@ -117,7 +117,7 @@ class StageOne:
             else:
                 if isinstance(body, Body):
                     body = body.read()
-                if not json:
+                if not document.json:
                     assert isinstance(body, str | bytes)
                     layout = evaluate_text(self._xpath, stream, body, number, witnesses)
                 elif isinstance(body, bytes):

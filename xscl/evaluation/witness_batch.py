@@ -21,8 +21,7 @@ def witness_batch(
 ) -> Batch:
     """The batch of some documents and composites, whose numbers ascend."""
     return Batch(
-        # A document begins with its row.
-        tuple([one[:4] for one in documents]),
+        tuple([(one.number, one.time, one.stream, one.id) for one in documents]),
         tuple(
             [
                 (one.number, one.time, one.start, min(one.documents), one.documents)
