@@ -67,6 +67,8 @@ function token() {
       },
     },
     el("h2", {}, "This server asks for its token"),
+    // Who keeps passwords keeps them under a name.
+    el("input", { autocomplete: "username", value: "xscl", hidden: true }),
     el("label", { for: "token" }, "Token"), field, said,
     el("div", { class: "row end" }, el("button", {}, "Enter")));
     dialog.replaceChildren(form);

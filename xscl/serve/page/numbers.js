@@ -46,6 +46,7 @@ const words = (name) => name.replaceAll("_", " ");
 function value(name, one) {
   if (one === null) return "—";
   if (TIMES.has(name)) return moment(one);
+  if (name === "since") return moment(Date.parse(one) / 1000);
   if (name.includes("bytes") && typeof one === "number") return bytes(one);
   return typeof one === "number" ? number(one) : String(one);
 }
