@@ -16,17 +16,18 @@ from xscl.version import __version__
 __all__ = ["ROUTES", "application"]
 
 ROUTES = (
+    "streams",
+    "matches",
     "queries",
     "trying",
     "looking",
-    "streams",
-    "matches",
     "feeds",
     "numbers",
     "session",
     "page",
 )
-"""The modules of `xscl.serve.routes`; each has a `router`."""
+"""The modules of `xscl.serve.routes`; each has a `router`.  They are asked in this order,
+so those of many requests come first."""
 
 
 def application(service: Service, gate: Gate) -> Measured:

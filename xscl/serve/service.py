@@ -131,7 +131,8 @@ class Service:
             self.tally(match.query).add(1)
 
 
-def _service(request: Request) -> Service:
+async def _service(request: Request) -> Service:
+    # What is not `async` would be asked for in a thread of its own, each time.
     return cast(Service, request.app.state.service)
 
 
