@@ -484,15 +484,18 @@ class Engine:
         with self._transactions.asking():
             return bool(self._intake.named(id))
 
-    def held(self, id: str | None = None) -> Iterator[dict[str, object]]:
-        """The documents that are held now, those of an id or all, as envelopes, the latest to
-        come first; each is read when it is asked for."""
+    def held(
+        self, id: str | None = None, *, stream: str | None = None
+    ) -> Iterator[dict[str, object]]:
+        """The documents that are held now, those of an id, of a stream or all, as envelopes, the
+        latest to come first; each is read when it is asked for."""
         from xscl.engine.held import envelope_of
 
         with self._transactions.asking():
             intake = self._intake
             some = [*intake.held.values()] if id is None else intake.named(id)
-        return map(envelope_of, reversed(some))
+        wanted = (one for one in reversed(some) if stream is None or one.source == stream)
+        return map(envelope_of, wanted)
 
     def stats(self, *, exact: bool = False) -> dict[str, object]:
         """The sizes of all that the engine holds.

@@ -13,7 +13,6 @@ from itertools import islice
 from typing import NamedTuple
 
 from xscl.dissection.parts import Dissection
-from xscl.documents.batches import in_batches
 from xscl.engine import Engine
 from xscl.errors import QueryError
 from xscl.language.parameters import Prepared
@@ -27,9 +26,11 @@ _DOCUMENTS = 5_000
 _MATCHES = 100
 _BYTES = 1_000_000
 _SECONDS = 3.0
-_AT_ONCE = 100
-"""The bounds of a dry run: documents, matches and the bytes of these; seconds, which are looked at
-after so many documents."""
+"""The bounds of a dry run: documents, matches and the bytes of these, seconds."""
+
+_BATCH = 0.2
+"""Seconds that a batch of it is to take, as the batch before it tells: the first has one document,
+and each four times as many as the last at most, as what is joined with all others grows."""
 
 _under_way = threading.BoundedSemaphore(2)
 
@@ -79,7 +80,8 @@ def _dry_run(
     ends = time.monotonic() + _SECONDS
     iterator = iter(held)
     lines: list[bytes] = []
-    size = done = 0
+    length = done = 0
+    batch = 1
     with Engine(memory="256MB") as engine:
         queries, _, _ = parse_from(text, 1)
         asked = {query.name: Prepared(query) for query in queries}
@@ -91,17 +93,21 @@ def _dry_run(
         newest = [one for one in islice(iterator, _DOCUMENTS) if one["stream"] in read]
         whole = next(iterator, None) is None
         newest.reverse()
-        for some in in_batches(newest, _AT_ONCE):
+        while some := newest[done : done + batch]:
+            began = time.monotonic()
             for group in engine.publish_many(some, grouped=True):
                 for match in group.matches():
-                    if len(lines) == _MATCHES or size > _BYTES:
+                    if len(lines) == _MATCHES or length > _BYTES:
                         return Tried(lines, done, False, [])
                     lines.append(json_line(match))
-                    size += len(lines[-1])
+                    length += len(lines[-1])
             done += len(some)
-            if time.monotonic() > ends:
-                return Tried(lines, done, whole and done == len(newest), [])
-    return Tried(lines, done, whole, [])
+            now = time.monotonic()
+            if now > ends:
+                break
+            in_time = int(len(some) * _BATCH / max(now - began, 1e-6))
+            batch = max(1, min(in_time, 4 * len(some)))
+    return Tried(lines, done, whole and done == len(newest), [])
 
 
 def _tables(

@@ -4,6 +4,8 @@ documents side by side."""
 from __future__ import annotations
 
 import json
+import time
+from itertools import islice
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
@@ -12,17 +14,23 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
 from xscl.dissection.parts import Dissection
-from xscl.language.syntax import Query as XSCLQuery
+from xscl.documents.document import document_of
 from xscl.serve.explained import FORMS, Form, explained
 from xscl.serve.openapi import statuses
 from xscl.serve.problems import Refused
 from xscl.serve.service import House, Service
 from xscl.serve.side_by_side import DocumentInfo, SideBySide, info_of, side_by_side
-from xscl.why import Funnel, Why
+from xscl.stream_names import public_name
+from xscl.why import Funnel, Why, funnel
 
 __all__ = ["router"]
 
 router = APIRouter(tags=["looking closer"])
+
+_LOOKED_AT = 1_000
+_FEWEST = 16
+_SECONDS = 1.5
+"""The bounds of a funnel: documents, those to begin with, and seconds, about."""
 
 Name = Annotated[str, Path(description="The name of a query.")]
 
@@ -67,17 +75,20 @@ async def get_query_why(
         Query(description="The ids of documents that are held, one for each block, in order."),
     ] = None,
 ) -> Response:
-    """Why documents match a query or do not; without documents, how many of those that are held
-    came through each condition."""
+    """Why documents match a query or do not; without documents, how many of the newest that it
+    reads came through each condition, of as many as can be looked at in a moment."""
     engine = service.engine.engine
 
     def asked() -> Why | Funnel:
-        if all(one.name != name for one in engine.subscriptions):
+        dissection = _dissection(service, name)
+        if dissection is None:
             raise Refused(404, f"no query is named {name!r}")
-        for id in document or ():
+        if not document:
+            return _funnel(service, dissection)
+        for id in document:
             if not engine.holds(id):
                 raise Refused(404, f"no document {id!r} is held")
-        return engine.why(name, *document or ())
+        return engine.why(name, *document)
 
     return JSONResponse((await run_in_threadpool(asked)).to_dict())
 
@@ -91,13 +102,8 @@ async def get_documents(
     """The documents that are held, the latest first."""
 
     def listed() -> Held:
-        found: list[DocumentInfo] = []
-        for one in service.engine.engine.held():
-            if len(found) == limit:
-                break
-            if stream is None or one["stream"] == stream:
-                found.append(info_of(one))
-        return Held(documents=found)
+        some = islice(service.engine.engine.held(stream=stream), limit)
+        return Held(documents=list(map(info_of, some)))
 
     return await run_in_threadpool(listed)
 
@@ -123,12 +129,34 @@ def _shown(service: Service, id: str) -> bytes:
         if envelope is None:
             raise Refused(410, f"document {document!r} of stream {stream!r} is held no more")
         envelopes.append(envelope)
-    shown = side_by_side(match, _query(service, entry.query), envelopes)
+    of = _dissection(service, entry.query)
+    shown = side_by_side(match, None if of is None else of.query, envelopes)
     # The line as it is: it may hold what only JSON can say.
     rest = shown.model_dump_json(exclude_none=True).encode()
     return b'{"match": %b, %b\n' % (entry.line[:-1], rest[1:])
 
 
-def _query(service: Service, name: str) -> XSCLQuery | None:
+def _dissection(service: Service, name: str) -> Dissection | None:
     some = service.engine.engine.subscriptions
-    return next((one.dissection.query for one in some if one.name == name), None)
+    return next((one.dissection for one in some if one.name == name), None)
+
+
+def _funnel(service: Service, dissection: Dissection) -> Funnel:
+    """The funnel of the newest documents, which keeps the engine no longer than it takes to list
+    them: of a few, then of twice as many each time for as long as that takes little."""
+    read = {public_name(stream) for one in dissection.everything() for stream in one.streams}
+    held = (one for one in service.engine.engine.held() if one["stream"] in read)
+    newest = [document_of(one, number, 0) for number, one in enumerate(islice(held, _LOOKED_AT))]
+    most = _FEWEST
+    while True:
+        began = time.monotonic()
+        some = newest[:most][::-1]
+        results = [
+            [one for one in some if one.stream == public_name(stream)]
+            for stream, _ in dissection.subqueries
+        ]
+        found = funnel(dissection.query, some, results)
+        # Of twice as many documents there are four times as many pairs.
+        if most >= len(newest) or 4 * (time.monotonic() - began) > _SECONDS:
+            return found
+        most *= 2
