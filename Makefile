@@ -1,5 +1,5 @@
 # `make demo` and `make test` set themselves up: python3 with venv is all that they need, and for
-# the tests Java 17 or later, which is installed where that may be.
+# the tests Java 17 or later, which is installed where that may be, as is the browser for a few.
 
 PYTHON ?= python3
 VENV := .venv
@@ -23,7 +23,7 @@ test: $(VENV)/.dev
 	.ci/java $(BIN)/python
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy --strict
+	.ci/browser & $(BIN)/mypy --strict; types=$$?; wait; exit $$types
 	$(BIN)/python -m pytest $(SHARED_OUT)
 
 # Lint, types, doctests and tests of one room or module: make room ROOM=xscl/feeds, or
@@ -72,6 +72,8 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/ingestion_kills.py
 	$(BIN)/python benchmarks/join_kills.py
 	$(BIN)/python benchmarks/crashes.py
+	$(BIN)/python benchmarks/serve_load.py
+	$(BIN)/python benchmarks/serve_load.py --state
 
 bench-quick: $(VENV)/.dev
 	$(BIN)/python -m benchmarks --quick

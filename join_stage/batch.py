@@ -6,7 +6,7 @@ It is built once and read by all who consume it; nothing in it changes afterward
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 from typing import Protocol
 
@@ -57,38 +57,50 @@ Witness = tuple[int, Layout, tuple[int | None, ...]]
 """The number of a document or composite, its layout, and its strings by number."""
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, init=False)
 class Batch:
     """Documents and composites with their witnesses.  It is not frozen, for that would take as long
     as the rest of it where documents come singly; but nobody changes it.
 
     `accepts` and `strings` are the new ones.  The numbers of documents and composites ascend
-    together and begin after those of all batches before; times are in microseconds.
+    together and begin after those of all batches before; `times` are those at which documents and
+    composites end, in microseconds, `rows` is how many nodes the witnesses have.
     Raises ValueError if it has witnesses of what it does not have.
     """
 
-    documents: tuple[DocumentRow, ...] = ()
-    composites: tuple[CompositeRow, ...] = ()
-    witnesses: tuple[Witness, ...] = ()
-    accepts: tuple[Accepted, ...] = ()
-    strings: tuple[StringRow, ...] = ()
-    times: Mapping[int, int] = field(init=False)
-    """The times at which its documents and its composites end."""
-    rows: int = field(init=False)
-    """How many nodes its witnesses have."""
+    documents: tuple[DocumentRow, ...]
+    composites: tuple[CompositeRow, ...]
+    witnesses: tuple[Witness, ...]
+    accepts: tuple[Accepted, ...]
+    strings: tuple[StringRow, ...]
+    times: Mapping[int, int]
+    rows: int
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        documents: tuple[DocumentRow, ...] = (),
+        composites: tuple[CompositeRow, ...] = (),
+        witnesses: tuple[Witness, ...] = (),
+        accepts: tuple[Accepted, ...] = (),
+        strings: tuple[StringRow, ...] = (),
+    ) -> None:
+        self.documents = documents
+        self.composites = composites
+        self.witnesses = witnesses
+        self.accepts = accepts
+        self.strings = strings
         times: dict[int, int] = {}
-        for number, time, _, _ in self.documents:
-            times[number] = time
-        for number, end, *_ in self.composites:
+        for row in documents:
+            times[row[0]] = row[1]
+        for number, end, *_ in composites:
             times[number] = end
         rows = 0
-        for number, layout, _ in self.witnesses:
+        for number, layout, _ in witnesses:
             rows += len(layout.paths)
             if number not in times:
                 raise ValueError("witnesses of documents that are not in the batch")
-        self.times, self.rows = times, rows
+        self.times = times
+        self.rows = rows
 
     def __len__(self) -> int:
         return len(self.times)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 __all__ = ["FOREVER", "TimeConstraint"]
 
@@ -12,12 +12,16 @@ FOREVER = 2**62
 
 @dataclass(frozen=True, slots=True)
 class TimeConstraint:
-    """`FOLLOWED BY` (after) or `JOIN`, and the window in microseconds, None without end."""
+    """`FOLLOWED BY` (after) or `JOIN`, and the window in microseconds, None without end.
+
+    `bounds` are (lo, wl): start(right) - end(left) > lo and |end(right) - end(left)| <= wl.
+    """
 
     after: bool
     window: int | None
+    bounds: tuple[int, int] = field(init=False, repr=False, compare=False)
 
-    @property
-    def bounds(self) -> tuple[int, int]:
-        """(lo, wl): start(right) - end(left) > lo and |end(right) - end(left)| <= wl."""
-        return (0 if self.after else -FOREVER, FOREVER if self.window is None else self.window)
+    def __post_init__(self) -> None:
+        lo = 0 if self.after else -FOREVER
+        wl = FOREVER if self.window is None else self.window
+        object.__setattr__(self, "bounds", (lo, wl))

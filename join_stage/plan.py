@@ -10,6 +10,7 @@ template share its variable, and thereby hang together.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -154,11 +155,14 @@ def _columns(prefix: str, chain: Chain) -> list[tuple[str, str]]:
 
 
 def plan_of(
-    graph: JoinGraph, sides: int, composite: tuple[bool, bool] = (False, False)
+    graph: JoinGraph,
+    sides: int,
+    composite: tuple[bool, bool] = (False, False),
+    order: Sequence[int] = (),
 ) -> tuple[Plan, tuple[int, ...]]:
     """The plan for a reduced join graph with its output nodes kept, and the assignment of the
-    plan's nodes to the graph's."""
-    template, assignment = template_of(graph)
+    plan's nodes to the graph's, in their order or another one (`template_of`)."""
+    template, assignment = template_of(graph, order)
     return _plan(template, sides, composite), assignment
 
 

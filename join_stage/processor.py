@@ -64,8 +64,10 @@ class JoinProcessor:
         """Takes in a batch and joins it; `outputs` and `counts` then report its matches."""
         if batch.accepts or self._state.unsettled:
             self.accept(batch.accepts)
+        few = len(batch.times)
+        small = few <= self._strategies.in_process and batch.rows <= _LEAVES * max(few, _FEW)
         # In process before the state takes it: a slice that is filled must not hold what comes.
-        if self._is_small(batch) and self._in_process.join(batch):
+        if small and self._in_process.join(batch):
             self.relational.follow(batch)
         else:
             self.relational.join(batch)
@@ -195,7 +197,3 @@ class JoinProcessor:
     def joined(self) -> dict[str, int]:
         """Counts of documents, slices and pairs joined in process, for `Engine.stats`."""
         return self._in_process.joined()
-
-    def _is_small(self, batch: Batch) -> bool:
-        size = len(batch.times)
-        return size <= self._strategies.in_process and batch.rows <= _LEAVES * max(size, _FEW)

@@ -117,7 +117,8 @@ class Registry:
     whenever rows or the bounds of value joins have.  `variables` are the names of variables by
     number, kept by who gives the numbers.  `audiences` are the queries of each row; `filters` the
     plans of a single document, `crossing` those of two without an equality to be found by.
-    `row_changes` and `query_changes` are to be written elsewhere.
+    So many plans compare strings by their `orders`; `row_changes` and `query_changes` are to be
+    written elsewhere.
     """
 
     def __init__(self) -> None:
@@ -134,7 +135,7 @@ class Registry:
         self._queries: dict[int, Query] = {}
         self._reaches: defaultdict[int, Widest] = defaultdict(Widest)
         self._depths = Widest()
-        self._ordering = 0
+        self.orders = 0
         self._next_row = 0
 
     def add(
@@ -255,11 +256,6 @@ class Registry:
         """The length of the longest chain of all plans."""
         return self._depths.largest or 1
 
-    @property
-    def orders(self) -> bool:
-        """Whether some plan compares strings by order."""
-        return bool(self._ordering)
-
     def plans_with(self, joins: set[int], spines: set[int]) -> list[Plan]:
         """The plans some row of which may hold for a batch that has met these value joins and
         whose documents have these spines."""
@@ -278,7 +274,7 @@ class Registry:
     def _add_plan(self, plan: Plan) -> _PlanRows:
         of_plan = self._plans[plan.id] = _PlanRows(plan, [Counter() for _ in plan.columns])
         self._depths.add(plan.depth)
-        self._ordering += plan.orders
+        self.orders += plan.orders
         if plan.sides == 1:
             self.filters[plan.id] = plan
         elif not plan.joins:
@@ -288,7 +284,7 @@ class Registry:
     def _remove_plan(self, plan: Plan) -> None:
         del self._plans[plan.id]
         self._depths.remove(plan.depth)
-        self._ordering -= plan.orders
+        self.orders -= plan.orders
         self.filters.pop(plan.id, None)
         self.crossing.pop(plan.id, None)
 

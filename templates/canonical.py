@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
+from operator import itemgetter
 from typing import Any
 
 from templates.join_graph import Edge, JoinGraph, Node
@@ -24,33 +25,52 @@ __all__ = ["Template", "template_of"]
 Form = tuple[tuple[str, ...], tuple[tuple[int, int], ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Template:
-    """A class of isomorphic join graphs; `graph` has nodes 0, 1, …, meta-variable i+1 is i."""
+    """A class of isomorphic join graphs, of which there is one; `graph` has nodes 0, 1, …,
+    meta-variable i+1 is i."""
 
     id: str
     graph: JoinGraph
 
 
-def template_of(graph: JoinGraph) -> tuple[Template, tuple[int, ...]]:
-    """The template of a graph, and the assignment of the template's nodes to the graph's.
+def template_of(graph: JoinGraph, order: Sequence[int] = ()) -> tuple[Template, tuple[int, ...]]:
+    """The template of a graph, and the assignment of the template's nodes to the graph's; `order`
+    is another one of its nodes than they stand in, parents before their children, too.
 
     >>> pair = (Node(7, 0, None), Node(9, 1, None))
     >>> template, assignment = template_of(JoinGraph(pair, (Edge("=", 7, 9),)))
     >>> template.graph.nodes, assignment
     ((Node(number=0, side=0, parent=None), Node(number=1, side=1, parent=None)), (7, 9))
     """
-    numbers = [node.number for node in graph.nodes]
-    template, order = _template_of_shape(_renumbered(graph, numbers))
-    return template, tuple(numbers[index] for index in order)
+    numbers = order or [node.number for node in graph.nodes]
+    index: dict[int | None, int] = {number: i for i, number in enumerate(numbers)}
+    nodes = [(index[node.number], node.side, index.get(node.parent)) for node in graph.nodes]
+    edges = [(edge.operator, index[edge.left], index[edge.right]) for edge in graph.edges]
+    template, order = _template_of_shape(
+        tuple(sorted(nodes, key=itemgetter(0))),
+        tuple(sorted(edges)),
+        frozenset([index[number] for number in graph.kept]),
+        frozenset([index[number] for number in graph.valued]),
+    )
+    return template, tuple([numbers[index] for index in order])
 
 
 _templates: dict[Form, Template] = {}
 
 
 @lru_cache(maxsize=100_000)
-def _template_of_shape(shape: JoinGraph) -> tuple[Template, tuple[int, ...]]:
-    """As `template_of`, for a graph whose nodes are 0, 1, …: queries of one shape ask once."""
+def _template_of_shape(
+    nodes: Sequence[tuple[int, int, int | None]],
+    edges: Sequence[tuple[str, int, int]],
+    kept: frozenset[int],
+    valued: frozenset[int],
+) -> tuple[Template, tuple[int, ...]]:
+    """As `template_of`, for the parts of a graph whose nodes are 0, 1, …: queries of one shape ask
+    once."""
+    shape = JoinGraph(
+        tuple([Node(*node) for node in nodes]), tuple([Edge(*edge) for edge in edges]), kept, valued
+    )
     form, order = _canonical_form(shape, ())
     template = _templates.get(form)
     if template is None:

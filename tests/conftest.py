@@ -39,7 +39,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = filter(_is_drawn, items)
     items.sort(key=lambda item: (not item.nodeid.startswith(_LONG), not _is_drawn(item)))
     for item in items:
-        for shared in {"spark", "wheel"}.intersection(getattr(item, "fixturenames", ())):
+        for shared in {"spark", "wheel", "browser"}.intersection(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.xdist_group(shared))
 
 

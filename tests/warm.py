@@ -15,7 +15,13 @@ from datasets import FEEDS
 from xscl.cli.main import cli
 
 # What is imported where it is used.
-for name in ("pyarrow", "rich.progress", "sqlglot.dialects.duckdb", "xscl.durable.recovery"):
+for name in (
+    "pyarrow",
+    "rich.progress",
+    "sqlglot.dialects.duckdb",
+    "xscl.durable.recovery",
+    "xscl.serve.server",
+):
     import_module(name)
 for name in cli.list_commands(click.Context(cli)):
     cli.get_command(click.Context(cli), name)

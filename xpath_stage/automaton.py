@@ -40,6 +40,11 @@ class Turnover:
         self.touched[state] = self.touched.get(state, False) or axis == "descendant"
 
 
+_NO_STATES: dict[Step, int] = {}
+_NO_TESTS: Tests = {}
+"""What most states have, for none follow them."""
+
+
 class _State:
     """A step, the state before it, the states after it, and how many definitions have it."""
 
@@ -49,12 +54,22 @@ class _State:
         self.before = before
         self.step = step
         self.uses = 0
-        self.following: dict[Step, int] = {}
-        self.children: Tests = {}
-        self.descendants: Tests = {}
+        self.following = _NO_STATES
+        self.children = self.descendants = _NO_TESTS
 
     def tests(self, axis: Axis) -> Tests:
         return self.children if axis == "child" else self.descendants
+
+    def follow(self, step: Step, number: int) -> None:
+        """Adds a state after it."""
+        if not self.following:
+            self.following = {}
+        self.following[step] = number
+        if step.axis == "child":
+            tests = self.children = self.children or {}
+        else:
+            tests = self.descendants = self.descendants or {}
+        tests.setdefault(step.test, {})[number] = step.filters
 
 
 class Automaton:
@@ -87,20 +102,30 @@ class Automaton:
         """The state of a stream's document nodes, None if no definition reads the stream."""
         return self._roots.get(stream)
 
+    def find(self, stream: str, definition: Definition) -> int | None:
+        """The state of a definition's variable; None if no definition has all of its steps."""
+        state = self._roots.get(stream)
+        for step in definition:
+            if state is None:
+                break
+            state = self._states[state].following.get(step)
+        return state
+
     def add(self, stream: str, definition: Definition) -> tuple[int, ...]:
         """Adds a definition; returns the states of its steps, the last one is the variable's."""
-        root = self._roots.get(stream)
-        if root is None:
-            root = self._roots[stream] = self._new(-1, None)
-        states = [root]
+        number = self._roots.get(stream)
+        if number is None:
+            number = self._roots[stream] = self._new(-1, None)
+        state = self._states[number]
+        state.uses += 1
+        numbers = []
         for step in definition:
-            following = self._states[states[-1]].following.get(step)
-            if following is None:
-                following = self._new(states[-1], step)
-            states.append(following)
-        for state in states:
-            self._states[state].uses += 1
-        return tuple(states[1:])
+            following = state.following.get(step)
+            number = self._new(number, step) if following is None else following
+            state = self._states[number]
+            state.uses += 1
+            numbers.append(number)
+        return tuple(numbers)
 
     def remove(self, stream: str, states: Sequence[int]) -> None:
         """Takes a definition away, by the states that `add` returned for it."""
@@ -178,9 +203,7 @@ class Automaton:
         self._states[number] = _State(before, step)
         self._turnover.born.add(number)
         if step is not None:
-            state = self._states[before]
-            state.following[step] = number
-            state.tests(step.axis).setdefault(step.test, {})[number] = step.filters
+            self._states[before].follow(step, number)
             if step.test.startswith("@"):
                 self._attribute_tests[step.axis][before] += 1
             self._turnover.touch(before, step.axis)

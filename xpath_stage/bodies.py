@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable
 from contextlib import suppress
-from typing import cast
 
 import orjson
 from lxml import etree
@@ -20,8 +19,7 @@ from xpath_stage.layouts import Layout, Witnesses
 from xpath_stage.parsing.documents import MalformedDocument, parse
 from xpath_stage.parsing.json_documents import json_tree
 from xpath_stage.parsing.json_shapes import cut_value, is_flat, texts_of_value
-from xpath_stage.parsing.json_texts import cut_json, places_of_texts
-from xpath_stage.parsing.markup import cut_text, places_of_attributes, texts_of_tags
+from xpath_stage.parsing.markup import LONGEST, cut_text, places_of_attributes, texts_of_tags
 from xpath_stage.structures import FEW, Alike, Asked
 from xpath_stage.transitions import DEAD
 
@@ -70,10 +68,7 @@ def evaluate_value(
     alike = known.find(cut)
     if cut is not None and alike is not None:
         return _leave(evaluator, alike, cut[1], document, to)
-    trace, layout, alone = _walk(evaluator, stream, json_tree(body), document, to)
-    if cut is not None and alone and known.again(cut[0]):
-        _remember(evaluator, stream, cut, trace, layout, texts_of_value(body, cut[1]), {})
-    return layout
+    return _walk_value(evaluator, stream, body, cut, document, to)
 
 
 def evaluate_json(
@@ -84,22 +79,15 @@ def evaluate_json(
     if table.root(stream) == DEAD:
         return evaluate_value(evaluator, stream, json_value(body), document, to)
     known = table.structures[stream]
-    cut = cut_json(body) if known.credit > 0 or known.pay else None
-    alike = known.get(cut[0]) if cut is not None else None
+    cut: _Cut | None = None
+    if (known.credit > 0 or known.pay) and len(body) <= LONGEST:
+        # What this parser refuses or rounds, another one reads below.
+        with suppress(ValueError):
+            cut = cut_value(orjson.loads(body))
+    alike = known.find(cut)
     if cut is not None and alike is not None:
-        known.found()
         return _leave(evaluator, alike, cut[1], document, to)
-    value = json_value(body)
-    layout = evaluate_value(evaluator, stream, value, document, to)
-    if cut is not None and (of_value := cut_value(value)) is not None:
-        shape, texts = of_value
-        alike = known.get(shape)
-        keys = sum(isinstance(one, str) for one in cast(tuple[object, ...], shape))
-        places = places_of_texts(body, texts, keys) if alike is not None else None
-        elsewhere = alike.at(places) if alike is not None and places is not None else None
-        if elsewhere is not None:
-            evaluator.settle().structures.remember(stream, cut[0], elsewhere, len(texts))
-    return layout
+    return _walk_value(evaluator, stream, json_value(body), cut, document, to)
 
 
 def is_exact(value: object) -> bool:
@@ -143,6 +131,20 @@ def _walk(
     layout = evaluator.leave(document, trace, strings, filtering, to)
     chosen = filtering is not None and filtering.chosen
     return trace, layout, not chosen and len(trace) <= FEW and len(layout.paths) <= MANY_ROWS
+
+
+def _walk_value(
+    evaluator: XPathEvaluator,
+    stream: str,
+    value: object,
+    cut: _Cut | None,
+    document: int,
+    to: Witnesses,
+) -> Layout:
+    trace, layout, alone = _walk(evaluator, stream, json_tree(value), document, to)
+    if cut is not None and alone and evaluator.settle().structures[stream].again(cut[0]):
+        _remember(evaluator, stream, cut, trace, layout, texts_of_value(value, cut[1]), {})
+    return layout
 
 
 def _remember(

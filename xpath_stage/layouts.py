@@ -9,7 +9,9 @@ and a document is no more than its layout and its strings, whatever the number o
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+from msgspec import Struct
 
 from xpath_stage.constants import Held
 
@@ -57,8 +59,7 @@ class Layout:
         return cls(paths, chains, strings, apart, frozenset(paths), nodes)
 
 
-@dataclass(slots=True)
-class Witnesses:
+class Witnesses(Struct):
     """The witnesses of a batch of documents: of those that have `left` any, the numbers, layouts
     and strings.
 
@@ -66,8 +67,8 @@ class Witnesses:
     (document, node, number of the family, what holds).
     """
 
-    left: list[tuple[int, Layout, tuple[int | None, ...]]] = field(default_factory=list)
-    held: list[tuple[int, int, int, Held]] = field(default_factory=list)
+    left: list[tuple[int, Layout, tuple[int | None, ...]]] = []
+    held: list[tuple[int, int, int, Held]] = []
 
     def __len__(self) -> int:
         return sum([len(layout.paths) for _, layout, _ in self.left])

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from xpath_stage.patterns import Spine
 
@@ -61,8 +62,7 @@ class LeafPath:
     depths: Depths
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(NamedTuple):
     """A registered spine, its number, and the automaton's states of its steps."""
 
     number: int

@@ -11,7 +11,7 @@ ancestors are the same node (section 6.3.1 of the thesis, whose R_bin holds such
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 __all__ = ["Definition", "Family", "Filter", "Spine", "Step", "Test"]
 
@@ -66,9 +66,8 @@ Test = Filter | Family
 """What a node must pass."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One step: axis, node test, filters.
+class Step(NamedTuple):
+    """One step: axis, node test, filters; a tuple, as steps are what definitions are found by.
 
     `test` is `name`, `{uri}name`, `*`, `{*}name`, or one of these after `@`.  After
     `descendant` an attribute is one of the context node or of an element below it.
@@ -100,6 +99,6 @@ class Spine:
     apart: bool = True
 
     def __post_init__(self) -> None:
-        in_order = list(self.marks) == sorted(self.marks)
-        if not self.marks or not in_order or self.marks[-1] != len(self.steps) - 1:
-            raise ValueError(f"marks {self.marks} do not end at step {len(self.steps) - 1}")
+        marks, last = self.marks, len(self.steps) - 1
+        if not marks or marks[-1] != last or (marks[1:] and list(marks) != sorted(marks)):
+            raise ValueError(f"marks {marks} do not end at step {last}")

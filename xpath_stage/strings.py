@@ -6,26 +6,11 @@ held somewhere never comes to mean another string.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
+from itertools import count, islice
 
 __all__ = ["Strings"]
-
-
-class _Numbers(dict[str, int]):
-    """Strings with their numbers; one that is looked up has a number from then on."""
-
-    __slots__ = ("added", "following")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.added: list[tuple[int, str]] = []
-        self.following = 1
-
-    def __missing__(self, value: str) -> int:
-        number = self[value] = self.following
-        self.following += 1
-        self.added.append((number, value))
-        return number
 
 
 class Strings:
@@ -33,7 +18,9 @@ class Strings:
     new number."""
 
     def __init__(self) -> None:
-        self.numbers = _Numbers()
+        self.numbers: dict[str, int] = defaultdict(count(1).__next__)
+        # So many of them were taken, the first ones.
+        self._taken = 0
         self._next_unequal = -1
 
     def __len__(self) -> int:
@@ -50,10 +37,16 @@ class Strings:
 
     def take(self) -> list[tuple[int, str]]:
         """The strings added since the last call, with their numbers."""
-        added, self.numbers.added = self.numbers.added, []
+        new = len(self.numbers) - self._taken
+        if not new:
+            return []
+        self._taken += new
+        added = [(number, value) for value, number in islice(reversed(self.numbers.items()), new)]
+        added.reverse()
         return added
 
     def forget(self, values: Iterable[str]) -> None:
-        """Drops strings that nothing holds any more."""
+        """Drops strings that were taken and that nothing holds any more."""
         for value in values:
             del self.numbers[value]
+            self._taken -= 1

@@ -56,16 +56,6 @@ class Alike:
         if len(places) == len(asked) > 1:
             self._plain = itemgetter(*places)
 
-    def at(self, places: Sequence[int]) -> Alike | None:
-        """The same where the parts are at other places; None where a value has several."""
-        if any(parts.stop - parts.start != 1 for parts, _ in self._asked):
-            return None
-        asked = [
-            (slice(places[parts.start], places[parts.start] + 1), functions)
-            for parts, functions in self._asked
-        ]
-        return Alike(self.layout, asked, attributes=False)
-
     def numbers(self, parts: list[str], strings: Strings) -> list[int]:
         """The numbers of a document's strings."""
         if self.attributes:
@@ -123,11 +113,6 @@ class StreamStructures(dict[Hashable, Alike]):
             self._met.clear()
         self._met.add(number)
         return False
-
-    def found(self) -> None:
-        """To be called when a document was looked up and its structure is known."""
-        if self.credit < _CREDIT:
-            self.credit += 1
 
 
 class Structures(dict[str, StreamStructures]):

@@ -24,13 +24,17 @@ def leave_imported() -> None:
 
 @contextmanager
 def without_collecting() -> Iterator[None]:
-    """Looks for no cycles meanwhile: for what makes much that stays, all at once."""
+    """Looks for no cycles meanwhile: for what makes much that stays, all at once.  It is old then,
+    without a look at it, but where something else is left to itself for good."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if was_enabled:
+            if not gc.get_freeze_count():
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()
 
 

@@ -14,7 +14,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from join_stage.audience import Queries
 from join_stage.evaluator import Binding
@@ -41,9 +42,11 @@ class Part:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Channel:
-    """The parts that pairs of documents satisfy; queries that come and go do not change it."""
+    """The parts that pairs of documents satisfy; queries that come and go do not change it.
+    `all_sole` says that all are sole disjuncts."""
 
     parts: tuple[Part, ...]
+    all_sole: bool
 
     def counts(self) -> Counter[int]:
         """The number of matches of each sole disjunct, for one pair."""
@@ -56,7 +59,7 @@ class Channel:
         return counts
 
 
-class ChannelTuple(NamedTuple):
+class ChannelTuple(Struct, frozen=True):
     """A document, on the right side or on the left, others on the opposite one, and what each of
     these pairs satisfies."""
 
@@ -79,20 +82,9 @@ class _Limits:
     windows: list[int]
     epochs: list[int]
     channels: dict[tuple[int, bool, int], Channel]
-
-    def as_one(
-        self, document: int, time: int, others: Sequence[int], times: Sequence[int]
-    ) -> int | None:
-        """How much later than the first of some others, in order of time, a document is, if they
-        and it all lie within the same windows and the same epochs; None if they may not."""
-        first, last = time - times[0], time - times[-1]
-        apart = first > 0 < last or first < 0 > last
-        if not apart or max(first, -last) > self.windows[0]:
-            return None
-        epoch = self.epochs[-1]
-        if epoch > 0 and (document < epoch or min(others) < epoch):
-            return None
-        return first
+    least: int
+    epoch: int
+    """The first window and the last epoch."""
 
 
 class Channels:
@@ -120,19 +112,26 @@ class Channels:
         times: Sequence[int],
         *,
         right: bool,
-    ) -> list[ChannelTuple]:
-        """The channel tuples of a document, on the right side or on the left, and of others in
+        to: list[ChannelTuple],
+    ) -> None:
+        """Adds the channel tuples of a document, on the right side or on the left, and of others in
         order of time, which have one outcome."""
         limits = self._limits.get(outcome) or self._limits_of(outcome)
-        apart = limits.as_one(document, time, others, times)
-        if apart is not None:
-            dt = apart if right else -apart
-            # Within the least window, and after the last epoch.
-            channel = limits.channels.get((0, dt > 0, len(limits.epochs)))
+        first, last = time - times[0], time - times[-1]
+        if (
+            (first > 0 < last or first < 0 > last)
+            and first <= limits.least >= -last
+            and (limits.epoch <= 0 or (document >= limits.epoch and min(others) >= limits.epoch))
+        ):
+            # All lie within the least window, and after the last epoch.
+            later = first > 0 if right else first < 0
+            channel = limits.channels.get((0, later, len(limits.epochs)))
             if channel is None:
+                dt = first if right else -first
                 channel = self._channel(outcome, limits, dt, document)
-            return [ChannelTuple(channel, document, others, right)] if channel.parts else []
-        found: list[ChannelTuple] = []
+            if channel.parts:
+                to.append(ChannelTuple(channel, document, others, right))
+            return
         cuts = {0, len(times), bisect_left(times, time), bisect_right(times, time)}
         for window in limits.windows:
             cuts.add(bisect_left(times, time - window))
@@ -144,8 +143,7 @@ class Channels:
             for first, same in self._by_epoch(limits, document, some):
                 channel = self._channel(outcome, limits, dt, first)
                 if channel.parts:
-                    found.append(ChannelTuple(channel, document, same, right))
-        return found
+                    to.append(ChannelTuple(channel, document, same, right))
 
     def _by_epoch(
         self, limits: _Limits, document: int, others: Sequence[int]
@@ -166,7 +164,7 @@ class Channels:
         bounds = {key for hit in outcome.final for row in hit.at for key in audiences[row]}
         windows = sorted({window for _, window, _ in bounds})
         epochs = sorted({since for _, _, since in bounds})
-        limits = self._limits[outcome] = _Limits(windows, epochs, {})
+        limits = self._limits[outcome] = _Limits(windows, epochs, {}, windows[0], epochs[-1])
         return limits
 
     def _channel(self, outcome: Outcome, limits: _Limits, dt: int, first: int) -> Channel:
@@ -198,4 +196,4 @@ class Channels:
                         tuple([queries.others for queries in admitted if queries.others]),
                     )
                 )
-        return Channel(tuple(parts))
+        return Channel(tuple(parts), not any(part.others for part in parts))

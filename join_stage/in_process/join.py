@@ -10,7 +10,7 @@ looked at one by one, but for those that have more in common.
 from __future__ import annotations
 
 from array import array
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import cast
 
@@ -20,7 +20,7 @@ from join_stage.evaluator import Binding
 from join_stage.in_process.channels import Channel, Channels, ChannelTuple
 from join_stage.in_process.edges import Accepts, Edges
 from join_stage.in_process.plain import hits_of_all
-from join_stage.in_process.ranges import PairRule, PairRules, Range
+from join_stage.in_process.ranges import PairRule, Range, Rules
 from join_stage.in_process.residual import Completed, Leaves, OpenPairs, ResidualTests
 from join_stage.in_process.signatures import EMPTY, LeafPosition, Signatures
 from join_stage.in_process.view_cache import LayoutPositions, ViewCache
@@ -74,10 +74,11 @@ class InProcessJoin:
         self._counted: Sequence[Completed] | None = None
         # By layout and by position, as queries are now.
         self._layouts: dict[Layout, LayoutPositions] = {}
-        self._rules: dict[LeafPosition, dict[LeafPosition, PairRules]] = defaultdict(dict)
+        self._rules = Rules(self._rules_of)
         self._version = (-1, -1)
-        # The versions as which it is settled, and how many documents have come since.
-        self._settled = (-1, -1, -1)
+        # The versions as which it is settled, which only grow, together; and how many documents
+        # have come since.
+        self._settled = -1
         self._came = 0
 
     # Batches
@@ -101,17 +102,20 @@ class InProcessJoin:
         """Joins a batch with all that is held, and within itself; returns False, having found
         nothing, where a document has too much in common with others."""
         # Its bounds are kept to once for some documents that come singly.
-        as_now = self._registry.version, self._accepts.version, self._cache.version
+        registry = self._registry
+        as_now = registry.version + self._accepts.version + self._cache.version
         if as_now != self._settled or self._came >= _AT_ONCE:
             self.settle()
         self._came += len(batch.times)
-        self._residual.begin(batch)
+        self._residual.note(batch)
+        if registry.orders:
+            self._residual.note_values(batch)
         self._find_nothing()
         if self._cache.holes:
             self._cache.fill(
                 strings[position]
                 for _, layout, strings in batch.witnesses
-                for position, _, _ in self._positions_of(layout).joining
+                for position in self._positions_of(layout).places
             )
         try:
             for document, layout, strings in batch.witnesses:
@@ -156,7 +160,7 @@ class InProcessJoin:
             self._version = version
             self._layouts.clear()
             self._rules.clear()
-        self._settled = self._registry.version, self._accepts.version, self._cache.version
+        self._settled = self._registry.version + self._accepts.version + self._cache.version
         self._came = 0
 
     def held(self) -> dict[str, int]:
@@ -184,27 +188,20 @@ class InProcessJoin:
     def _join(self, document: int, layout: Layout, strings: tuple[int | None, ...]) -> None:
         time = self._residual.times[document]
         positions = self._layouts.get(layout) or self._positions_of(layout)
-        lefts: list[Range] = []
-        rights: list[Range] = []
-        found = self._cache.slices_of(positions, strings)
-        for (_, leaf, _), of_string in zip(positions.joining, found, strict=True):
-            if of_string is None:
-                continue
-            rules = self._rules[leaf]
-            for other, posting in of_string.items():
-                met = rules.get(other)
-                if met is None:
-                    met = rules[other] = self._rule(leaf, other)
-                as_right, as_left = met
-                if as_right is not None:
-                    as_right.add(posting, time, lefts)
-                if as_left is not None:
-                    as_left.add(posting, time, rights)
-        if lefts:
-            self._pair(document, time, lefts, right=True)
-        if rights:
-            self._pair(document, time, rights, right=False)
-        self._cache.add(document, time, positions, strings, found)
+        met = self._cache.enter(document, time, positions, strings)
+        if met:
+            lefts: list[Range] = []
+            rights: list[Range] = []
+            for leaf, of_string in met:
+                rules = self._rules[leaf]
+                for other, posting in of_string.items():
+                    for rule in rules[other]:
+                        rule.add(posting, time, lefts if rule.right else rights)
+            if lefts:
+                self._pair(document, time, lefts, right=True)
+            if rights:
+                self._pair(document, time, rights, right=False)
+            self._cache.add(document, time, met)
         if self._registry.filters:
             of_rows = strings if positions.in_order else strings_of_rows(layout, strings)
             self._new[document] = list(zip(positions.positions, of_rows, strict=True))
@@ -217,23 +214,30 @@ class InProcessJoin:
             )
         return positions
 
-    def _rule(self, leaf: LeafPosition, other: LeafPosition) -> PairRules:
+    def _rules_of(self, leaf: LeafPosition, other: LeafPosition) -> list[PairRule]:
         """The rules of equal leaves at two positions, from an edge's lo < dt and |dt| <= wl."""
-        as_right: PairRule | None = None
-        as_left: PairRule | None = None
+        rules: list[PairRule] = []
         edge = self._edges.between(other.path, leaf.path)
         if edge is not None:
             until = -1 if edge.lo >= 0 else edge.wl
-            as_right = PairRule(-edge.wl - 1, until, self._signatures.transitions(other, leaf))
+            following = self._signatures.transitions(other, leaf)
+            rules.append(PairRule(-edge.wl - 1, until, following, right=True))
         edge = self._edges.between(leaf.path, other.path)
         if edge is not None:
             after = 0 if edge.lo >= 0 else -edge.wl - 1
-            as_left = PairRule(after, edge.wl, self._signatures.transitions(leaf, other))
-        return as_right, as_left
+            following = self._signatures.transitions(leaf, other)
+            rules.append(PairRule(after, edge.wl, following, right=False))
+        return rules
 
     def _pair(self, document: int, time: int, ranges: list[Range], *, right: bool) -> None:
         """Pairs a document with the documents of some ranges."""
-        lengths = [one.end - one.begin for one in ranges]
+        signatures = self._strategies.signatures and self._signatures.pay
+        if len(ranges) == 1 and signatures:
+            ((posting, begin, end, following),) = ranges
+            others, times = posting.documents[begin:end], posting.times[begin:end]
+            self._record(document, time, others, times, following[EMPTY], right=right)
+            return
+        lengths = [end - begin for _, begin, end, _ in ranges]
         one_by_one, longest = sum(lengths), max(lengths)
         hot: Range | None = None
         if self._strategies.ranges and longest > _LONG * (one_by_one - longest):
@@ -241,43 +245,40 @@ class InProcessJoin:
             one_by_one -= longest
         if one_by_one > _EXCESSIVE:
             raise _ExcessivePairs
-        if len(ranges) > _WIDE or not self._strategies.signatures or not self._signatures.pay:
+        if len(ranges) > _WIDE or not signatures:
             self._pair_plainly(document, ranges, right=right)
-            return
-        if len(ranges) == 1:
-            (one,) = ranges
-            state = one.following[EMPTY]
-            self._record(document, time, one.documents, one.times, state, right=right)
             return
         states: dict[int, int] = {}
         for one in ranges:
             if one is not hot:
-                following = one.following
-                for other in one.documents:
+                posting, begin, end, following = one
+                for other in posting.documents[begin:end]:
                     states[other] = following[states.get(other, EMPTY)]
         if hot is not None:
             self._pair_range(document, time, hot, states, right=right)
         if not states:
             return
-        times = self._residual.times
+        times_of = self._residual.times
         by_state: dict[int, list[int]] = {}
         for other, state in states.items():
             by_state.setdefault(state, []).append(other)
-        for state, others in by_state.items():
-            if len(others) > 1:
-                others.sort(key=times.__getitem__)
-            self._record(document, time, others, [times[one] for one in others], state, right=right)
+        for state, same in by_state.items():
+            if len(same) > 1:
+                same.sort(key=times_of.__getitem__)
+            ends = [times_of[one] for one in same]
+            self._record(document, time, same, ends, state, right=right)
 
     def _pair_range(
         self, document: int, time: int, hot: Range, states: dict[int, int], *, right: bool
     ) -> None:
         """Documents that have only a hot string in common with one; those that have more come to
         their next states."""
-        times, following = self._residual.times, hot.following
-        others, ends = hot.documents, hot.times
+        times = self._residual.times
+        posting, begin, end, following = hot
+        others, ends = posting.documents[begin:end], posting.times[begin:end]
         more: list[int] = []
         for other in states:
-            index = hot.posting.find(other, times[other], hot.begin, hot.end)
+            index = posting.find(other, times[other], begin, end)
             if index is not None:
                 states[other] = following[states[other]]
                 more.append(index)
@@ -286,7 +287,10 @@ class InProcessJoin:
         self._record(document, time, others, ends, following[EMPTY], right=right)
 
     def _pair_plainly(self, document: int, ranges: list[Range], *, right: bool) -> None:
-        equals = ((one.documents, *one.following.positions) for one in ranges)
+        equals = (
+            (posting.documents[begin:end], *following.positions)
+            for posting, begin, end, following in ranges
+        )
         for other, hits in hits_of_all(self._registry, self._edges, equals):
             self._open.append(OpenPairs(document, (other,), right, hits))
             self._signatures.plain += 1
@@ -307,7 +311,9 @@ class InProcessJoin:
             return
         outcome = self._signatures.outcome(state, len(others))
         if outcome.final:
-            self.tuples += self._channels.split(outcome, document, time, others, times, right=right)
+            self._channels.split(
+                outcome, document, time, others, times, right=right, to=self.tuples
+            )
         if outcome.open:
             self._open.append(OpenPairs(document, others, right, outcome.open))
 
@@ -315,7 +321,10 @@ class InProcessJoin:
 
     def outputs(self, wanted: Wanted) -> Iterator[Ranges]:
         """The matches of the last batch, or some of them."""
-        if not (self.tuples or self._open or self._new):
+        tuples = self.tuples
+        if wanted is not Wanted.ALL:
+            tuples = [one for one in tuples if not one.channel.all_sole]
+        if not (tuples or self._open or self._new):
             return iter(())
         by_plan: dict[str, Ranges] = {}
 
@@ -329,7 +338,7 @@ class InProcessJoin:
             nodes = [cast(tuple[int, ...], head) for head in heads]
             ranges += [(queries, documents, nodes) for queries in arrays if queries]
 
-        for one in self.tuples:
+        for one in tuples:
             for part in one.channel.parts:
                 arrays = (*part.sole, *part.others) if wanted is Wanted.ALL else part.others
                 if arrays:

@@ -5,42 +5,32 @@ Which documents these are is two binary searches, by a rule for the two leaves' 
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
 
-from join_stage.in_process.signatures import Transitions
+from join_stage.in_process.signatures import LeafPosition, Transitions
 from join_stage.in_process.slices import Posting
 
-__all__ = ["PairRule", "PairRules", "Range"]
+__all__ = ["PairRule", "Range", "Rules"]
 
-
-@dataclass(slots=True)
-class Range:
-    """Documents with an equal leaf: part of a posting, and where the pair of leaves leads to."""
-
-    posting: Posting
-    begin: int
-    end: int
-    following: Transitions
-
-    @property
-    def documents(self) -> array[int]:
-        return self.posting.documents[self.begin : self.end]
-
-    @property
-    def times(self) -> array[int]:
-        return self.posting.times[self.begin : self.end]
+Range = tuple[Posting, int, int, Transitions]
+"""Documents with an equal leaf: part of a posting, from an index to another, and where the pair of
+leaves leads to."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairRule:
-    """When a leaf at another position may pair with this one (`after` < dt <= `until`), and the
-    transitions to the state that the pair moves to."""
+    """When a leaf at another position may pair with this one (`after` < dt <= `until`), which is
+    then on the `right` side or on the left one, and the transitions to the state that the pair
+    moves to."""
 
     after: int
     until: int
     following: Transitions
+    right: bool
 
     def add(self, posting: Posting, time: int, to: list[Range]) -> None:
         """Adds the documents of a posting that a leaf of this time meets."""
@@ -56,8 +46,28 @@ class PairRule:
             return
         begin = 0 if times[0] > after else bisect_right(times, after, 0, end)
         if begin < end:
-            to.append(Range(posting, begin, end, self.following))
+            to.append((posting, begin, end, self.following))
 
 
-PairRules = tuple[PairRule | None, PairRule | None]
-"""As the right one of a pair, and as the left one."""
+T = TypeVar("T")
+
+
+class _Made(dict[LeafPosition, T]):
+    """What is made of a position when it is first asked for."""
+
+    __slots__ = ("_make",)
+
+    def __init__(self, make: Callable[[LeafPosition], T]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, position: LeafPosition) -> T:
+        made = self[position] = self._make(position)
+        return made
+
+
+class Rules(_Made[_Made[list[PairRule]]]):
+    """The rules of two positions, as `make` makes them: of the one that comes, then the other."""
+
+    def __init__(self, make: Callable[[LeafPosition, LeafPosition], list[PairRule]]) -> None:
+        super().__init__(lambda leaf: _Made(partial(make, leaf)))

@@ -82,18 +82,15 @@ class ResidualTests:
     def note(self, batch: Batch) -> None:
         """Notes the documents and composites of a batch, whoever joins it."""
         self.times.update(batch.times)
-        for number, _, start, first, parts in batch.composites:
-            end = batch.times[number]
+        for number, end, start, first, parts in batch.composites:
             self._composites[number] = start, end, first, frozenset(parts)
 
-    def begin(self, batch: Batch) -> None:
-        """Before a batch is joined in process."""
-        self.note(batch)
+    def note_values(self, batch: Batch) -> None:
+        """Notes the strings of a batch, where they are compared by order."""
         if len(self._values) > _VALUES:
             self._values.clear()
-        if batch.strings and self._registry.orders:
-            for number, value in batch.strings:
-                self._values[number] = (value, self._state.double_of(value))
+        for number, value in batch.strings:
+            self._values[number] = (value, self._state.double_of(value))
 
     def drop(self, documents: Sequence[int]) -> None:
         """Documents and composites are no more."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 
 from join_stage.batch import Layout, strings_of_rows
 from join_stage.in_process.signatures import LeafPosition
@@ -20,24 +21,18 @@ from join_stage.relational.state import JoinState
 
 __all__ = ["DocumentLeaves", "LayoutPositions", "ViewCache"]
 
-_LONE = 220
+_LONE = 100
 _DOCUMENT = 350
 _LEAF = 24
 """Bytes, about."""
 
 
-_Lone = tuple[int, int, int]
-"""A string that stands once: the number of its position, its document and time.
-
-Like a document's leaves it is made of numbers alone, of which Python's collector of cycles need
-not know: there are millions.
-"""
-
-_NOWHERE: _Lone = (-1, -1, -1)
-"""A string that stands nowhere any more."""
+_NOWHERE = -1
+"""Instead of a document: a string stands in none any more."""
 
 _Leaves = tuple[int, int, tuple[int | None, ...]]
-"""A document's time, the number of the tuple of its positions, and their strings."""
+"""A document's time, the number of the tuple of its positions, and their strings: numbers alone, of
+which Python's collector of cycles need not know, for there are millions."""
 
 _UNKNOWN = -1
 """Instead of the number, where only strings are known: of the slices that the document is in, and
@@ -57,15 +52,23 @@ class DocumentLeaves:
 
 @dataclass(frozen=True, slots=True)
 class LayoutPositions:
-    """The positions of a layout's rows, the number of their tuple, and of the leaves that may join:
-    which of a document's strings, the position, and its number; whether each row has a string, so
-    that these are `in_order` of the rows."""
+    """The positions of a layout's rows, the number of their tuple, and of the leaves that may join
+    the positions, and which of a document's strings; whether each row has a string, so that these
+    are `in_order` of the rows."""
 
     layout: Layout
     positions: tuple[LeafPosition, ...]
     shape: int
-    joining: tuple[tuple[int, LeafPosition, int], ...]
+    joining: tuple[LeafPosition, ...]
+    places: tuple[int, ...]
     in_order: bool
+
+    def joining_strings(self, strings: tuple[int | None, ...]) -> Sequence[int]:
+        """Which of a document's strings may join."""
+        if len(self.places) == len(strings):
+            # As most do; that they are as many and ascend says that they are all.
+            return strings  # type: ignore[return-value]
+        return [strings[place] for place in self.places]  # type: ignore[misc]
 
 
 class ViewCache:
@@ -89,11 +92,10 @@ class ViewCache:
         self.misses = 0
         self.evicted = 0
         self.version = 0
-        # The slices that were not used for longest come first, once there are many.
-        self._slices: dict[int, Slice | _Lone] = {}
+        # A string that stands in one document has that instead of a slice.  The slices that were
+        # not used for longest come first, once there are many.
+        self._slices: dict[int, Slice | int] = {}
         self._documents: dict[int, _Leaves] = {}
-        self._positions: list[LeafPosition] = []
-        self._position_numbers: dict[LeafPosition, int] = {}
         self._shapes: list[tuple[LeafPosition, ...]] = []
         self._shape_numbers: dict[tuple[LeafPosition, ...], int] = {}
         self._slice_bytes = 0
@@ -118,23 +120,39 @@ class ViewCache:
 
     # Slices.
 
-    def slices_of(
-        self, positions: LayoutPositions, strings: Sequence[int | None]
-    ) -> list[Slice | None]:
-        """The slices of a document's strings at the positions that may join, None of one that
-        stands nowhere; where there are holes, they must have been filled."""
-        slices, crowded = self._slices, self._slice_bytes > self._memory // 4
-        found: list[Slice | None] = []
-        for index, _, _ in positions.joining:
-            string = strings[index]
-            entry = slices.get(string)  # type: ignore[arg-type]
-            if entry is not None:
-                self.hits += 1
-                if crowded or type(entry) is tuple:
-                    assert string is not None
-                    entry = self._spread(string, entry)
-            found.append(entry)  # type: ignore[arg-type]
-        return found
+    def enter(
+        self,
+        document: int,
+        time: int,
+        positions: LayoutPositions,
+        strings: tuple[int | None, ...],
+    ) -> list[tuple[LeafPosition, Slice]]:
+        """Takes in a document; returns the slices of those of its strings that others may have,
+        each with the position where it has the string, for `add`.
+
+        Where there are holes, they must have been filled.
+        """
+        leaves, some = positions.joining, positions.joining_strings(strings)
+        if some and min(some) < 0:
+            # These equal nothing.
+            both = [(leaf, one) for leaf, one in zip(leaves, some, strict=True) if one >= 0]
+            leaves, some = tuple([leaf for leaf, _ in both]), [one for _, one in both]
+        slices = self._slices
+        before = len(slices)
+        crowded = self._slice_bytes > self._memory // 4
+        entries = [*map(slices.setdefault, some, repeat(document))]
+        self._slice_bytes += _LONE * (len(slices) - before)
+        if not positions.in_order:
+            strings = strings_of_rows(positions.layout, strings)
+        self._documents[document] = time, positions.shape, strings
+        self._document_bytes += _DOCUMENT + _LEAF * len(strings)
+        met = [
+            (leaf, self._spread(string) if crowded or isinstance(entry, int) else entry)
+            for leaf, string, entry in zip(leaves, some, entries, strict=True)
+            if entry != document
+        ]
+        self.hits += len(met)
+        return met
 
     def fill(self, strings: Iterable[int | None]) -> None:
         """Fills what slices of some strings are missing, before they are asked for, and all at
@@ -150,17 +168,21 @@ class ViewCache:
             self.hits -= len(missing)
             self._fill(missing)
 
-    def _spread(self, string: int, entry: Slice | _Lone) -> Slice:
+    def _spread(self, string: int) -> Slice:
+        """The slice of a string, as one that was just used."""
+        entry = self._slices[string]
         if self._crowded:
             del self._slices[string]
             self._slices[string] = entry
         if isinstance(entry, dict):
             return entry
         spread: Slice = {}
-        if entry is not _NOWHERE:
-            position, document, time = entry
-            posting = spread[self._positions[position]] = Posting()
-            posting.add(document, time)
+        if entry != _NOWHERE:
+            time, shape, strings = self._documents[entry]
+            for position, one in zip(self._shapes[shape], strings, strict=True):
+                if one == string:
+                    posting = spread[position] = Posting()
+                    posting.add(entry, time)
         self._slices[string] = spread
         self._slice_bytes += size_of(spread) - _LONE
         return spread
@@ -190,44 +212,28 @@ class ViewCache:
         rows = zip(layout.paths, layout.chains, strict=True)
         positions = tuple([self._position(path, chain) for path, chain in rows])
         joining = [
-            (string, position, self._number(position))
+            (position, string)
             for position, string in zip(positions, layout.strings, strict=True)
             if string is not None and joins(position.path)
         ]
-        in_order = None not in layout.strings
-        return LayoutPositions(layout, positions, self._shape(positions), tuple(joining), in_order)
+        return LayoutPositions(
+            layout,
+            positions,
+            self._shape(positions),
+            tuple([position for position, _ in joining]),
+            tuple([string for _, string in joining]),
+            None not in layout.strings,
+        )
 
-    def add(
-        self,
-        document: int,
-        time: int,
-        positions: LayoutPositions,
-        strings: tuple[int | None, ...],
-        found: Sequence[Slice | None],
-    ) -> None:
-        """Adds a document, of whose strings these slices were found."""
-        slices = self._slices
-        for (index, position, number), of_string in zip(positions.joining, found, strict=True):
-            if of_string is None:
-                string = strings[index]
-                if string is None or string < 0:
-                    continue
-                lone = number, document, time
-                entry = slices.setdefault(string, lone)
-                if entry is lone:
-                    self._slice_bytes += _LONE
-                    continue
-                # The document has it twice.
-                of_string = self._spread(string, entry)
+    def add(self, document: int, time: int, met: Iterable[tuple[LeafPosition, Slice]]) -> None:
+        """Adds a document that has been taken in to the slices that it has met."""
+        for position, of_string in met:
             posting = of_string.get(position)
             if posting is None:
                 posting = of_string[position] = Posting()
                 self._slice_bytes += POSTING
             posting.add(document, time)
             self._slice_bytes += ENTRY
-        if not positions.in_order:
-            strings = strings_of_rows(positions.layout, strings)
-        self._put(document, (time, positions.shape, strings))
 
     def reached(self, string: int) -> None:
         """All strings up to a number have come."""
@@ -290,16 +296,16 @@ class ViewCache:
 
     def clear(self) -> None:
         """Lets go of all; it is filled again as it is asked for."""
-        for held in (self._slices, self._documents, self._position_numbers, self._shape_numbers):
+        for held in (self._slices, self._documents, self._shape_numbers):
             held.clear()
-        self._positions, self._shapes = [], []
+        self._shapes = []
         self._slice_bytes = self._document_bytes = 0
         self._unwritten = self.holes = True
         self.version += 1
 
     def shrink(self) -> None:
         """Lets go of slices and documents beyond the memory."""
-        if len(self._shapes) > _SHAPES or len(self._positions) > _SHAPES:
+        if len(self._shapes) > _SHAPES:
             self.clear()
         half = self._memory // 2
         if self._document_bytes <= half and self._slice_bytes <= half:
@@ -341,13 +347,6 @@ class ViewCache:
         self._document_bytes -= _DOCUMENT + _LEAF * len(leaves[2])
         return leaves
 
-    def _number(self, position: LeafPosition) -> int:
-        number = self._position_numbers.get(position)
-        if number is None:
-            number = self._position_numbers[position] = len(self._positions)
-            self._positions.append(position)
-        return number
-
     def _shape(self, positions: tuple[LeafPosition, ...]) -> int:
         number = self._shape_numbers.get(positions)
         if number is None:
@@ -367,7 +366,7 @@ class ViewCache:
         if entry is None:
             return
         if not isinstance(entry, dict):
-            if entry[1] == document:
+            if entry == document:
                 self._slices[string] = _NOWHERE
             return
         for position, posting in list(entry.items()):

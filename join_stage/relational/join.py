@@ -68,9 +68,8 @@ class RelationalJoin:
         self._state.take(batch)
         self._asked, self._following, self._followed = None, True, batch
         self._before = self._latest
-        for time in batch.times.values():
-            if self._latest is None or time > self._latest:
-                self._latest = time
+        if batch.times:
+            self._pass(max(batch.times.values()))
 
     def review(self, batch: Batch, queries: Collection[int]) -> None:
         """Joins documents and composites that are in the state already, for some queries."""

@@ -33,6 +33,9 @@ _PER_ROW = 1_024
 """So many nodes, documents and composites may wait to be written: of as many bytes of memory one,
 but these at least."""
 
+_TAKEN = 1_000
+"""Of so many nodes, documents and composites the batches are gathered."""
+
 _AT_ONCE = 5_000
 """So many documents and composites are written at once where memory has no room for more; and so
 many may wait to be deleted."""
@@ -63,7 +66,10 @@ class JoinState:
         self._documents = 0
         self._composites = 0
         self._strings = False
-        self._waiting = Waiting()
+        self._gathered = Waiting()
+        # Batches that are not gathered yet, and how much there is in them.
+        self._taken: list[Batch] = []
+        self._size_taken = 0
         self._accepts_waiting: list[Accepted] = []
         self._dropped: list[int] = []
 
@@ -79,8 +85,9 @@ class JoinState:
     def take(self, batch: Batch) -> None:
         """Adds a batch to the state; it is written later."""
         self.rows += batch.rows
-        self._waiting.add(batch)
-        if len(self._waiting) > self._most_waiting:
+        self._taken.append(batch)
+        self._size_taken += batch.rows + len(batch.times)
+        if self._size_taken > _TAKEN and len(self._waiting) > self._most_waiting:
             self._count_dropped(self._waiting.settle())
             while len(self._waiting) > self._most_waiting:
                 self._write(self._waiting.take(_AT_ONCE))
@@ -92,7 +99,7 @@ class JoinState:
             self._accepts_waiting = []
             self.accepts_changed = self.paths_changed = True
         self._count_dropped(self._waiting.settle())
-        waiting, self._waiting = self._waiting, Waiting()
+        waiting, self._gathered = self._waiting, Waiting()
         self._write(waiting)
         self._delete_dropped()
 
@@ -252,6 +259,14 @@ class JoinState:
             if number in streams:
                 rows[streams[number]] += len(layout.paths)
         return rows
+
+    @property
+    def _waiting(self) -> Waiting:
+        """All that waits to be written."""
+        if self._taken:
+            self._gathered.add(self._taken)
+            self._taken, self._size_taken = [], 0
+        return self._gathered
 
     def _write(self, waiting: Waiting) -> None:
         self._add(waiting)

@@ -34,14 +34,15 @@ class Waiting:
     def __len__(self) -> int:
         return self.rows + len(self.times)
 
-    def add(self, batch: Batch) -> None:
-        """Adds the rows of a batch."""
-        self.documents += batch.documents
-        self.composites += batch.composites
-        self.witnesses += batch.witnesses
-        self.strings += batch.strings
-        self.times.update(batch.times)
-        self.rows += batch.rows
+    def add(self, batches: Iterable[Batch]) -> None:
+        """Adds the rows of batches."""
+        for batch in batches:
+            self.documents += batch.documents
+            self.composites += batch.composites
+            self.witnesses += batch.witnesses
+            self.strings += batch.strings
+            self.times.update(batch.times)
+            self.rows += batch.rows
 
     def drop(self, documents: Sequence[int]) -> list[int]:
         """Drops documents and composites; returns those that do not wait here."""

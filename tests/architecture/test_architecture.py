@@ -48,7 +48,8 @@ def test_the_stages_know_nothing_of_xscl_nor_of_each_other() -> None:
 
 def test_what_is_imported_is_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    named = [*project["dependencies"], *project["optional-dependencies"]["spark"]]
+    extras = project["optional-dependencies"]
+    named = [*project["dependencies"], *extras["spark"], *extras["serve"]]
     declared = {re.split(r"[^\w-]", one)[0] for one in named}
     sold_as = packages_distributions()
     sold_as |= {"py4j": ["pyspark"]}  # Which has it in the version that fits.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, cast
 
 import pytest
@@ -130,7 +129,7 @@ def test_constants_hold_at_the_nodes_that_xpath_selects(
     evaluator = XPathEvaluator(Strings())
     number = evaluator.constants.number(family)
     evaluator.constants.register(number, constant)
-    asked = (*steps[:-1], replace(steps[-1], filters=(family,)))
+    asked = (*steps[:-1], steps[-1]._replace(filters=(family,)))
     evaluator.register(Spine("S", asked, (len(asked) - 1,), None))
     if also is not None:
         evaluator.register(Spine("S", (Step("descendant", also),), (0,), ()))

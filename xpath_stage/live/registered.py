@@ -25,7 +25,8 @@ class RegisteredSpines:
         self.automaton = Automaton()
         self.stale = False
         self._table = PathTable(self.automaton)
-        self._numbers: dict[Spine, int] = {}
+        # By the automaton's state of the leaf, which stands for stream and steps, and all else.
+        self._numbers: dict[tuple[object, ...], int] = {}
         self._endings: dict[int, Ending] = {}
         self._uses: dict[int, int] = {}
         self._next = 0
@@ -36,11 +37,14 @@ class RegisteredSpines:
 
     def register(self, spine: Spine) -> int:
         """The number of a spine, for one use more."""
-        number = self._numbers.setdefault(spine, self._next)
-        if number == self._next:
+        state = self.automaton.find(spine.stream, spine.steps)
+        number = self._numbers.get(_key(state, spine))
+        if number is None:
+            number = self._next
             self._next += 1
             ending = Ending(number, spine, self.automaton.add(spine.stream, spine.steps))
             self._endings[number] = self._came[number] = ending
+            self._numbers[_key(ending.states[-1], spine)] = number
             self._uses[number] = 0
             self._table.ends.setdefault(ending.states[-1], {})[number] = ending
             self._untold.add(number)
@@ -54,7 +58,7 @@ class RegisteredSpines:
         if self._uses[number]:
             return
         ending = self._endings.pop(number)
-        del self._uses[number], self._numbers[ending.spine]
+        del self._uses[number], self._numbers[_key(ending.states[-1], ending.spine)]
         ends = self._table.ends[ending.states[-1]]
         del ends[number]
         if not ends:
@@ -105,3 +109,7 @@ class RegisteredSpines:
         gone, self._gone = tuple(self._gone), []
         self._untold.clear()
         return self._table.leaf_paths.take(gone)
+
+
+def _key(state: int | None, spine: Spine) -> tuple[object, ...]:
+    return state, spine.marks, spine.value, spine.apart

@@ -13,7 +13,7 @@ from math import isfinite
 from xpath_stage.parsing.json_documents import number_text
 from xpath_stage.parsing.markup import LONGEST
 
-__all__ = ["cut_value", "is_flat", "text_of", "texts_of_value"]
+__all__ = ["cut_value", "is_flat", "texts_of_value"]
 
 _MOST = 500
 """Of more scalars, a value is not cut."""
@@ -22,6 +22,8 @@ _PLAIN = bytes({*range(0x20, 0x100), *b"\t\n\r"})
 """The bytes of UTF-8 that a text of a tree may have."""
 
 _SCALARS = {str, int, float, bool, type(None)}
+_ROUNDED = 2.0**63
+"""From here on a parser may have made a double of a whole number."""
 
 _SCALAR, _OBJECT, _ARRAY, _END = object(), object(), object(), object()
 
@@ -101,12 +103,12 @@ def _cut(value: object, shape: list[object], texts: list[str]) -> None:
         shape.append(_END)
     else:
         shape.append(_SCALAR)
-        texts.append(text_of(value))
+        texts.append(_text_of(value))
     if len(texts) > _MOST:
         raise _NotCut
 
 
-def text_of(value: object) -> str:
+def _text_of(value: object) -> str:
     """The text of a scalar; raises ValueError for one that a tree might not hold."""
     kind = type(value)
     if isinstance(value, str) and kind is str:
@@ -117,7 +119,7 @@ def text_of(value: object) -> str:
         return "true" if value else "false"
     if kind is int:
         return str(value)
-    if isinstance(value, float) and kind is float and isfinite(value):
+    if isinstance(value, float) and kind is float and abs(value) < _ROUNDED:
         return number_text(value)
     raise _NotCut
 

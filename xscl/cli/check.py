@@ -15,7 +15,15 @@ from xscl.cli.report import report_of
 from xscl.cli.sources import Reading, check_given, fields_of, read_sources, source_options
 from xscl.counts import counted
 from xscl.engine import Engine
-from xscl.explain import as_json, as_mermaid, as_sql, as_text, explain_file, warnings
+from xscl.explain import (
+    as_json,
+    as_mermaid,
+    as_sql,
+    as_svg,
+    as_text,
+    explain_file,
+    warnings,
+)
 
 __all__ = ["check", "explain"]
 
@@ -57,10 +65,11 @@ def check(queries: Sequence[str], params: Sequence[tuple[str, str]], **given: Se
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "json", "mermaid", "sql"]),
+    type=click.Choice(["text", "json", "mermaid", "svg", "sql"]),
     default="text",
     show_default=True,
-    help="Text, JSON, a Mermaid diagram of the join graphs, or the SQL of the templates.",
+    help="Text, JSON, a Mermaid diagram of the join graphs, a picture of them and of the templates "
+    "(SVG), or the SQL of the templates.",
 )
 def explain(queries: Sequence[str], only: str | None, form: str) -> int:
     """Shows how queries are evaluated.
@@ -77,6 +86,8 @@ def explain(queries: Sequence[str], only: str | None, form: str) -> int:
             click.echo(json.dumps([as_json(part) for part in shown], indent=2, ensure_ascii=False))
         case "mermaid":
             click.echo(as_mermaid(shown))
+        case "svg":
+            click.echo(as_svg(shown))
         case "sql":
             click.echo(as_sql(shown))
         case _ if only is not None:

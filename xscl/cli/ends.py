@@ -78,6 +78,7 @@ READ: Mapping[str, Paths] = {
     "--feed": _feeds,
     "--items": _itself,
     "--sources": _feeds,
+    "--token-file": _itself,
     "--webhook-headers": _itself,
     "--webhook-body": _itself,
 }

@@ -1,6 +1,6 @@
-"""The command line: its commands are `xscl run`, `check`, `explain`, `why`, `watch`, `feeds`,
-`state`, `ingest`, `join`, `demo` and `sample`, a module each, which is imported when its command is
-given.
+"""The command line: its commands are `xscl run`, `check`, `explain`, `why`, `watch`, `serve`,
+`feeds`, `state`, `ingest`, `join`, `demo` and `sample`, a module each, which is imported when its
+command is given.
 """
 
 from __future__ import annotations
@@ -22,6 +22,10 @@ _COMMANDS = {
     "explain": ("check", "Shows how queries are evaluated."),
     "why": ("why", "Shows why documents match a query, or why not."),
     "watch": ("watch", "Polls feeds, and runs queries over their new items."),
+    "serve": (
+        "serving.serve",
+        "Answers queries and documents over HTTP, and shows them on a page.",
+    ),
     "feeds": ("feeds.group", "Shows the feeds that a watch polls, and adds feeds to an OPML file."),
     "state": ("state", "Shows what a state file holds."),
     "ingest": ("ingest", "Reads feeds on Spark into a table of item documents."),

@@ -27,6 +27,7 @@ __all__ = [
     "MEMORY",
     "PARAMS",
     "QUERIES",
+    "QUERIES_OR_NONE",
     "QUERY_AND_DOCUMENTS",
     "SOURCE",
     "STATE",
@@ -70,10 +71,15 @@ def _keep_given(
 def _all_queries(
     context: click.Context, argument: click.Parameter, names: tuple[str, ...]
 ) -> tuple[str, ...]:
-    queries = (*(_FILE.convert(name, argument, context) for name in names), *context.meta[_GIVEN])
-    if not queries:
+    if not (queries := _queries(context, argument, names)):
         raise click.UsageError("no query: name a query file, or give a query with -q")
     return queries
+
+
+def _queries(
+    context: click.Context, argument: click.Parameter, names: tuple[str, ...]
+) -> tuple[str, ...]:
+    return (*(_FILE.convert(name, argument, context) for name in names), *context.meta[_GIVEN])
 
 
 def _one_query(
@@ -105,6 +111,9 @@ def _with_given(argument: Callable[[Command], Command]) -> Callable[[Command], C
 
 QUERIES = _with_given(
     click.argument("queries", nargs=-1, metavar="[QUERIES]...", callback=_all_queries)
+)
+QUERIES_OR_NONE = _with_given(
+    click.argument("queries", nargs=-1, metavar="[QUERIES]...", callback=_queries)
 )
 QUERY_AND_DOCUMENTS = _with_given(
     click.argument("words", nargs=-1, metavar="QUERIES [DOC]...", callback=_one_query)

@@ -10,9 +10,7 @@ states of its feeds and the matches that wait to be handed over.
 from __future__ import annotations
 
 import contextlib
-import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -23,6 +21,7 @@ from rich.console import Console
 from xscl.cli.ends import check_ends, default_store
 from xscl.cli.exits import ended_by_signals
 from xscl.cli.feeds.feed_report import FeedReport
+from xscl.cli.feeds.polling import HowToPoll
 from xscl.cli.log import LOG_FORMAT, QUIET, VERBOSE, Level
 from xscl.cli.options import (
     ALLOW_PRIVATE,
@@ -50,20 +49,17 @@ from xscl.durable.outbox import Outbox
 from xscl.durable.polled import PolledFeeds
 from xscl.engine import Engine
 from xscl.errors import XSCLError
-from xscl.feeds import Rules, parse_feed
+from xscl.feeds import Rules
 from xscl.garbage import collect_rarely, leave_imported
 from xscl.matches.match import Match
-from xscl.polling.clock import SystemClock
-from xscl.polling.poller import Poller, history
-from xscl.polling.state import FeedState, Policy
+from xscl.polling.poller import history
+from xscl.polling.state import FeedState
 from xscl.polling.store import Store
 from xscl.polling.watched_feeds import watched_feeds
 from xscl.sinks.deliveries import Delivery
 from xscl.sinks.registry import DELIVERIES, FEED_FORMS, LINE_FORMS, Means, title_of
 from xscl.times import to_seconds
-from xscl.version import __version__
 from xscl.web.proxies import ProxySettings
-from xscl.web.retrieval import HTTPRetrieval, user_agent
 
 __all__ = ["watch"]
 
@@ -185,12 +181,11 @@ def watch(
             late = engine.follow_windows()
         collect_rarely(again=False)
         with _usage():
-            agent = _agent(contact)
+            how = HowToPoll(every, once, contact, allow_private, updates, links, max_document)
             proxies = ProxySettings.of_environment()
             polled = watched_feeds(sources, lambda problem: report.say(f"skipped: {problem}"))
-            takers = _takers(taking, agent, proxies)
+            takers = _takers(taking, how.agent, proxies)
             tell = _telling(engine, stack, form, output, queries, silent=bool(takers))
-            policy = _policy(every, once=once)
             path = None if state is not None else _store_of(store, queries)
         if not polled:
             raise click.UsageError("no feed to poll: --feed names none")
@@ -209,20 +204,7 @@ def watch(
             feeds.answered(state)
             report.found(0)
 
-        poller = Poller(
-            polled,
-            remembering,
-            HTTPRetrieval(agent, allow_private, limit=max_document, proxies=proxies),
-            partial(parse_feed, links=links),
-            SystemClock(),
-            policy,
-            seed=random.randrange(2**32),
-            updates=updates,
-            watermark=engine.watermark,
-            on_error=feeds.failed,
-            on_page=feeds.led,
-            on_answer=answered,
-        )
+        poller = how.poller(polled, remembering, engine, feeds, proxies, answered)
         report.how_far = lambda: feeds.status(len(polled), poller.next_fetch, report.matches)
         report.found(0)
         feeds.begin(poller.not_due)
@@ -289,21 +271,6 @@ def _telling(
     if silent and output is None:
         return lambda matches: None
     return line_writer(engine, stack, form, output, dropped=None)
-
-
-def _policy(every: float, *, once: bool) -> Policy:
-    """How often feeds are polled; with `--once`, whoever starts us sees to it unless told."""
-    source = click.get_current_context().get_parameter_source("every")
-    if once and source is ParameterSource.DEFAULT:
-        every = 0.0
-    return Policy(every=every, once=once)
-
-
-def _agent(contact: str | None) -> bytes:
-    try:
-        return user_agent(__version__, contact)
-    except ValueError as error:
-        raise XSCLError(f"--contact: {error}") from error
 
 
 def _store_of(store: str | None, queries: Sequence[str]) -> Path:

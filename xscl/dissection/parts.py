@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import NamedTuple
 
 from join_stage import Chain, Plan, TimeConstraint
 from templates import JoinGraph
@@ -19,7 +20,7 @@ from xscl.dissection.tree_patterns import PatternNode
 from xscl.language.syntax import Query
 from xscl.stream_names import is_internal
 
-__all__ = ["Disjunct", "Dissection", "JoinOperator", "OperatorSide"]
+__all__ = ["Disjunct", "Dissection", "JoinOperator", "OperatorSide", "SpineAsked"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +109,31 @@ class Disjunct:
 
     def spine(self, operator: JoinOperator, chain: Chain) -> Spine:
         """The spine that stage 1 must find for a chain of an operator's plan, on a block's side."""
+        return self.asked(operator, chain).spine(self)
+
+    def asked(self, operator: JoinOperator, chain: Chain) -> SpineAsked:
+        """The same without names."""
         nodes = [operator.assignment[node] for node in chain.nodes]
         marks = tuple(len(self.definitions[node]) - 1 for node in nodes)
         leaf = self.patterns[nodes[-1]]
         value = leaf.functions if chain.value else None
-        stream = self.streams[leaf.block]
-        return Spine(stream, self.definitions[leaf.number], marks, value, chain.apart)
+        return SpineAsked(leaf.block, leaf.number, marks, value, chain.apart)
+
+
+class SpineAsked(NamedTuple):
+    """A spine as the disjuncts of all queries have it that differ in names alone: its block, the
+    node of its leaf, and all else but its steps."""
+
+    block: int
+    leaf: int
+    marks: tuple[int, ...]
+    value: tuple[str, ...] | None
+    apart: bool
+
+    def spine(self, disjunct: Disjunct) -> Spine:
+        """The spine in the names of a disjunct."""
+        block, leaf, marks, value, apart = self
+        return Spine(disjunct.streams[block], disjunct.definitions[leaf], marks, value, apart)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from join_stage import plan_of
 from templates import JoinGraph, minor
@@ -34,9 +33,7 @@ def planned(
 ) -> JoinOperator:
     """An operator with its plan, given its minor and the order of that one's nodes."""
     composite = (one.sides[0].operator is not None, one.sides[-1].operator is not None)
-    nodes = {node.number: node for node in graph.nodes}
-    graph = replace(graph, nodes=tuple(nodes[number] for number in order))
-    plan, assignment = plan_of(graph, len(one.sides), composite=composite)
+    plan, assignment = plan_of(graph, len(one.sides), composite, order)
     return JoinOperator(
         sides=one.sides,
         constraint=one.constraint,

@@ -12,9 +12,11 @@ import re
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import orjson
+from msgspec import Struct
+from msgspec.structs import replace
 
 from xpath_stage import MalformedDocument
 from xscl.documents.bodies import Bodies, Body, is_large, size_of
@@ -39,7 +41,7 @@ _SMALL = 100_000
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-class Document(NamedTuple):
+class Document(Struct, frozen=True):
     """A document of a stream; `time` in microseconds.
 
     `body` is as it was published: text or bytes of XML, the Path of its file or, where `json`, a
@@ -48,9 +50,9 @@ class Document(NamedTuple):
     """
 
     number: int
+    time: int
     stream: str
     id: str
-    time: int
     body: object
     json: bool
     trees: Trees | None = None
@@ -72,18 +74,19 @@ def document_of(
     if not isinstance(stream, str) or not stream or is_internal(stream):
         problem = f"`stream` is {stream!r}; expected the name of a stream"
         raise DocumentError(problem, stream=str(stream), document=str(name))
-    if name is None:
-        name = uuid.uuid4().hex
     if not isinstance(name, str):
-        raise DocumentError("`id` must be a string", stream=stream, document=str(name))
+        if name is not None:
+            raise DocumentError("`id` must be a string", stream=stream, document=str(name))
+        name = uuid.uuid4().hex
     if not (stream.isascii() and name.isascii()):
         _check_characters(stream, name)
     body, is_json = envelope.get("xml"), False
-    if body is None and "json" in envelope:
-        body, is_json = envelope["json"], True
-    elif type(body) is not str and not isinstance(body, str | bytes | Path):
-        problem = "it has neither `xml`, the text of an XML document, nor `json`, a JSON value"
-        raise DocumentError(problem, stream=stream, document=name)
+    if type(body) is not str:
+        if body is None and "json" in envelope:
+            body, is_json = envelope["json"], True
+        elif not isinstance(body, str | bytes | Path):
+            problem = "it has neither `xml`, the text of an XML document, nor `json`, a JSON value"
+            raise DocumentError(problem, stream=stream, document=name)
     time = arrival
     if (given := envelope.get("timestamp")) is not None:
         try:
@@ -93,7 +96,7 @@ def document_of(
     start = None
     if (given := envelope.get("start")) is not None:
         start = _start(given, time, stream, name)
-    return Document(number, stream, name, time, body, is_json, trees, start)
+    return Document(number, time, stream, name, body, is_json, trees, start)
 
 
 def _start(given: object, time: int, stream: str, name: str) -> int | None:
@@ -133,7 +136,7 @@ def from_file(document: Document, bodies: Bodies) -> Document:
     if document.json or not isinstance(document.body, Path):
         return document
     try:
-        return document._replace(body=bodies.copy(document.body))
+        return replace(document, body=bodies.copy(document.body))
     except OSError as error:
         problem = error.strerror or str(error)
         raise DocumentError(problem, stream=document.stream, document=document.id) from error
@@ -147,12 +150,12 @@ def as_held(document: Document, bodies: Bodies, trees: Trees) -> Document:
     """
     body = document.body
     if (
-        (isinstance(body, bytes) or (isinstance(body, str) and not document.json))
+        bodies.share is None
+        and (type(body) is bytes or (type(body) is str and not document.json))
         and len(body) < _SMALL
-        and bodies.share is None
     ):
         # As most are.
-        return document if document.trees is trees else document._replace(trees=trees)
+        return document if document.trees is trees else replace(document, trees=trees)
     try:
         if document.json and not isinstance(body, bytes | Body):
             body = _written(body)
@@ -163,8 +166,7 @@ def as_held(document: Document, bodies: Bodies, trees: Trees) -> Document:
         raise DocumentError(problem, stream=document.stream, document=document.id) from error
     if held is document.body and document.trees is trees:
         return document
-    number, stream, id, time, _, is_json, _, start = document
-    return Document(number, stream, id, time, held, is_json, trees, start)
+    return replace(document, body=held, trees=trees)
 
 
 def _written(value: object) -> bytes:

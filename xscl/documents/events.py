@@ -15,12 +15,15 @@ from xscl.documents.composites import OperatorRow
 from xscl.documents.document import Document
 from xscl.documents.trees import nodes_of
 
-__all__ = ["PLACES", "Event", "EventNode", "EventNodes", "EventType"]
+__all__ = ["PLACES", "Event", "EventNode", "EventNodes", "EventType", "TypedEvent"]
 
 PLACES = 32
 """Bits of an event's number that are its place in the document."""
 
 Event = tuple[int, int, *tuple[str | float | None, ...]]
+
+TypedEvent = tuple[int, int, Event]
+"""A level of patterns, a type, and an event of it."""
 
 AttributeName = Callable[[int], str | None]
 

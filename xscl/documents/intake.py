@@ -14,9 +14,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from xpath_stage import Witnesses
 from xscl.documents.bodies import Bodies
 from xscl.documents.composites import Composite, DerivedStream, OperatorRow
 from xscl.documents.document import Document, document_of, from_file
+from xscl.documents.events import TypedEvent
 from xscl.documents.retention import DocumentShape, Retention
 from xscl.documents.trees import Trees
 from xscl.errors import DocumentError
@@ -92,7 +94,7 @@ class Intake:
 
     def arrivals(self) -> Arrivals:
         """A batch on its way in, still without documents."""
-        return Arrivals(self, self.latest, self.advanced, self.last_arrival, now())
+        return Arrivals(self)
 
     @property
     def watermark(self) -> int | None:
@@ -118,21 +120,29 @@ class Intake:
         number = self._ids.get(document.stream, _NONE).get(document.id)
         return number is not None and self._is_reachable(number, watermark)
 
+    def named(self, id: str) -> list[Document]:
+        """The documents of an id that are held, one for each stream that has any."""
+        numbers = [ids[id] for ids in self._ids.values() if id in ids]
+        return [self.held[number] for number in sorted(numbers)]
+
     def admit(self, arrivals: Arrivals) -> None:
         """Takes in a batch that was read whole: its clock, its counts, and its documents, which
         are held where their stream is read."""
         self.latest, self.last_arrival = arrivals.latest, arrivals.last_arrival
         if arrivals.advanced != self.advanced:
             self.advanced, self.settled = arrivals.advanced, False
-        self.skipped.malformed += len(arrivals.errors)
-        self.skipped.duplicate += arrivals.duplicate
-        self.skipped.late += arrivals.late
-        self.documents += len(arrivals.documents)
-        self.next_number += len(arrivals.documents)
-        self.settled = self.settled and not arrivals.documents
-        for document, shape in arrivals.documents:
-            if shape is not None:
-                self.hold(document, shape)
+        if arrivals.errors or arrivals.duplicate or arrivals.late:
+            self.skipped.malformed += len(arrivals.errors)
+            self.skipped.duplicate += arrivals.duplicate
+            self.skipped.late += arrivals.late
+        documents = arrivals.documents
+        if documents:
+            self.documents += len(documents)
+            self.next_number += len(documents)
+            self.settled = False
+            for document, shape in documents:
+                if shape is not None:
+                    self.hold(document, shape)
 
     def admit_result(self, document: Document, shape: DocumentShape) -> None:
         """Takes in the result document of a match: it is never late, and moves no time."""
@@ -246,31 +256,32 @@ class Intake:
                 del self._ids[document.stream]
 
 
-@dataclass(slots=True)
 class Arrivals:
-    """A batch on its way in: documents with their shapes (None where nobody reads their stream),
-    errors and counts, judged one by one as if those before were in.
+    """A batch on its way in: documents with their shapes (None where nobody reads their stream)
+    and `witnesses`, errors and counts, judged one by one as if those before were in.
 
     Nothing of it counts before `Intake.admit`, so that it may be given up until then.
     """
 
-    _intake: Intake
-    latest: int | None
-    advanced: int | None
-    last_arrival: int
-    now: int
-    documents: list[tuple[Document, DocumentShape | None]] = field(default_factory=list)
-    errors: list[DocumentError] = field(default_factory=list)
-    duplicate: int = 0
-    late: int = 0
-    _held: dict[tuple[str, str], tuple[int, DocumentShape]] = field(default_factory=dict)
+    def __init__(self, intake: Intake) -> None:
+        self._intake = intake
+        self.latest = intake.latest
+        self.advanced = intake.advanced
+        self.last_arrival = intake.last_arrival
+        self._now = now()
+        self.documents: list[tuple[Document, DocumentShape | None]] = []
+        self.witnesses = Witnesses()
+        self.events: list[TypedEvent] = []
+        self.errors: list[DocumentError] = []
+        self.duplicate = self.late = 0
+        self._held: dict[tuple[str, str], tuple[int, DocumentShape]] = {}
 
     def document(self, envelope: Mapping[str, object]) -> Document:
         """The document of the next envelope; raises DocumentError if it has none."""
         intake = self._intake
         # All of a batch are there when it is read: the clock is asked once.
         following = self.last_arrival + 1
-        self.last_arrival = self.now if self.now > following else following
+        self.last_arrival = self._now if self._now > following else following
         number = intake.next_number + len(self.documents)
         return document_of(envelope, number, self.last_arrival, intake.trees)
 
@@ -286,8 +297,8 @@ class Arrivals:
         if watermark is not None and document.time < watermark:
             self.late += 1
             return True
-        held = self._held.get((document.stream, document.id))
-        if held is None:
+        held = self._held and self._held.get((document.stream, document.id))
+        if not held:
             refused = intake.has(document, watermark)
         else:
             refused = intake.retention.would_reach(*held, watermark)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from xscl.documents.document import Document
 from xscl.polling.store import Changes as FeedChanges
 from xscl.queries.registration import Text
 
-__all__ = ["CALLBACK", "Changes", "Counters", "Kept", "Undelivered"]
+__all__ = ["CALLBACK", "Changes", "Counters", "Found", "Kept", "Undelivered"]
 
 CALLBACK = "callback"
 """The sink of the matches that wait for a subscription's `on_match`."""
@@ -41,6 +42,15 @@ class Undelivered:
     match: str
     body: str
     markup: str | None = None
+
+
+class Found(NamedTuple):
+    """A match in the journal of a server: its number, id and query, and its JSON."""
+
+    number: int
+    match: str
+    query: str
+    line: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,3 +92,6 @@ class Changes:
     feeds: FeedChanges | None = None
     patterns: dict[str, str | None] = field(default_factory=dict)
     """What patterns must remember that has changed, as JSON by query; None: nothing any more."""
+    found: list[Found] = field(default_factory=list)
+    oldest_found: int = 0
+    """The number before which the journal lets go of matches."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 
 from xscl.documents.document import Document
 from xscl.documents.intake import Intake
-from xscl.durable.changes import CALLBACK, Changes, Counters, Kept, Undelivered
+from xscl.durable.changes import CALLBACK, Changes, Counters, Found, Kept, Undelivered
 from xscl.durable.points import at
 from xscl.durable.state_file import StateFile
 from xscl.polling.store import Changes as FeedChanges
@@ -115,6 +115,14 @@ class Keeper:
     def take_undelivered(self, query: str) -> list[Undelivered]:
         """The matches that an earlier run may not have handed over to a query's callback."""
         return self.undelivered.pop(query, [])
+
+    def found(self, some: Iterable[Found]) -> None:
+        """Matches were found that belong into the journal of a server."""
+        self.changes.found += some
+
+    def found_no_more(self, before: int) -> None:
+        """The journal needs no matches before a number."""
+        self.changes.oldest_found = before
 
     # What a run reads and writes.
 

@@ -13,6 +13,7 @@
     undelivered    (number, sink, query, match, body, markup)
     patterns       (template, part, snapshot)                   what patterns must remember, as JSON
     feeds, seen                                                 what polling remembers
+    journal                                                     matches (`journal_file.py`)
 
 A subscription is the query `written` in a text under that name, with the values of its
 `parameters` as a JSON object; it was made when `position` documents and composites had come, and

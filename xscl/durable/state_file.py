@@ -96,19 +96,20 @@ class StateFile:
         except duckdb.Error as error:
             raise _damaged(self.path, error) from error
 
-    def _rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[object, ...]]:
+    def rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[object, ...]]:
+        """The rows of a statement, from any thread; raises StateError if it cannot be read."""
         with self._reading():
             return self._share.within(lambda: self._connection.execute(query, values).fetchall())
 
     def counters(self) -> Counters:
         """The numbers as they were."""
         names = ", ".join(field.name for field in fields(Counters))
-        ((*numbers,),) = self._rows(f"SELECT {names} FROM counters")
+        ((*numbers,),) = self.rows(f"SELECT {names} FROM counters")
         return Counters(*numbers)  # type: ignore[arg-type]
 
     def texts(self) -> dict[int, Text]:
         """The query texts by number."""
-        rows = self._rows("SELECT number, text, first FROM texts ORDER BY number")
+        rows = self.rows("SELECT number, text, first FROM texts ORDER BY number")
         return {number: (text, first) for number, text, first in rows}  # type: ignore[misc]
 
     def subscriptions(self) -> Iterator[Kept]:
@@ -122,23 +123,23 @@ class StateFile:
     def reviews(self) -> list[tuple[int, int, list[str]]]:
         """When documents were read anew: after which subscription, at which position, of which
         streams."""
-        rows = self._rows("SELECT number, position, streams FROM reviews ORDER BY number")
+        rows = self.rows("SELECT number, position, streams FROM reviews ORDER BY number")
         return [(number, position, streams) for number, position, streams in rows]  # type: ignore[misc]
 
     def documents(self) -> Iterator[Document]:
         """The documents, in the order in which they came; some at a time are in memory."""
         names = ", ".join(DOCUMENTS.names)
-        starts = [number for (number,) in self._rows(_PORTIONS)]
+        starts = [number for (number,) in self.rows(_PORTIONS)]
         for first, after in itertools.pairwise([*starts, None]):
             until = "" if after is None else f"AND number < {after}"
             query = f"SELECT {names} FROM documents WHERE number >= {first} {until} ORDER BY number"
-            for number, stream, id, time, start, json, text, raw in self._rows(query):
+            for number, stream, id, time, start, json, text, raw in self.rows(query):
                 body = raw if text is None else str(text).encode() if json else text
-                yield Document(number, stream, id, time, body, json, None, start)  # type: ignore[arg-type]
+                yield Document(number, time, stream, id, body, json, None, start)  # type: ignore[arg-type]
 
     def inputs(self) -> dict[str, str]:
         """How far each source was read."""
-        return dict(self._rows("SELECT source, position FROM inputs"))  # type: ignore[arg-type]
+        return dict(self.rows("SELECT source, position FROM inputs"))  # type: ignore[arg-type]
 
     def documents_read(self, source: str, ids: Collection[str]) -> set[str]:
         """The documents that earlier runs have read from a source without positions, of some that
@@ -157,20 +158,20 @@ class StateFile:
 
     def patterns(self) -> dict[str, str]:
         """What patterns must remember, as JSON by query."""
-        return dict(self._rows("SELECT template, snapshot FROM patterns"))  # type: ignore[arg-type]
+        return dict(self.rows("SELECT template, snapshot FROM patterns"))  # type: ignore[arg-type]
 
     def outputs(self) -> dict[str, int]:
         """How much of each file is written, in bytes."""
-        return dict(self._rows("SELECT path, bytes FROM outputs"))  # type: ignore[arg-type]
+        return dict(self.rows("SELECT path, bytes FROM outputs"))  # type: ignore[arg-type]
 
     def counts(self) -> dict[str, int]:
         """The matches of each query, of runs that counted."""
-        return dict(self._rows("SELECT query, matches FROM counts"))  # type: ignore[arg-type]
+        return dict(self.rows("SELECT query, matches FROM counts"))  # type: ignore[arg-type]
 
     def undelivered(self, sink: str, after: int = -1, most: int = 2**62) -> list[Undelivered]:
         """The matches that a sink may not have got, in order: those after a number, so many."""
         names = ", ".join(UNDELIVERED.names)
-        rows = self._rows(
+        rows = self.rows(
             f"SELECT {names} FROM undelivered "
             "WHERE sink = ? AND number > ? ORDER BY number LIMIT ?",
             [sink, after, most],
@@ -179,7 +180,7 @@ class StateFile:
 
     def waiting(self, after: int = -1) -> dict[str, int]:
         """How many matches, of those after a number, each sink may not have got."""
-        rows = self._rows(
+        rows = self.rows(
             "SELECT sink, count(*) FROM undelivered WHERE number > ? GROUP BY sink ORDER BY sink",
             [after],
         )

@@ -63,6 +63,7 @@ _INPUTS = pa.schema([("source", _TEXT), ("position", _TEXT)])
 _READ = pa.schema([("source", _TEXT), ("id", _TEXT)])
 _OUTPUTS = pa.schema([("path", _TEXT), ("bytes", _NUMBER)])
 _PATTERNS = pa.schema([(name, _TEXT) for name in ("template", "part", "snapshot")])
+_FOUND = pa.schema([("number", _NUMBER), *((name, _TEXT) for name in ("match", "query", "line"))])
 _COUNTS = pa.schema([("query", _TEXT), ("matches", _NUMBER)])
 
 
@@ -106,6 +107,8 @@ def _delete(connection: duckdb.DuckDBPyConnection, changes: Changes) -> None:
             "AND EXISTS (SELECT 1 FROM read_now WHERE source = $1)",
             [source],
         )
+    if changes.oldest_found:
+        connection.execute("DELETE FROM journal WHERE number < ?", [changes.oldest_found])
     _delete_from(connection, "inputs", "source", _TEXT, changes.inputs)
     _delete_from(connection, "outputs", "path", _TEXT, changes.outputs)
     _delete_from(connection, "patterns", "template", _TEXT, changes.patterns)
@@ -148,6 +151,7 @@ def _insert(connection: duckdb.DuckDBPyConnection, changes: Changes) -> None:
     _insert_into(connection, "undelivered", UNDELIVERED, map(astuple, changes.undelivered))
     told = ((name, "told", one) for name, one in changes.patterns.items() if one is not None)
     _insert_into(connection, "patterns", _PATTERNS, told)
+    _insert_into(connection, "journal", _FOUND, changes.found)
     if changes.counts:
         _add_counts(connection, changes.counts)
 

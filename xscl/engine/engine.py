@@ -34,7 +34,7 @@ from xscl.engine.transactions import Outgoing, Transactions
 from xscl.errors import DocumentError, QueryError, StateError, XSCLError
 from xscl.evaluation.match_groups import MatchGroup, MatchGroups
 from xscl.evaluation.second_stage import SecondStage, longest_reach
-from xscl.evaluation.stage_one import Preview, Wave
+from xscl.evaluation.stage_one import Preview
 from xscl.evaluation.stats import stats
 from xscl.evaluation.waves import Delivery, Evaluation
 from xscl.garbage import without_collecting
@@ -317,7 +317,9 @@ class Engine:
         """
         kind = "xml" if isinstance(document, str | bytes | Path) else "json"
         envelope = {"stream": stream, kind: document, "id": id, "timestamp": timestamp}
-        return self._publish([envelope], raising=True, grouped=grouped)
+        if grouped:
+            return self._take_in([envelope], self._evaluation.publish_grouped, raising=True)
+        return self._take_in([envelope], self._evaluation.publish, raising=True)
 
     @overload
     def publish_many(
@@ -333,7 +335,7 @@ class Engine:
         """Publishes documents as one batch; those that cannot be read are reported, counted and
         skipped.  An envelope is a dict as in a line of an events file; a table of them may be
         Arrow, pandas or Polars."""
-        return self._publish(list(envelopes_of(envelopes)), raising=False, grouped=grouped)
+        return self._publish(list(envelopes_of(envelopes)), grouped=grouped)
 
     @overload
     def run(
@@ -351,9 +353,9 @@ class Engine:
         """Publishes documents in batches, lazily, and flushes; yields the matches as they are
         found, or `grouped` those of the same documents together."""
         for some in in_batches(envelopes_of(envelopes), batch):
-            yield from self._publish(some, raising=False, grouped=grouped)
+            yield from self._publish(some, grouped=grouped)
         if self._queries.patterns:
-            yield from self._publish([], raising=False, grouped=grouped, ended=True)
+            yield from self._publish([], grouped=grouped, ended=True)
 
     def advance(self, time: float | str) -> list[Match]:
         """Says that no document before a time (seconds or ISO 8601) will come: earlier ones are
@@ -377,14 +379,12 @@ class Engine:
         """
         counts = Counter({subscription.name: 0 for subscription in self.subscriptions})
 
-        def evaluate(
-            arrivals: Arrivals, wave: Wave, *, ended: bool = False
-        ) -> tuple[None, Sequence[Delivery]]:
+        def evaluate(arrivals: Arrivals, *, ended: bool = False) -> tuple[None, Sequence[Delivery]]:
             if not self._transactions.streams.are_open:
-                counts.update(self._evaluation.count(arrivals, wave, ended=ended))
+                counts.update(self._evaluation.count(arrivals, ended=ended))
                 return None, ()
             # Their readers get the matches themselves.
-            _, deliveries = self._evaluation.publish(arrivals, wave, ended=ended)
+            _, deliveries = self._evaluation.publish(arrivals, ended=ended)
             counts.update(subscription.name for subscription, _ in deliveries)
             return None, deliveries
 
@@ -518,7 +518,20 @@ class Engine:
     def holds(self, id: str) -> bool:
         """Whether a document of an id is held, of whatever stream."""
         with self._transactions.asking():
-            return any(document.id == id for document in self._intake.held.values())
+            return bool(self._intake.named(id))
+
+    def held(
+        self, id: str | None = None, *, stream: str | None = None
+    ) -> Iterator[dict[str, object]]:
+        """The documents that are held now, those of an id, of a stream or all, as envelopes, the
+        latest to come first; each is read when it is asked for."""
+        from xscl.engine.held import envelope_of
+
+        with self._transactions.asking():
+            intake = self._intake
+            some = [*intake.held.values()] if id is None else intake.named(id)
+        wanted = (one for one in reversed(some) if stream is None or one.source == stream)
+        return map(envelope_of, wanted)
 
     def stats(self, *, exact: bool = False) -> dict[str, object]:
         """The sizes of all that the engine holds.
@@ -664,33 +677,28 @@ class Engine:
         return added, errors
 
     def _publish(
-        self,
-        envelopes: Sequence[Envelope],
-        *,
-        raising: bool,
-        grouped: bool,
-        ended: bool = False,
+        self, envelopes: Sequence[Envelope], *, grouped: bool, ended: bool = False
     ) -> list[Match] | MatchGroups:
-        evaluation = self._evaluation
         if grouped:
-            groups = partial(evaluation.publish_grouped, ended=ended)
-            return self._take_in(envelopes, groups, raising=raising)
-        return self._take_in(envelopes, partial(evaluation.publish, ended=ended), raising=raising)
+            groups = partial(self._evaluation.publish_grouped, ended=ended)
+            return self._take_in(envelopes, groups)
+        return self._take_in(envelopes, partial(self._evaluation.publish, ended=ended))
 
     def _take_in(
         self,
         envelopes: Sequence[Envelope],
-        evaluate: Callable[[Arrivals, Wave], tuple[T, Sequence[Delivery]]],
+        evaluate: Callable[[Arrivals], tuple[T, Sequence[Delivery]]],
         *,
         raising: bool = False,
         to_callbacks: bool = True,
     ) -> T:
-        """Reads a batch, and evaluates it when it is read whole."""
+        """Takes in a batch, as `Transactions.take_in` does."""
         return self._transactions.take_in(
-            self._evaluation.follow_queries,
-            lambda: self._evaluation.read(envelopes, raising=raising),
+            self._evaluation,
+            envelopes,
             evaluate,
             self._skips,
+            raising=raising,
             to_callbacks=to_callbacks,
         )
 

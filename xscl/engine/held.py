@@ -1,5 +1,5 @@
-"""Questions about the documents that an engine holds: how many of them came through a query's
-conditions, and what keeps it from matching."""
+"""Questions about the documents that an engine holds: what they are, how many of them came through
+a query's conditions, and what keeps it from matching."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from itertools import islice
 from xscl.dissection.parts import Dissection
 from xscl.documents.document import Document, is_small
 from xscl.documents.intake import Intake
+from xscl.documents.trees import content_of
 from xscl.errors import StateError
+from xscl.times import to_seconds
 from xscl.why import Funnel, Names, conditions_of, funnel, missing_name, where_lost
 
-__all__ = ["funnel_of_held", "hint", "named"]
+__all__ = ["envelope_of", "funnel_of_held", "hint", "named"]
 
 _HINTED = 200
 
@@ -20,13 +22,23 @@ _HINTED = 200
 def named(id: str, stream: str, intake: Intake) -> Document:
     """The document of an id that is held, that of a stream if there are several; raises
     StateError if there is none."""
-    found = [one for one in intake.held.values() if one.id == id]
+    found = intake.named(id)
     if not found:
         raise StateError(
             f"no document {id!r} is held: it has not come, was skipped, or no query can reach "
             "it any more"
         )
     return next((one for one in found if one.stream == stream), found[0])
+
+
+def envelope_of(document: Document) -> dict[str, object]:
+    """A document as an envelope; that of a sub-query's result names the sub-query."""
+    return {
+        "stream": document.source,
+        "id": document.id,
+        "timestamp": to_seconds(document.time),
+        "json" if document.json else "xml": content_of(document),
+    }
 
 
 def funnel_of_held(dissection: Dissection, intake: Intake, most: int | None = None) -> Funnel:

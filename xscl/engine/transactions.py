@@ -14,7 +14,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from xscl.documents.intake import Arrivals
     from xscl.durable.changes import Undelivered
     from xscl.durable.keeper import Keeper
-    from xscl.evaluation.stage_one import Wave
+    from xscl.evaluation.waves import Evaluation
 
-    Read = tuple[Arrivals, Wave]
+    Envelope = Mapping[str, object]
 
 __all__ = ["Outgoing", "Transactions"]
 
@@ -147,16 +147,17 @@ class Transactions:
 
     def take_in(
         self,
-        settle: Callable[[], object],
-        read: Callable[[], Read],
-        evaluate: Callable[[Arrivals, Wave], tuple[T, Sequence[Delivery]]],
+        evaluation: Evaluation,
+        envelopes: Sequence[Envelope],
+        evaluate: Callable[[Arrivals], tuple[T, Sequence[Delivery]]],
         skips: list[DocumentError],
         *,
+        raising: bool,
         to_callbacks: bool = True,
     ) -> T:
-        """Takes in a batch, and reports what it causes, with what it has added to the `skips`;
-        returns what was found.  What breaks off the reading has published nothing, what breaks off
-        anything after it closes the engine."""
+        """Takes in a batch: reads it, and evaluates it when it is read whole.  Reports what it
+        causes, with what it has added to the `skips`; returns what was found.  What breaks off the
+        reading has published nothing, what breaks off anything after it closes the engine."""
         begun = False
         try:
             with self._lock:
@@ -165,12 +166,15 @@ class Transactions:
                     if self._closed is not None:
                         raise StateError(self._closed)
                     begun = True
-                    settle()
+                    evaluation.follow_queries()
                     begun = False
-                    batch = read()
+                    batch = evaluation.read(envelopes, raising=raising)
                     begun = True
-                    found, deliveries = evaluate(*batch)
+                    found, deliveries = evaluate(batch)
                     at("evaluated")
+                    if self.keeper is None and not deliveries and not skips:
+                        # As for most documents: nobody waits for anything.
+                        return found
                     outgoing = Outgoing([*skips], deliveries, to_callbacks=to_callbacks)
                     skips.clear()
                     if self.keeper is not None or self._depth > 1:

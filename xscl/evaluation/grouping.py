@@ -67,14 +67,14 @@ class Grouping:
                 for pair, other in zip(one.pairs(), one.others, strict=True):
                     if pair in more:
                         with_more = queries.with_more(more.pop(pair))
-                        to.add(GroupRange(with_more, before, [other], after, held))
+                        to.ranges.append(GroupRange(with_more, before, [other], after, held))
                     else:
                         others.append(other)
             if others:
-                to.add(GroupRange(queries, before, others, after, held))
+                to.ranges.append(GroupRange(queries, before, others, after, held))
         for (*first, last), some in more.items():
             documents = tuple([held[number] for number in first])
-            to.add(GroupRange(self._nobody.with_more(some), documents, [last], (), held))
+            to.ranges.append(GroupRange(self._nobody.with_more(some), documents, [last], (), held))
 
     def group_patterns(
         self,
@@ -91,7 +91,7 @@ class Grouping:
                 groups.append((owner, group))
         if groups:
             name = self._attribute_name
-            to.add(PatternRange(groups, nodes, held, name, told=rows.feeding))
+            to.ranges.append(PatternRange(groups, nodes, held, name, told=rows.feeding))
 
     def _queries_of(self, channel: Channel) -> ChannelQueries:
         parts = [part for part in channel.parts if part.sole]

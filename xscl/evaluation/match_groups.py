@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, islice, repeat
+from itertools import accumulate, chain, islice, repeat
 from typing import Protocol, overload
+
+from msgspec import Struct
 
 from xscl.counts import counted
 from xscl.documents.composites import OperatorRow
@@ -137,7 +138,7 @@ class ChannelQueries:
         return subscriptions.union([one for one, _ in self._more])
 
 
-class MatchGroup:
+class MatchGroup(Struct, frozen=True, eq=False):
     """One tuple of documents with all the queries that it satisfies; or of one pattern, the matches
     that end with one document.
 
@@ -146,13 +147,10 @@ class MatchGroup:
     and `matches()` are these.  A group holds its documents, with others that were found at once.
     """
 
-    __slots__ = ("_number", "_queries", "_range")
-
-    def __init__(self, some: Range, number: int, queries: Sequence[str]) -> None:
-        # Hundreds of thousands a second are counted: what is not asked for is not touched.
-        self._range = some
-        self._number = number
-        self._queries = queries
+    # Millions a second are counted: what is not asked for is not touched.
+    _range: Range
+    _number: int
+    queries: Sequence[str]
 
     def __repr__(self) -> str:
         matches, queries = counted(self.count, "match"), counted(len(self.queries), "query")
@@ -168,11 +166,6 @@ class MatchGroup:
         return tuple([document.id for document in self._range.documents(self._number)])
 
     @property
-    def queries(self) -> Sequence[str]:
-        """The names of the queries that the documents satisfy, in order of subscription."""
-        return self._queries
-
-    @property
     def count(self) -> int:
         """The number of matches."""
         return self._range.count(self._number)
@@ -182,8 +175,7 @@ class MatchGroup:
         return self._range.matches(self._number)
 
 
-@dataclass(slots=True, eq=False, weakref_slot=True)
-class GroupRange:
+class GroupRange(Struct, eq=False, weakref=True):
     """Tuples of documents that satisfy the same queries, and differ in one document: those
     `before` it, the ones that stand in its place, and those `after`.
 
@@ -240,16 +232,16 @@ class GroupRange:
 
 
 class MatchGroups(Sequence[MatchGroup]):
-    """The groups that a batch completes, as a sequence that makes each when it is asked for it.
+    """The groups that a batch completes, as a sequence that makes each when it is asked for it;
+    `ranges` of them are tuples of documents that satisfy the same queries.
 
     >>> len(MatchGroups())
     0
     """
 
     def __init__(self) -> None:
-        self._ranges: list[Range] = []
-        # The number of groups in the ranges up to each, this one included.
-        self._ends: list[int] = []
+        self.ranges: list[Range] = []
+        self._known_ends: list[int] = []
 
     def __repr__(self) -> str:
         groups, matches = counted(len(self), "group"), counted(self.total, "match")
@@ -263,7 +255,7 @@ class MatchGroups(Sequence[MatchGroup]):
         return table(title, rows, heads=heads, of=len(self))
 
     def __len__(self) -> int:
-        return self._ends[-1] if self._ends else 0
+        return self._ends[-1] if self.ranges else 0
 
     @overload
     def __getitem__(self, index: int) -> MatchGroup: ...
@@ -278,25 +270,22 @@ class MatchGroups(Sequence[MatchGroup]):
             index += len(self)
         if not 0 <= index < len(self):
             raise IndexError(index)
-        place = bisect_right(self._ends, index)
-        some = self._ranges[place]
-        begin = self._ends[place - 1] if place else 0
-        return some.group(index - begin)
+        ends = self._ends
+        place = bisect_right(ends, index)
+        begin = ends[place - 1] if place else 0
+        return self.ranges[place].group(index - begin)
 
     def __iter__(self) -> Iterator[MatchGroup]:
-        return chain.from_iterable([some.groups() for some in self._ranges])
+        return chain.from_iterable([some.groups() for some in self.ranges])
 
     @property
     def total(self) -> int:
         """The number of matches of all groups."""
-        return sum([some.total for some in self._ranges])
+        return sum([some.total for some in self.ranges])
 
     @property
-    def ranges(self) -> Sequence[Range]:
-        """The groups as ranges of tuples of documents that satisfy the same queries."""
-        return self._ranges
-
-    def add(self, some: Range) -> None:
-        """Adds a range."""
-        self._ends.append(len(self) + len(some.others))
-        self._ranges.append(some)
+    def _ends(self) -> list[int]:
+        """The number of groups in the ranges up to each, this one included."""
+        if len(self._known_ends) != len(self.ranges):
+            self._known_ends = [*accumulate([len(some.others) for some in self.ranges])]
+        return self._known_ends

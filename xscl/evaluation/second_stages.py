@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
+from operator import attrgetter
 from typing import NamedTuple
 
 from join_stage import Batch, ChannelTuple, Wanted
@@ -17,6 +18,8 @@ from xscl.queries.pattern_levels import PatternRows
 
 __all__ = ["SecondStages", "Step"]
 
+_TUPLES = attrgetter("tuples")
+
 
 class Step(NamedTuple):
     """The rows that stages have found in a wave, or after the last one as time passed."""
@@ -26,8 +29,7 @@ class Step(NamedTuple):
 
     @property
     def tuples(self) -> Iterator[ChannelTuple]:
-        for stage in self.stages:
-            yield from stage.tuples
+        return chain.from_iterable(map(_TUPLES, self.stages))
 
     @property
     def of_patterns(self) -> list[PatternRows]:
@@ -35,9 +37,7 @@ class Step(NamedTuple):
         return [some for some in self.timed if isinstance(some, PatternRows)]
 
     def outputs(self, wanted: Wanted) -> Iterator[StageRows]:
-        for stage in self.stages:
-            yield from stage.outputs(wanted)
-        yield from self.timed
+        return chain(*[stage.outputs(wanted) for stage in self.stages], self.timed)
 
     def counts(self) -> Iterator[tuple[int, int]]:
         return chain.from_iterable(stage.counts().items() for stage in self.stages)
@@ -59,6 +59,7 @@ class SecondStages:
     ) -> None:
         self._xpath = xpath
         self._stages = stages
+        self._step = Step(stages, ())
         self._strings = strings
         self._queries = queries
         self._intake = intake
@@ -73,7 +74,7 @@ class SecondStages:
             batch = self._batch(wave)
             for stage in self._stages:
                 stage.begin(batch)
-            return Step(self._stages, ())
+            return self._step
         watermark = self._intake.watermark
         for stage in self._stages:
             # What one completes may be taken in by those that follow, before they see the time.
@@ -85,19 +86,19 @@ class SecondStages:
         batch = self._batch(wave)
         for stage in self._stages:
             stage.review(batch, numbers)
-        return Step(self._stages, ()).outputs(Wanted.ALL)
+        return self._step.outputs(Wanted.ALL)
 
     def restore(self, wave: Wave, numbers: Collection[int]) -> Iterator[StageRows]:
         batch = self._batch(wave)
         for stage in self._stages:
             stage.restore(batch, numbers)
-        return Step(self._stages, ()).outputs(Wanted.ALL)
+        return self._step.outputs(Wanted.ALL)
 
     def rejoin(self, numbers: Collection[int]) -> Iterator[StageRows]:
         """The rows of some queries among all documents held."""
         for stage in self._stages:
             stage.rejoin(numbers)
-        return Step(self._stages, ()).outputs(Wanted.ALL)
+        return self._step.outputs(Wanted.ALL)
 
     def let_go(self, *, exact: bool = False) -> None:
         """Lets go of what no query can reach any more."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from xpath_stage import (
     ExcessiveDocument,
@@ -20,25 +21,25 @@ from xpath_stage import (
 from xscl.documents.bodies import Body
 from xscl.documents.composites import Composite
 from xscl.documents.document import Document, advance_of, as_held, from_file, is_streamed
+from xscl.documents.events import TypedEvent
 from xscl.documents.intake import Arrivals, Intake
 from xscl.documents.retention import DocumentShape
 from xscl.documents.trees import in_pieces, parsed
 from xscl.errors import DocumentError
-from xscl.queries.pattern_levels import PatternLevels, TypedEvent
+from xscl.queries.pattern_levels import PatternLevels
 from xscl.queries.stream_graph import StreamGraph
 
 __all__ = ["Preview", "StageOne", "Wave"]
 
 
-@dataclass(slots=True)
-class Wave:
+class Wave(Struct):
     """Documents and composites, new ones whose numbers ascend, their witnesses, and the events that
     documents are as such."""
 
-    documents: list[Document] = field(default_factory=list)
-    composites: list[Composite] = field(default_factory=list)
+    documents: list[Document] = []
+    composites: list[Composite] = []
     witnesses: Witnesses = field(default_factory=Witnesses)
-    events: list[TypedEvent] = field(default_factory=list)
+    events: list[TypedEvent] = []
 
     def __bool__(self) -> bool:
         return bool(self.documents or self.composites)
@@ -71,21 +72,23 @@ class StageOne:
         self._intake = intake
         self._on_error = on_error
 
-    def read(
-        self, envelopes: Iterable[Mapping[str, object]], *, raising: bool = False
-    ) -> tuple[Arrivals, Wave]:
-        """Reads a batch, as `Evaluation.read` does."""
-        arrivals, wave = self._intake.arrivals(), Wave()
+    def read(self, envelopes: Iterable[Mapping[str, object]], *, raising: bool = False) -> Arrivals:
+        """Reads a batch and its witnesses whole; nothing of it counts until it is admitted.
+
+        Documents have followed the queries before: duplicates are those of documents that can be
+        reached as queries are now.  A document that cannot be read is raised, if `raising`.
+        """
+        arrivals = self._intake.arrivals()
         for envelope in envelopes:
             try:
-                self._arrive(envelope, arrivals, wave)
+                self._arrive(envelope, arrivals)
             except DocumentError as error:
                 if raising:
                     self._intake.skipped.malformed += 1
                     raise
                 error.envelope = envelope
                 arrivals.errors.append(error)
-        return arrivals, wave
+        return arrivals
 
     def preview(self, envelope: Mapping[str, object]) -> Preview:
         """How a document would be taken in; raises DocumentError if it cannot be read."""
@@ -107,10 +110,11 @@ class StageOne:
             wave.documents.append(document)
         return wave
 
-    def evaluate(self, document: Document, wave: Wave) -> DocumentShape:
+    def evaluate(self, document: Document, to: Wave | Arrivals) -> DocumentShape:
         """Stage 1; a document that causes too much work is as if it had never come, and one that
         cannot be read, too."""
-        stream, number, witnesses = document.stream, document.number, wave.witnesses
+        number, stream, body = document.number, document.stream, document.body
+        witnesses = to.witnesses
         try:
             if is_streamed(document):
                 source, times = in_pieces(document)
@@ -118,7 +122,8 @@ class StageOne:
                     self._xpath, stream, source, number, witnesses, times=times
                 )
             else:
-                body = document.body.read() if isinstance(document.body, Body) else document.body
+                if isinstance(body, Body):
+                    body = body.read()
                 if not document.json:
                     assert isinstance(body, str | bytes)
                     layout = evaluate_text(self._xpath, stream, body, number, witnesses)
@@ -129,10 +134,10 @@ class StageOne:
         except (ExcessiveDocument, MalformedDocument) as error:
             raise DocumentError(str(error), stream=document.source, document=document.id) from error
         if stream in self._patterns.whole:
-            wave.events += self._patterns.of_whole(document)
+            to.events += self._patterns.of_whole(document)
         return stream, layout.kinds
 
-    def _arrive(self, envelope: Mapping[str, object], arrivals: Arrivals, wave: Wave) -> None:
+    def _arrive(self, envelope: Mapping[str, object], arrivals: Arrivals) -> None:
         """Reads one document of a batch; whether it is late or a duplicate comes first, and what
         is refused is not parsed."""
         intake = self._intake
@@ -153,5 +158,5 @@ class StageOne:
                 # What a parser says of it says more.
                 parsed(document)
                 raise
-        shape = self.evaluate(document, wave)
+        shape = self.evaluate(document, arrivals)
         arrivals.add(held, shape if read else None)

@@ -44,7 +44,8 @@ _ENDED = Wave()
 class Evaluation:
     """The stages of an engine, with its queries and the documents that it holds.
 
-    Documents that cannot be read are reported to `on_error`, and counted.
+    `read` reads a batch (`StageOne.read`), after `follow_queries`; nothing of it counts until it is
+    published.  Documents that cannot be read are reported to `on_error`, and counted.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Evaluation:
         self._patterns = patterns = queries.patterns
         self._on_error = on_error
         self._stage_one = StageOne(xpath, queries.graph, intake, patterns, on_error)
+        self.read = self._stage_one.read
         self._second = SecondStages(xpath, stages, strings, queries, intake)
         self._grouping = Grouping(queries.stages, xpath.attribute_name)
         # The layouts of composites, by derived stream and codes.
@@ -75,16 +77,6 @@ class Evaluation:
             self._composed.clear()
             if self._patterns.stale:
                 self._renew_patterns()
-
-    def read(
-        self, envelopes: Iterable[Mapping[str, object]], *, raising: bool = False
-    ) -> tuple[Arrivals, Wave]:
-        """Reads a batch and its witnesses whole; nothing of it counts until it is published.
-
-        `follow_queries` comes before: duplicates are those of documents that can be reached as
-        queries are now.  A document that cannot be read is raised, if `raising`.
-        """
-        return self._stage_one.read(envelopes, raising=raising)
 
     def preview(self, envelope: Mapping[str, object]) -> Preview:
         """How a document would be taken in; raises DocumentError if it cannot be read."""
@@ -100,21 +92,21 @@ class Evaluation:
         self._second.let_go(exact=True)
 
     def publish(
-        self, arrivals: Arrivals, wave: Wave, *, ended: bool = False
+        self, arrivals: Arrivals, *, ended: bool = False
     ) -> tuple[list[Match], list[Delivery]]:
         """The matches that a batch completes, in order of the completing documents, then of the
         queries; those that need its results come after.  Where the input has `ended`, also those
         that waited for more of it."""
-        deliveries = self._cascade(self._admit(arrivals, wave), ended=ended)
+        deliveries = self._cascade(self._admit(arrivals), ended=ended)
         return [match for _, match in deliveries], deliveries
 
     def publish_grouped(
-        self, arrivals: Arrivals, wave: Wave, *, ended: bool = False
+        self, arrivals: Arrivals, *, ended: bool = False
     ) -> tuple[MatchGroups, list[Delivery]]:
         """As `publish`, but in groups; beside them the matches that somebody waits for."""
         groups = MatchGroups()
         deliveries: list[Delivery] = []
-        wave = self._admit(arrivals, wave)
+        wave = self._admit(arrivals)
         while step := self._second.step(wave, ended=ended):
             of_patterns = step.of_patterns
             for some in of_patterns:
@@ -123,19 +115,19 @@ class Evaluation:
             if not of_patterns:
                 self._grouping.group(step.tuples, rows, self._intake.held, groups)
             wave = self._next_wave(rows, deliveries, all_of_them=False)
-        ranges = groups.ranges
-        self._intake.read_by(ranges)
+        self._intake.read_by(groups.ranges)
         self._let_go(ended=ended)
-        waited_for = [some.called() for some in ranges if some.waited_for]
-        return groups, [*itertools.chain.from_iterable(waited_for), *deliveries]
+        if waited_for := [some.called() for some in groups.ranges if some.waited_for]:
+            deliveries = [*itertools.chain.from_iterable(waited_for), *deliveries]
+        return groups, deliveries
 
-    def count(self, arrivals: Arrivals, wave: Wave, *, ended: bool = False) -> Counter[str]:
+    def count(self, arrivals: Arrivals, *, ended: bool = False) -> Counter[str]:
         """The number of matches of each query that a batch completes.
 
         Matches are built only of queries whose results are read.
         """
         counts: Counter[str] = Counter()
-        wave = self._admit(arrivals, wave)
+        wave = self._admit(arrivals)
         while step := self._second.step(wave, ended=ended):
             for number, matches in step.counts():
                 owner = self._queries.stages.reader(number).owner
@@ -219,14 +211,14 @@ class Evaluation:
 
     # Waves.
 
-    def _admit(self, arrivals: Arrivals, wave: Wave) -> Wave:
+    def _admit(self, arrivals: Arrivals) -> Wave:
         """The first wave: takes in a batch that was read."""
         self._intake.admit(arrivals)
         for error in arrivals.errors:
             self._on_error(error)
-        wave.documents = [one for one, shape in arrivals.documents if shape is not None]
-        self._patterns.wait(wave.events)
-        return wave
+        self._patterns.wait(arrivals.events)
+        documents = [document for document, shape in arrivals.documents if shape is not None]
+        return Wave(documents, [], arrivals.witnesses)
 
     def _read_anew(self, streams: Iterable[str]) -> Wave:
         """The documents held of some streams, with the witnesses that queries as they are now ask
@@ -394,7 +386,7 @@ class Evaluation:
         number, time = self._intake.next_number, found.known_at(documents)
         start = None if found.computed is None else found.computed.start
         start = None if start == time else start
-        result = Document(number, stream, match.id, time, match.result, match.json, None, start)
+        result = Document(number, time, stream, match.id, match.result, match.json, None, start)
         if self._intake.count_if_duplicate(result):
             return
         document = as_held(result, self._intake.bodies, self._intake.trees)

@@ -10,6 +10,8 @@ patterns.py   a pattern   -> its automaton, in each of these forms
 catalogue.py  queries     -> their templates and streams, as tables
 sql.py        queries     -> their conjunctive queries as SQL
 mermaid.py    queries     -> a flowchart
+svg.py        queries     -> a picture
+  drawing.py    its nodes   -> boxes, trees, edges
 """
 
 from xscl.explain.catalogue import catalogue_text, explain_file
@@ -17,12 +19,14 @@ from xscl.explain.mermaid import as_mermaid
 from xscl.explain.patterns import warnings
 from xscl.explain.records import as_json
 from xscl.explain.sql import as_sql
+from xscl.explain.svg import as_svg
 from xscl.explain.text import as_text
 
 __all__ = [
     "as_json",
     "as_mermaid",
     "as_sql",
+    "as_svg",
     "as_text",
     "catalogue_text",
     "explain_file",

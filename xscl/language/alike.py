@@ -4,17 +4,18 @@ A statement's *skeleton* is its text with a symbol for each name (one for all pl
 without the literals that are constants of filters and predicates.  The grammar tells strings and
 numbers from all else by their first character, and names from each other only where they are its
 own words, have a colon or are called; so statements of one skeleton have one tree but for these.
-The first is parsed; with parameters for its literals, all others of its names are its instances.
-Others are instances of the statement in symbols.
+It is parsed once, in symbols and with parameters for its literals; all others are instances of that
+one.
 """
 
 from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import accumulate
 from math import isfinite
 from typing import NamedTuple
@@ -45,12 +46,13 @@ _WORDS = {
     *("DECLARE", "NAMESPACE", "SELECT", "FROM", "PUBLISH", "AS", "FOLLOWED", "BY", "JOIN"),
     *("AND", "OR", "INF", "DIV", "MOD"),
 }
-# Names take their digits and primes with them, as in `scan.py`; the name of a unit, its number.
+# Names take their digits and primes with them, as in `scan.py`, the name of a unit its number; and
+# what is no name without it, a colon or parenthesis.
 _TOKEN = re.compile(
-    rf"(?P<name>{NAME})(?:(?<!\.)'++|(?P<more>:{NAME}|[ \t\r\n]*+\())?+|(?P<string>{STRING})"
-    rf"|:{NAME}(?:[ \t\r\n]*+{NAME})?+"
-    rf"|(?P<number>[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[ \t\r\n]*+{NAME})?+"
+    rf"({NAME}(?:(?<!\.)'++|:{NAME}|[ \t\r\n]*+\()?+|{STRING}|:{NAME}(?:[ \t\r\n]*+{NAME})?+"
+    rf"|(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[ \t\r\n]*+{NAME})?+)"
 )
+_NUMBER = re.compile(r"[0-9.]+")
 
 
 def symbol(number: int) -> str:
@@ -73,6 +75,17 @@ class TextPlace:
         """The query, parsed in full."""
         query, _ = parse_query(self.text, self.scanned, self.statement, self.name, self.namespaces)
         return query
+
+    def with_literals(self) -> tuple[Query, dict[int, str]]:
+        """The query, parsed in full, and the names of its literals as parameters, by place."""
+        return self.query, self.literals
+
+    @property
+    def literals(self) -> dict[int, str]:
+        """The names of its literals as parameters, by place."""
+        statement = self.statement
+        texts = _TOKEN.split(self.scanned[statement.start : statement.end])
+        return _numbered(statement.start, texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,25 +122,30 @@ class Instance:
         return self.prepared.query if self.is_first else self.place.query
 
 
-Literals = list[tuple[int, str]]
 Key = tuple[object, ...]
+Whole = tuple[str, *tuple[object, ...]]
 
 
 class _Parts(NamedTuple):
-    """A statement taken apart: its text in pieces, with a symbol in place of each name and a sign
-    in place of each literal (`slots` are these pieces); its names and literals; and the number of
-    symbols."""
+    """A statement taken apart: its `texts`, of which every second one is a token; the same with a
+    symbol in place of each name and a sign in place of each literal (`pieces`); literals and names.
+    """
 
+    texts: list[str]
     pieces: list[str]
-    slots: list[int]
-    literals: Literals
+    literals: list[str]
     names: tuple[str, ...]
-    symbols: int
 
-    @property
-    def numbered(self) -> dict[int, str]:
-        """The names of the literals as parameters, by place."""
-        return {at: str(number) for number, (at, _) in enumerate(self.literals)}
+
+@lru_cache(maxsize=10_000)
+def _literal(token: str) -> tuple[str, str] | None:
+    """The literal of a token that has one, and what stands in the place of the token."""
+    first = token[0]
+    if first in "'\"":
+        return token, "'"
+    number = _NUMBER.match(token)
+    # What is left in the skeleton tells a string from a number.
+    return None if number is None else (number[0], f"0{token[number.end() :]}")
 
 
 @dataclass(slots=True)
@@ -147,7 +165,7 @@ class _Skeleton:
 
     def key(self, parts: _Parts) -> tuple[str, ...]:
         """The literals of a statement that are no constants."""
-        return tuple([parts.literals[other][1] for other in self.others])
+        return tuple([parts.literals[other] for other in self.others])
 
     def renamed(self, parts: _Parts, place: TextPlace) -> Prepared | None:
         """The query of a statement whose names are new."""
@@ -160,26 +178,30 @@ class _Skeleton:
         like = self.in_symbols.get(key)
         if like is None:
             return None
-        return self.keep(parts, like.renamed(parts.names, lambda: place.query, parts.numbered))
+        return self.keep(parts, like.renamed(parts.names, place.with_literals))
 
 
 def _in_symbols(parts: _Parts, place: TextPlace) -> Prepared | None:
-    """The query in symbols of a statement, of which the like was good."""
-    pieces = parts.pieces.copy()
-    for slot, (_, literal) in zip(parts.slots, parts.literals, strict=True):
-        pieces[slot] = literal
-    text = "".join(pieces)
-    if parts.symbols != len(SYMBOL.findall(text)) or len(parts.names) == _SYMBOLS:
+    """The query in symbols of a statement; None where it is not good."""
+    if not parts.names or len(parts.names) == _SYMBOLS or any(map(SYMBOL.search, parts.texts)):
         # Somebody writes in them, or there are not enough.
         return None
-    starts = list(accumulate(map(len, pieces), initial=0))
-    numbered = {starts[slot]: str(number) for number, slot in enumerate(parts.slots)}
+    both = zip(parts.texts, parts.pieces, strict=True)
+    pieces = [piece if SYMBOL.match(piece) else text for text, piece in both]
+    text = "".join(pieces)
     whole = Statement(0, len(text), None, None, (), (), None)
     with suppress(Unreadable):
         query, problems = parse_query(text, text, whole, place.name, place.namespaces)
         if not problems and not check(query, text):
-            return Prepared(query, numbered)
+            return Prepared(query, _numbered(0, pieces))
     return None
+
+
+def _numbered(start: int, texts: Sequence[str]) -> dict[int, str]:
+    """The names of literals as parameters, by place, given the texts that begin at one."""
+    places = list(accumulate(map(len, texts), initial=start))
+    literals = [i for i in range(1, len(texts), 2) if _literal(texts[i]) is not None]
+    return {places[i]: str(number) for number, i in enumerate(literals)}
 
 
 class AlikeStatements:
@@ -203,11 +225,18 @@ class AlikeStatements:
         if seen is not None:
             self._seen.move_to_end(text)
             return Instance(*seen, place)
-        key, parts = self._taken_apart(place)
+        key, parts = self._taken_apart(text)
         skeleton = self._skeletons.get(key)
         if skeleton is None:
-            return None
-        self._skeletons.move_to_end(key)
+            # With parameters of its own it is no instance.
+            its_own = any(token[0] == ":" for token in parts.texts[1::2])
+            like = None if its_own else _in_symbols(parts, place)
+            if like is None:
+                return None
+            skeleton = self._begin(key, like, parts)
+            skeleton.in_symbols[skeleton.key(parts)] = like
+        else:
+            self._skeletons.move_to_end(key)
         prepared = skeleton.prepared.get((skeleton.key(parts), parts.names))
         prepared = prepared or skeleton.renamed(parts, place)
         if prepared is None:
@@ -217,7 +246,7 @@ class AlikeStatements:
             if not name.isdigit():
                 # Parameters of its own: nobody has bound them yet.
                 return None
-            literal = parts.literals[int(name)][1]
+            literal = parts.literals[int(name)]
             value = unquoted(literal) if literal[0] in "'\"" else float(literal)
             if isinstance(value, float) and not isfinite(value):
                 return None
@@ -229,19 +258,23 @@ class AlikeStatements:
     def note(self, place: TextPlace, query: Query) -> Query | Instance:
         """Notes the good query that the statement at a place is; returns it, as an instance where
         it has neither constants nor parameters, by which it would differ from others."""
-        key, parts = self._taken_apart(place)
-        prepared = Prepared(query, parts.numbered)
-        skeleton = self._skeletons.get(key)
-        if skeleton is None:
-            constants = prepared.parameters
-            others = tuple(i for i in range(len(parts.literals)) if str(i) not in constants)
-            skeleton = self._skeletons[key] = _Skeleton(others)
+        text = self._whole(place)
+        key, parts = self._taken_apart(text)
+        prepared = Prepared(query, place.literals)
+        skeleton = self._skeletons.get(key) or self._begin(key, prepared, parts)
         skeleton.keep(parts, prepared)
-        if len(self._skeletons) > _MOST:
-            self._skeletons.popitem(last=False)
         if prepared.parameters:
             return query
-        return self._instance(self._whole(place), place, prepared, {})
+        return self._instance(text, place, prepared, {})
+
+    def _begin(self, key: Key, prepared: Prepared, parts: _Parts) -> _Skeleton:
+        """A new skeleton, given its first query."""
+        constants = prepared.parameters
+        others = tuple(i for i in range(len(parts.literals)) if str(i) not in constants)
+        skeleton = self._skeletons[key] = _Skeleton(others)
+        if len(self._skeletons) > _MOST:
+            self._skeletons.popitem(last=False)
+        return skeleton
 
     def _instance(
         self, text: Key, place: TextPlace, prepared: Prepared, values: dict[str, object]
@@ -251,54 +284,45 @@ class AlikeStatements:
             self._seen.popitem(last=False)
         return Instance(prepared, values, place)
 
-    def _whole(self, place: TextPlace) -> Key:
+    def _whole(self, place: TextPlace) -> Whole:
         """A statement as it was scanned, with all else that it depends on."""
         statement = place.statement
         return (place.scanned[statement.start : statement.end], *self._surroundings(place))
 
-    def _taken_apart(self, place: TextPlace) -> tuple[Key, _Parts]:
+    def _taken_apart(self, whole: Whole) -> tuple[Key, _Parts]:
         """A statement's skeleton with all else that it depends on, and its parts."""
-        statement, text = place.statement, place.scanned
-        surroundings = self._surroundings(place)
+        text, *surroundings = whole
         # In a constructor names are text; in a pattern one may be a path.
-        most = 0 if surroundings[1:] or statement.patterns else _SYMBOLS
-        pieces: list[str] = []
-        slots: list[int] = []
-        literals: Literals = []
+        most = 0 if surroundings[1:] else _SYMBOLS
+        texts = _TOKEN.split(text)
+        tokens = texts[1::2]
+        instead: dict[str, str] = {}
+        literals: dict[str, str] = {}
         names: dict[str, str] = {}
-        symbols = 0
-        done = statement.start
-        for found in _TOKEN.finditer(text, statement.start, statement.end):
-            kind = found.lastgroup
-            if kind == "name":
-                name = found["name"]
-                piece = names.get(name, "")
-                if not piece:
-                    if name.upper() in _WORDS or len(names) == most:
-                        continue
-                    piece = names[name] = symbol(len(names))
-                symbols += 1
-            elif kind in ("string", "number"):
-                piece = "'" if kind == "string" else "0"
-                slots.append(len(pieces) + 1)
-                literals.append((found.start(), found[kind]))
-            else:
+        for token in dict.fromkeys(tokens):
+            literal = _literal(token)
+            if literal is not None:
+                literals[token], instead[token] = literal
                 continue
-            start, end = found.span(kind)
-            pieces += (text[done:start], piece)
-            done = end
-        pieces.append(text[done : statement.end])
-        # What is left in the skeleton tells a string from a number.
-        parts = _Parts(pieces, slots, literals, tuple(names), symbols)
-        return ("".join(pieces), *surroundings), parts
+            name = token.rstrip("'")
+            if name.upper() in _WORDS or name[-1] == "(" or ":" in name:
+                instead[token] = token
+            elif name in names or len(names) < most:
+                instead[token] = names.setdefault(name, symbol(len(names))) + token[len(name) :]
+            else:
+                instead[token] = token
+        pieces = texts.copy()
+        pieces[1::2] = map(instead.__getitem__, tokens)
+        found = [literals[token] for token in tokens if token in literals] if literals else []
+        return ("".join(pieces), *surroundings), _Parts(texts, pieces, found, tuple(names))
 
     def _surroundings(self, place: TextPlace) -> tuple[object, ...]:
-        """The namespaces of a statement, and its constructors."""
+        """The namespaces of a statement, its constructors, and whether it has patterns."""
         statement = place.statement
         if place.namespaces is not self._namespaces[0]:
             self._namespaces = place.namespaces, frozenset(place.namespaces.items())
-        if not statement.markups and not statement.objects:
+        if not statement.markups and not statement.objects and not statement.patterns:
             return (self._namespaces[1],)
         constructors = [place.text[markup.start : markup.end] for markup in statement.markups]
         constructors += [place.text[start:end] for start, end in statement.objects]
-        return (self._namespaces[1], *constructors)
+        return (self._namespaces[1], bool(statement.patterns), *constructors)

@@ -70,30 +70,34 @@ class Prepared:
     def __init__(self, query: Query, literals: Mapping[int, str] | None = None) -> None:
         self.like: Prepared | None = None
         self.names: tuple[str, ...] = ()
-        self._read: Callable[[], Query] = lambda: query
-        self._literals: Mapping[int, str] = literals or {}
+        self._read: Callable[[], tuple[Query, Mapping[int, str]]] = lambda: (query, literals or {})
         firsts = {blank.name: blank.at for blank in reversed(self._blanks)}
         self.parameters = dict(sorted(firsts.items(), key=itemgetter(1)))
         others = {blank.name for blank in self._blanks if blank.use is not Use.CONSTANT}
         self.constants = Counter(blank.name for blank in self._blanks if blank.name not in others)
 
     def renamed(
-        self, names: tuple[str, ...], read: Callable[[], Query], literals: Mapping[int, str]
+        self, names: tuple[str, ...], read: Callable[[], tuple[Query, Mapping[int, str]]]
     ) -> Prepared:
-        """The query with names in the places of symbols, which is read when it is asked for."""
+        """The query with names in the places of symbols, which is read, with the places of its
+        literals, when it is asked for."""
         other = object.__new__(Prepared)
-        other.like, other.names, other._read, other._literals = self, names, read, literals
+        other.like, other.names, other._read = self, names, read
         other.parameters, other.constants = self.parameters, self.constants
         return other
 
     @cached_property
+    def _with_literals(self) -> tuple[Query, Mapping[int, str]]:
+        return self._read()
+
+    @property
     def query(self) -> Query:
         """The query."""
-        return self._read()
+        return self._with_literals[0]
 
     @cached_property
     def _program(self) -> list[Blank | _Node]:
-        return _program(self.query, self._literals)
+        return _program(*self._with_literals)
 
     @cached_property
     def _blanks(self) -> list[Blank]:

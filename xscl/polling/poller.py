@@ -96,6 +96,14 @@ class Poller:
         """When the next fetch may start; None if one is under way."""
         return self._fetching.next_start
 
+    @property
+    def seen(self) -> Mapping[str, int]:
+        """How many items are remembered of each feed, by address, of the stream with most."""
+        seen = dict.fromkeys(self._feeds, 0)
+        for (address, _), items in list(self._seen.items()):
+            seen[address] = max(seen.get(address, 0), len(items))
+        return seen
+
     def stop(self) -> None:
         """Ends `polls` at its next step; may be called from anywhere, a signal handler too."""
         self._fetching.stop()

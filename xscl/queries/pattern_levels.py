@@ -18,15 +18,12 @@ from pattern_stage.found import Outcome, grouped
 from xscl.documents.attributes import Node, Values, of_members, of_nodes
 from xscl.documents.composites import Composite, Computed, OperatorRow
 from xscl.documents.document import Document
-from xscl.documents.events import PLACES, Event, EventNode, EventNodes, EventType
+from xscl.documents.events import PLACES, Event, EventNode, EventNodes, EventType, TypedEvent
 from xscl.documents.trees import content_of, parsed
 from xscl.patterns.compile import CompiledPattern
 from xscl.queries.event_types import EventTypes
 
-__all__ = ["PatternLevels", "PatternRows", "Told", "TypedEvent"]
-
-TypedEvent = tuple[int, int, Event]
-"""A level, a type, and an event of it."""
+__all__ = ["PatternLevels", "PatternRows", "Told"]
 
 OfValue = Callable[[object, int, str], Values]
 OfNode = Callable[[Node, Mapping[str, Node], int, str], Values]

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from join_stage import Chain
 from join_stage.registry import Registry, Row
-from xpath_stage import Accept, XPathEvaluator
-from xscl.dissection.parts import Disjunct, JoinOperator
+from xpath_stage import Accept, Definition, XPathEvaluator
+from xscl.dissection.parts import Disjunct, JoinOperator, SpineAsked
 from xscl.documents.composites import DerivedStream, Reading, RowReader, Source
 from xscl.documents.events import EventType
 from xscl.queries.shared_query import SharedDisjunct
@@ -30,7 +31,55 @@ class Reader:
     reading: RowReader
 
 
-@dataclass(slots=True)
+_Definition = tuple[str, Definition, tuple[str, ...]]
+"""A stream, a definition in it, and the functions on its nodes' values."""
+
+
+class _Column(NamedTuple):
+    """A leaf of what an earlier operator found: the side of it, and its column."""
+
+    side: int
+    column: int
+
+
+@dataclass(slots=True, eq=False)
+class _Outline:
+    """What is registered of an operator, whatever its names: the leaves of its joins and singles;
+    of each node assigned its block, itself and its functions; where its columns come from, and,
+    over blocks alone, how its rows are read.  It goes with the last of its `uses`."""
+
+    joins: list[tuple[SpineAsked | _Column, SpineAsked | _Column]]
+    singles: list[SpineAsked | _Column]
+    nodes: list[tuple[int, int, tuple[str, ...]]]
+    sources: tuple[Source, ...]
+    reading: Reading | None
+    uses: int = 0
+
+    @classmethod
+    def of(cls, disjunct: Disjunct, operator: JoinOperator) -> _Outline:
+        """That of an operator of a disjunct."""
+
+        def asked(chain: Chain) -> SpineAsked | _Column:
+            below = operator.sides[chain.side].operator
+            if below is None:
+                return disjunct.asked(operator, chain)
+            columns = disjunct.operators[below].columns
+            return _Column(chain.side, columns.index(operator.assignment[chain.nodes[-1]]))
+
+        sources = _sources(disjunct, operator)
+        over_blocks = all(side.operator is None for side in operator.sides)
+        below = (None,) * len(operator.sides)
+        patterns = [disjunct.patterns[node] for node in operator.assignment]
+        return cls(
+            [(asked(left), asked(right)) for left, right in operator.plan.joins],
+            [asked(chain) for chain in operator.plan.singles],
+            [(pattern.block, pattern.number, pattern.functions) for pattern in patterns],
+            sources,
+            Reading(operator.plan, below, sources) if over_blocks else None,
+        )
+
+
+@dataclass(slots=True, eq=False)
 class _Registered:
     """The row of R_T of an operator, and the spines, derived streams and definitions that it uses;
     they are released with the last of its numbers."""
@@ -38,9 +87,9 @@ class _Registered:
     disjunct: Disjunct
     operator: JoinOperator
     row: Row
-    spines: tuple[int, ...]
+    spines: list[int]
     below: tuple[DerivedStream | None, ...]
-    definitions: tuple[tuple[object, ...], ...]
+    definitions: list[_Definition]
     reading: Reading
     numbers: int = 1
 
@@ -61,12 +110,14 @@ class StageRegistration:
         self._registered: dict[int, _Registered] = {}
         # By the identity of operators over blocks alone, which queries that say the same share.
         self._operators: dict[tuple[int, int], _Registered] = {}
+        # By the identity of operators, too.
+        self._outlines: dict[int, _Outline] = {}
         self._derived: dict[tuple[object, ...], list[DerivedStream]] = {}
         self._next_number = 0
         self._next_column = -1
         self._accepts: list[Accept] = []
         self._gone: list[int] = []
-        self._variables: dict[tuple[object, ...], list[int]] = {}
+        self._variables: dict[_Definition, list[int]] = {}
         self._variable_names: set[str] = set()
         self._next_variable = 0
 
@@ -78,7 +129,7 @@ class StageRegistration:
         """The readers of some numbers of the join stage."""
         return list(map(self._readers.__getitem__, numbers))
 
-    def spines_of(self, number: int) -> tuple[int, ...]:
+    def spines_of(self, number: int) -> Sequence[int]:
         """The spines of a number of the join stage."""
         return self._registered[number].spines
 
@@ -206,44 +257,46 @@ class StageRegistration:
             known.numbers += 1
             self._registered[number] = known
             return known.reading
+        outline = self._outlines.get(id(operator))
+        if outline is None:
+            outline = self._outlines[id(operator)] = _Outline.of(disjunct, operator)
+        outline.uses += 1
         below = tuple(
-            None if side.operator is None else derived[side.operator] for side in operator.sides
+            [None if side.operator is None else derived[side.operator] for side in operator.sides]
         )
         spines: list[int] = []
 
-        def spine(chain: Chain) -> int:
-            one = below[chain.side]
-            if one is None:
-                spines.append(self._xpath.register(disjunct.spine(operator, chain)))
+        def spine(asked: SpineAsked | _Column) -> int:
+            if isinstance(asked, SpineAsked):
+                spines.append(self._xpath.register(asked.spine(disjunct)))
                 return spines[-1]
-            side = operator.sides[chain.side].operator
-            assert side is not None
-            return one.spines[
-                disjunct.operators[side].columns.index(operator.assignment[chain.nodes[-1]])
-            ]
+            one = below[asked.side]
+            assert one is not None
+            return one.spines[asked.column]
 
-        definitions = tuple(_definition(disjunct, node) for node in operator.assignment)
-        names = zip(definitions, operator.assignment, strict=True)
+        streams, paths = disjunct.streams, disjunct.definitions
+        definitions = [(streams[block], paths[node], of) for block, node, of in outline.nodes]
         self._registry.add(
             number,
             operator.plan,
-            joins=[(spine(left), spine(right)) for left, right in operator.plan.joins],
-            singles=[spine(chain) for chain in operator.plan.singles],
-            variables=[self._variable(query, disjunct, *named) for named in names],
+            joins=[(spine(left), spine(right)) for left, right in outline.joins],
+            singles=[spine(asked) for asked in outline.singles],
+            variables=[
+                self._variable(query, disjunct, definition, node)
+                for definition, node in zip(definitions, operator.assignment, strict=True)
+            ],
             constraint=operator.constraint,
             since=since,
             sole_disjunct=sole_disjunct,
         )
-        reading = Reading(operator.plan, below, _sources(disjunct, operator))
+        reading = outline.reading or Reading(operator.plan, below, outline.sources)
         row = self._registry.row_of(number)
-        registered = _Registered(
-            disjunct, operator, row, tuple(spines), below, definitions, reading
-        )
+        registered = _Registered(disjunct, operator, row, spines, below, definitions, reading)
         self._registered[number] = registered
         for one in below:
             if one is not None:
                 one.uses += 1
-        if all(one is None for one in below):
+        if outline.reading is not None:
             self._operators[id(disjunct), id(operator)] = registered
         return reading
 
@@ -258,6 +311,10 @@ class StageRegistration:
         if registered.numbers:
             return
         self._operators.pop((id(registered.disjunct), id(registered.operator)), None)
+        outline = self._outlines[id(registered.operator)]
+        outline.uses -= 1
+        if not outline.uses:
+            del self._outlines[id(registered.operator)]
         for spine in registered.spines:
             self._xpath.release(spine)
         for definition in registered.definitions:
@@ -276,9 +333,7 @@ class StageRegistration:
         self._gone += derived.spines.values()
         self.release(derived.number)
 
-    def _variable(
-        self, query: str, disjunct: Disjunct, definition: tuple[object, ...], node: int
-    ) -> int:
+    def _variable(self, query: str, disjunct: Disjunct, definition: _Definition, node: int) -> int:
         """The number of a variable: one definition, one variable, whatever its names (law 4).
 
         It goes by the first name given to it, made unique by its query's where need be.
@@ -287,7 +342,7 @@ class StageRegistration:
         if known is None:
             known = self._variables[definition] = [self._next_variable, 0]
             self._next_variable += 1
-            name = disjunct.labels.get(node, f"_{node}")
+            name = disjunct.labels.get(node) or f"_{node}"
             if name in self._variable_names:
                 name = f"{query}.{name}"
             self._variable_names.add(name)
@@ -295,17 +350,12 @@ class StageRegistration:
         known[1] += 1
         return known[0]
 
-    def _forget_variable(self, definition: tuple[object, ...]) -> None:
+    def _forget_variable(self, definition: _Definition) -> None:
         known = self._variables[definition]
         known[1] -= 1
         if not known[1]:
             del self._variables[definition]
             self._variable_names.discard(self._registry.variables.pop(known[0]))
-
-
-def _definition(disjunct: Disjunct, node: int) -> tuple[object, ...]:
-    pattern = disjunct.patterns[node]
-    return disjunct.streams[pattern.block], disjunct.definitions[node], pattern.functions
 
 
 def _sources(disjunct: Disjunct, operator: JoinOperator) -> tuple[Source, ...]:

@@ -12,6 +12,7 @@
       operator_tallies.py, by pairs.py
     hint.py        a query that has found nothing -> the first condition that nothing came through
     joined_values.py  a match -> the values that its documents have in common
+    joined_nodes.py   a match -> their nodes that have these
 
 Stage 1 and stage 2 take no part in it: libxml2 evaluates the blocks' paths, a few joins in Python
 the comparisons; so it is also a check of the engine.
@@ -21,6 +22,7 @@ from xscl.why.conditions import Conditions, conditions_of
 from xscl.why.findings import Finding, Miss, Tally, Values
 from xscl.why.funnel import funnel
 from xscl.why.hint import Names, missing_name, where_lost
+from xscl.why.joined_nodes import JoinedNodes, joined_nodes
 from xscl.why.joined_values import Joined, JoinedValues
 from xscl.why.judge import why
 from xscl.why.report import Funnel, Why, as_text
@@ -30,6 +32,7 @@ __all__ = [
     "Finding",
     "Funnel",
     "Joined",
+    "JoinedNodes",
     "JoinedValues",
     "Miss",
     "Names",
@@ -39,6 +42,7 @@ __all__ = [
     "as_text",
     "conditions_of",
     "funnel",
+    "joined_nodes",
     "missing_name",
     "where_lost",
     "why",

@@ -80,7 +80,7 @@ def test_nothing_is_left_of_what_is_dropped(feeder: Feeder) -> None:
     assert pairs(feeder, at(6, 9)) == {(1, 6), (2, 6), (4, 6), (5, 6)}
     feeder.processor.forget(None, [1, 2, 4, 5, 6])
     # That it stands nowhere is known as long as the string is.
-    assert (counters(feeder)["slices"], counters(feeder)["bytes"]) == (1, 220)
+    assert (counters(feeder)["slices"], counters(feeder)["bytes"]) == (1, 100)
     misses = counters(feeder)["misses"]
     assert pairs(feeder, at(7, 10)) == set()
     assert counters(feeder)["misses"] == misses

@@ -386,7 +386,13 @@ def test_why_asks_which_query(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("form", "found"),
-    [("mermaid", "flowchart"), ("sql", "SELECT"), ("json", '"value_joins": 1'), ("text", "minor")],
+    [
+        ("mermaid", "flowchart"),
+        ("svg", "<svg"),
+        ("sql", "SELECT"),
+        ("json", '"value_joins": 1'),
+        ("text", "minor"),
+    ],
 )
 def test_explain_in_each_form(folder: Path, form: str, found: str) -> None:
     done = xscl("explain", "q.xscl", "--format", form, at=folder)

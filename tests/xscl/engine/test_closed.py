@@ -17,6 +17,7 @@ USES: dict[str, Callable[[xscl.Engine], object]] = {
     "documents": lambda engine: engine.documents,
     "explain": lambda engine: engine.explain("q"),
     "follow_windows": lambda engine: engine.follow_windows(),
+    "held": lambda engine: list(engine.held()),
     "hint": lambda engine: engine.hint("q"),
     "holds": lambda engine: engine.holds("d"),
     "keeper": lambda engine: engine.keeper,

@@ -14,7 +14,7 @@ import duckdb
 import pytest
 
 from join_stage import Accepted, Batch, ChannelTuple, JoinProcessor, Wanted
-from xpath_stage import Strings, Witnesses, XPathEvaluator, double_of
+from xpath_stage import Strings, XPathEvaluator, double_of
 from xscl.dissection.dissect import dissect
 from xscl.documents.composites import Composite, Computed, OperatorRow
 from xscl.documents.document import Document
@@ -209,12 +209,12 @@ class Stages:
         owner = Counting("counts", wiring, QUERY, 0, None)
         self.queries.stages._readers[QUERY] = Reader(owner, CountReader())
 
-    def read(self, *documents: tuple[str, float, str]) -> tuple[Arrivals, Witnesses]:
+    def read(self, *documents: tuple[str, float, str]) -> Arrivals:
         self.evaluation.follow_queries()
         return self.evaluation.read(map(envelope, documents), raising=True)
 
     def publish(self, *documents: tuple[str, float, str]) -> list[tuple[str, float, Any]]:
-        _, deliveries = self.evaluation.publish(*self.read(*documents))
+        _, deliveries = self.evaluation.publish(self.read(*documents))
         return [(match.query, match.time, match.documents) for _, match in deliveries]
 
 
@@ -288,12 +288,12 @@ def test_a_string_is_held_as_long_as_any_stage_holds_it() -> None:
 def test_groups_and_counts_have_what_time_completes() -> None:
     with closing(Stages(JOIN)) as stages:
         stages.publish(*DOCUMENTS)
-        groups, _ = stages.evaluation.publish_grouped(*stages.read(LATER))
+        groups, _ = stages.evaluation.publish_grouped(stages.read(LATER))
         assert [(group.queries, group.documents) for group in groups] == [
             (("counts",), COUNTED[2]),
         ]
     with closing(Stages(JOIN)) as stages:
-        counts = stages.evaluation.count(*stages.read(*DOCUMENTS, LATER))
+        counts = stages.evaluation.count(stages.read(*DOCUMENTS, LATER))
         assert counts == {"joined": 1, "counts": 1}
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from xscl.dissection.dissect import dissect
 from xscl.dissection.parts import Dissection
-from xscl.explain import as_mermaid, explain_file
+from xscl.explain import as_mermaid, as_svg, explain_file
 from xscl.language import parse
 
 FILES = sorted((Path(__file__).parent / "golden").glob("*.xscl"))
@@ -43,3 +43,9 @@ def test_the_lines_fit_a_terminal() -> None:
 def test_flowchart() -> None:
     (file,) = (file for file in FILES if file.stem == "sub-query")
     expect(file.with_suffix(".mmd"), as_mermaid(dissected(file)) + "\n")
+
+
+@pytest.mark.parametrize("name", ["chain", "group", "sub-query"])
+def test_picture(name: str) -> None:
+    (file,) = (file for file in FILES if file.stem == name)
+    expect(file.with_suffix(".svg"), as_svg(dissected(file)) + "\n")

@@ -13,6 +13,7 @@ import pytest
 from tests.conformance.runner import read_cases
 from xscl.language import parse_from, read_from
 from xscl.language.alike import AlikeStatements, Instance
+from xscl.language.parameters import Prepared
 from xscl.language.syntax import Query
 
 CASES = Path(__file__).parents[2] / "conformance" / "cases"
@@ -93,7 +94,7 @@ def test_one_text_makes_instances_of_those_alike() -> None:
     text = "".join(f"-- name: n{i}\nS//item->x[feed = 'f{i}'][price < {i}.5];\n" for i in range(5))
     found, errors, _ = read_from(text, 1, AlikeStatements())
     assert not errors
-    assert [type(one) for one in found] == [Query, *[Instance] * 4]
+    assert [type(one) for one in found] == [Instance] * 5
     assert isinstance(found[4], Instance)
     assert found[4].values == {"0": "f4", "1": 4.5}
 
@@ -117,9 +118,15 @@ def test_one_text_makes_instances_of_those_alike() -> None:
 )
 def test_what_is_no_constant_makes_no_instance(one: str, other: str) -> None:
     alike = AlikeStatements()
-    assert read_from(one, 1, alike)[0]
+    (first,), _, _ = read_from(one, 1, alike)
     found, _, _ = read_from(other, 1, alike)
-    assert not any(isinstance(query, Instance) and not query.is_first for query in found)
+    assert not any(of_one(first) & of_one(query) for query in found)
+
+
+def of_one(query: Query | Instance) -> set[Prepared]:
+    """The queries that one is an instance of."""
+    of = (query.prepared, query.prepared.like) if isinstance(query, Instance) else ()
+    return {prepared for prepared in of if prepared is not None}
 
 
 def test_a_text_without_constants_is_parsed_once() -> None:
@@ -131,5 +138,4 @@ def test_a_text_without_constants_is_parsed_once() -> None:
     assert isinstance(second, Instance)
     assert isinstance(later, Instance)
     assert first.prepared is second.prepared is later.prepared
-    assert [one.is_first for one in (first, second, later)] == [True, False, False]
     assert later.query == parse_from(f"-- name: later\n{text}", 1)[0][0]

@@ -1,0 +1,19 @@
+# The server of docs/serve.md: docker build -t xscl . ; its token is the file /token, its state in /state.
+FROM python:3.13-slim AS build
+WORKDIR /src
+COPY pyproject.toml README.md LICENSE ./
+COPY xscl xscl
+COPY xpath_stage xpath_stage
+COPY join_stage join_stage
+COPY templates templates
+COPY datasets datasets
+RUN python -m venv /opt/xscl && /opt/xscl/bin/pip install --no-cache-dir '.[serve]'
+
+FROM python:3.13-slim
+RUN useradd --system --uid 1000 xscl && mkdir /state && chown xscl /state
+COPY --from=build /opt/xscl /opt/xscl
+USER xscl
+VOLUME /state
+EXPOSE 8765
+HEALTHCHECK CMD ["/opt/xscl/bin/python", "-c", "from urllib.request import urlopen; urlopen('http://127.0.0.1:8765/health', timeout=3)"]
+ENTRYPOINT ["/opt/xscl/bin/xscl", "serve", "--host", "0.0.0.0", "--token-file", "/token", "--state", "/state/state.duckdb"]

@@ -1,0 +1,104 @@
+"""Pictures: whatever a query holds is text in them, and nothing lies outside or on another box."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lxml import etree
+
+from tests.xscl.explain.drawing import queries
+from xscl.dissection.dissect import dissect
+from xscl.explain import as_json, as_svg
+from xscl.explain.words import plain
+from xscl.language import parse
+
+SVG = "{http://www.w3.org/2000/svg}"
+ELEMENTS = {"svg", "title", "style", "rect", "g", "text", "path"}
+
+
+def drawn(text: str) -> etree._Element:
+    """The picture of a text's queries, seen to be what a picture may be."""
+    found, errors = parse(text)
+    assert not errors
+    dissections = [dissect(query) for query in found]
+    root = etree.fromstring(as_svg(dissections).encode())
+    assert {str(one.tag).removeprefix(SVG) for one in root.iter()} <= ELEMENTS
+    names = {str(name) for one in root.iter() for name in one.attrib}
+    assert not [name for name in names if name.startswith("on") or "href" in name]
+    said = [*said_in(root)]
+    for dissection in dissections:
+        for one in dissection.everything():
+            assert plain(one.query.name) in said
+            members = as_json(one)
+            assert isinstance(members["variables"], list)
+            if one.disjuncts:
+                for variable in members["variables"]:
+                    assert any(variable in words for words in said), variable
+            for disjunct in one.disjuncts:
+                for stage in disjunct.operators:
+                    if len(stage.sides) == 2:
+                        assert any(stage.plan.template.id in words for words in said)
+    boxes = [*places(root, 0, 0)]
+    for x, y, width, height in boxes:
+        assert 0 <= x <= x + width <= int(root.get("width", ""))
+        assert 0 <= y <= y + height <= int(root.get("height", ""))
+    for (x, y, width, height), (u, v, across, down) in combinations(boxes, 2):
+        assert x + width <= u or u + across <= x or y + height <= v or v + down <= y
+    return root
+
+
+def said_in(root: etree._Element) -> list[str]:
+    """All texts, those that are cut whole."""
+    texts = root.iter(f"{SVG}text")
+    return [one.findtext(f"{SVG}title") or "".join(one.itertext()) for one in texts]
+
+
+def places(element: etree._Element, x: int, y: int) -> list[tuple[int, int, int, int]]:
+    """Where the boxes of nodes are: left, top, width, height."""
+    if moved := element.get("transform"):
+        across, down = moved.removeprefix("translate(").removesuffix(")").split()
+        x, y = x + int(across), y + int(down)
+    found = []
+    if "node" in (element.get("class") or "").split():
+        sizes = (int(element.get(name, "0")) for name in ("x", "y", "width", "height"))
+        left, top, width, height = sizes
+        found.append((x + left, y + top, width, height))
+    for child in element:
+        found += places(child, x, y)
+    return found
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        "<script>alert(1)</script>",
+        "]]>&lt;<!--",
+        '"><g onload="x',
+        "\u202ea\u00a0",
+        "日本語 é",
+    ],
+)
+def test_whatever_names_and_filters_hold(held: str) -> None:
+    root = drawn(f"S//'{held}'->x[. = '{held}'] JOIN {{x = y}} T//b->y")
+    assert any(plain(held) in words for words in said_in(root))
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(queries(), min_size=1, max_size=2))
+def test_any_queries(texts: list[str]) -> None:
+    drawn(";\n".join(texts))
+
+
+def test_each_comparison_is_an_edge() -> None:
+    root = drawn("A//a->x[b->u] JOIN {x = y AND u < v} B//b->y[c->v] JOIN {x != z} C//c->z")
+    signs = [one for one in root.iter(f"{SVG}g") if "sign" in (one.get("class") or "")]
+    titles = [one.findtext(f"{SVG}title") or "" for one in signs]
+    for said in ("x = y, value join", "u < v, residual comparison", "x != z, residual comparison"):
+        assert said in titles
+
+
+def test_no_query_is_a_picture_too() -> None:
+    assert drawn("") is not None

@@ -1,0 +1,27 @@
+"""One browser for the tests of the page: Chromium, where there is one."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect, sync_playwright
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+PATIENCE = 60_000.0
+"""Milliseconds that anything of a page may take on a busy machine."""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """The browser, without a window, for no longer than a module needs it: in the thread that drives
+    it no other event loop can run."""
+    found = next(filter(None, map(shutil.which, NAMES)), None)
+    if found is None:
+        pytest.skip("wants Chromium: apt-get install chromium")
+    expect.set_options(timeout=PATIENCE)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found)
+        yield browser
+        browser.close()

@@ -1,0 +1,121 @@
+"""The journal: whatever is let go, a reader gets what is held, in order, and the number of the
+rest."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import xscl
+from xscl.durable.journal_file import JournalFile
+from xscl.matches.match import Match
+from xscl.serve.journal import Journal, Place
+
+QUERIES = ("a", "b")
+
+
+def matches(count: int) -> list[Match]:
+    with xscl.Engine() as engine:
+        for query in QUERIES:
+            engine.subscribe("S//x", name=query)
+        found = [engine.publish("S", "<x/>", id=f"d{i}", timestamp=i) for i in range(count)]
+    return [match for some in found for match in some]
+
+
+FOUND = matches(60)
+
+
+def fill(journal: Journal, sizes: list[int]) -> int:
+    """Shows matches some at a time; returns how many."""
+    start = 0
+    for size in sizes:
+        some = FOUND[start : start + size]
+        journal.show(journal.note(some))
+        start += len(some)
+    return start
+
+
+def read(journal: Journal, after: int, queries: frozenset[str], most: int) -> tuple[list[int], int]:
+    """The numbers of all matches after one, and how many were lost, a page at a time."""
+    numbers: list[int] = []
+    lost = 0
+    while after < journal.newest:
+        page = journal.after(after, queries, most)
+        assert page.after > after
+        assert all(after < one.number <= page.after for one in page.entries)
+        numbers += [one.number for one in page.entries]
+        lost, after = lost + page.lost, page.after
+    return numbers, lost
+
+
+@given(
+    st.lists(st.integers(0, 9), max_size=12),
+    st.integers(1, 30),
+    st.integers(0, 120),
+    st.sets(st.sampled_from(QUERIES)).map(frozenset),
+    st.integers(1, 7),
+)
+@settings(max_examples=60)
+def test_what_is_held_is_read_and_the_rest_is_counted(
+    sizes: list[int], keep: int, after: int, queries: frozenset[str], most: int
+) -> None:
+    journal = Journal(keep, 2**20)
+    count = fill(journal, sizes)
+    after = min(after, count)
+    numbers, lost = read(journal, after, queries, most)
+    held = range(max(after, count - keep) + 1, count + 1)
+    assert numbers == [
+        number for number in held if not queries or FOUND[number - 1].query in queries
+    ]
+    assert lost == max(0, count - keep - after)
+    for number in held:
+        entry = journal.find(FOUND[number - 1].id)
+        assert entry is not None
+        assert entry.number == number
+
+
+def test_bytes_are_bounded() -> None:
+    journal = Journal(1000, 4 * len(FOUND[0].id))
+    count = fill(journal, [20, 20])
+    numbers, lost = read(journal, 0, frozenset(), 100)
+    assert len(numbers) + lost == count
+    assert len(numbers) < 4
+
+
+@pytest.mark.parametrize("memory", [1, 2**20])
+def test_a_file_has_what_memory_has_not(tmp_path: Path, memory: int) -> None:
+    """With each number of matches that is kept in memory, none or all, and after a new start."""
+    for again in (False, True):
+        with xscl.Engine(tmp_path / "s.duckdb") as engine:
+            assert engine.keeper is not None
+            journal = Journal(32, memory, JournalFile(engine.keeper, 32))
+            if not again:
+                life = journal.life
+                for one in FOUND:
+                    with engine.transaction():
+                        entries = journal.note([one])
+                    journal.show(entries)
+            assert journal.life == life
+            numbers, lost = read(journal, 10, frozenset(), 7)
+            assert numbers == list(range(11 + lost, len(FOUND) + 1))
+            # Somewhat more than is to be kept may be.
+            assert 32 <= len(numbers) <= 36
+            assert all(left + 1 == right for left, right in pairwise(numbers))
+            of_a, _ = read(journal, 10, frozenset({"a"}), 7)
+            assert of_a == [number for number in numbers if FOUND[number - 1].query == "a"]
+            latest = journal.latest(frozenset({"b"}), 12)
+            assert [one.number for one in latest] == [n for n in numbers if n not in of_a][:-13:-1]
+            assert journal.find(FOUND[0].id) is None
+            entry = journal.find(FOUND[-20].id)
+            assert entry is not None
+            assert entry.number == len(FOUND) - 19
+
+
+@pytest.mark.parametrize("text", ["", "17", "-17", "a-", "a-b", "a-1-2", "a-²", "a-" + "9" * 30])
+def test_what_is_no_place(text: str) -> None:
+    with pytest.raises(ValueError, match="no id of an event"):
+        Place.of(text)

@@ -1,0 +1,107 @@
+"""Looking closer: a match with its documents side by side, the documents held, why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.xscl.serve.asking import Asking, serving
+
+PROMO = """
+-- name: promo
+SELECT <promo>{t}</promo>
+FROM S/book[title->t][author/name->w]
+  FOLLOWED BY {t = u AND lower-case(w) = by, 7 days}
+  S/blog[title->u][by->by]
+"""
+BOOK = "<book><title>R&amp;D</title><author><name>Ada</name></author><year>1</year></book>"
+BLOG = "<blog><title>R&amp;D</title><by>bob</by><by>ada</by></blog>"
+
+
+@pytest.fixture
+def server() -> Iterator[Asking]:
+    with serving(PROMO, "-- name: keys\nJ/json->j[k->x] JOIN {x = y} S//year->y") as asking:
+        asking.publish("d1", BOOK, 0)
+        assert asking.publish("d2", BLOG, 60)["matches"] == 1
+        yield asking
+
+
+def marked(document: dict[str, Any]) -> list[tuple[int, str]]:
+    return [(one["mark"], one["text"]) for one in document["pieces"] if "mark" in one]
+
+
+def test_what_joined_is_marked_in_both(server: Asking) -> None:
+    (match,) = server.get("/matches")["matches"]
+    shown = server.get(f"/matches/{match['id']}")
+    assert shown["match"] == match
+    first, second = shown["documents"]
+    assert (first["id"], first["timestamp"], first["title"]) == ("d1", 0.0, "R&D")
+    assert (second["id"], second["timestamp"], second["whole"]) == ("d2", 60.0, True)
+    assert marked(first) == [(1, "R&amp;D"), (2, "Ada")]
+    assert marked(second) == [(1, "R&amp;D"), (2, "ada")]
+    assert shown["result"] == "<promo>\n  <title>R&amp;D</title>\n</promo>"
+    assert shown["joined"] == [
+        {"mark": 1, "text": "t = u", "values": ["R&D"]},
+        {"mark": 2, "text": "lower-case(w) = by", "values": ["ada"]},
+    ]
+
+
+def test_json_beside_xml(server: Asking) -> None:
+    body = json.dumps({"k": 1, "dc creator": ["", "é"]}).encode()
+    answer, told = server.raw(
+        "POST", "/streams/J?id=j1&timestamp=1", body, Content_Type="application/json"
+    )
+    assert (answer.status, json.loads(told)["matches"]) == (200, 1)
+    match = server.get("/matches", query="keys")["matches"][0]
+    shown = server.get(f"/matches/{match['id']}")
+    assert [marked(one) for one in shown["documents"]] == [[(1, "1")], [(1, "1")]]
+    assert shown["documents"][0]["kind"] == "json"
+    assert shown["match"] == match
+
+
+def test_of_a_cancelled_query_nothing_is_marked(server: Asking) -> None:
+    (match,) = server.get("/matches")["matches"]
+    server.post("/queries", status=201, text="-- name: all\nS/*")
+    server.raw("DELETE", "/queries/promo")
+    answer, body = server.raw("GET", f"/matches/{match['id']}")
+    if answer.status == 200:
+        shown = json.loads(body)
+        assert shown["joined"] == []
+        assert not any(map(marked, shown["documents"]))
+    server.raw("DELETE", "/queries/all")
+    server.raw("DELETE", "/queries/keys")
+    error = server.get(f"/matches/{match['id']}", status=410)["error"]
+    assert "d1" in error["message"]
+
+
+def test_no_match(server: Asking) -> None:
+    assert "kept" in server.get("/matches/none", status=404)["error"]["message"]
+
+
+def test_documents_that_are_held(server: Asking) -> None:
+    held = server.get("/documents")["documents"]
+    assert [one["id"] for one in held] == ["d2", "d1"]
+    assert held[1] == {
+        "id": "d1",
+        "stream": "S",
+        "timestamp": 0.0,
+        "kind": "xml",
+        "title": "R&D",
+    }
+    assert server.get("/documents", limit=1)["documents"] == held[:1]
+    assert server.get("/documents", stream="T")["documents"] == []
+
+
+def test_why(server: Asking) -> None:
+    answer = server.get("/queries/promo/why", document=["d1", "d2"])
+    assert (answer["holds"], answer["cause"]) == (True, None)
+    answer = server.get("/queries/promo/why", document=["d2", "d1"])
+    assert not answer["holds"]
+    assert answer["findings"][answer["cause"]]["holds"] is False
+    assert server.get("/queries/promo/why")["documents"] == 2
+    assert server.get("/queries/none/why", status=404)
+    assert "d9" in server.get("/queries/promo/why", status=404, document="d9")["error"]["message"]
+    assert "found 1" in server.get("/queries/promo/why", 400, document="d1")["error"]["message"]

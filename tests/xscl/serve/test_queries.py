@@ -1,0 +1,215 @@
+"""Queries and documents over HTTP, as somebody sees them who knows nothing of the engine."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.xscl.serve.asking import Asking, serving
+from xscl.serve.service import Limits
+
+PAIRS = "S//a->x[./t->v] JOIN {v = w, 1 day} S//b->y[./t->w]"
+JSON = {"Content_Type": "application/json"}
+
+
+LIMITS = Limits(max_body=10_000, max_document=1_000, max_queries=3)
+
+
+@pytest.fixture
+def server() -> Iterator[Asking]:
+    with serving(limits=LIMITS) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def empty() -> Iterator[Asking]:
+    with serving(limits=LIMITS) as server:
+        yield server
+
+
+def send(
+    server: Asking, method: str, path: str, body: bytes | None = None, **headers: str
+) -> tuple[int, Any]:
+    answer, told = server.raw(method, path, body, **headers)
+    return answer.status, json.loads(told) if told else None
+
+
+def names(server: Asking) -> list[str]:
+    return [one["name"] for one in server.get("/queries")["queries"]]
+
+
+def test_a_query_comes_and_goes(server: Asking) -> None:
+    (made,) = server.post("/queries", 201, text=PAIRS, name="pairs")["queries"]
+    assert made["name"] == "pairs"
+    assert (made["streams"], made["publishes"], made["matches"]) == (["S"], None, 0)
+    assert server.get("/queries/pairs") == made
+    server.publish("1", "<a><t>x</t></a>", 0)
+    server.publish("2", "<b><t>x</t></b>", 1)
+    assert server.get("/queries/pairs")["matches"] == 1
+    assert send(server, "DELETE", "/queries/pairs") == (204, None)
+    assert names(server) == []
+    for method in ("GET", "DELETE"):
+        status, told = send(server, method, "/queries/pairs")
+        assert (status, "pairs" in told["error"]["message"]) == (404, True)
+
+
+def test_a_text_is_subscribed_whole_or_not_at_all(server: Asking) -> None:
+    told = server.post("/queries", 400, text="-- name: good\nS//a;\n-- name: bad\nS//a[;\nS//b[")
+    assert [(one["query"], one["line"]) for one in told["errors"]] == [("bad", 4), ("q3", 5)]
+    assert all({"found", "expected", "column"} <= {*one} for one in told["errors"])
+    assert names(server) == []
+    server.post("/queries", 201, text="-- name: good\nS//a;\n-- name: other\nS//b")
+    told = server.post("/queries", 400, text="-- name: new\nS//a;\n-- name: good\nS//c")
+    assert told["error"]["query"] == "good"
+    assert names(server) == ["good", "other"]
+
+
+def test_no_more_queries_than_allowed(server: Asking) -> None:
+    server.post("/queries", 201, text="S//a; S//b")
+    server.post("/queries", 429, text="S//c; S//d")
+    assert len(names(server)) == 2
+    server.post("/queries", 201, text="S//c")
+
+
+def test_putting_a_query_again_changes_nothing(server: Asking) -> None:
+    def put(**members: object) -> int:
+        body = json.dumps(members).encode()
+        return send(server, "PUT", "/queries/p", body, **JSON)[0]
+
+    assert put(text=PAIRS) == 201
+    since = server.get("/queries/p")["since"]
+    assert put(text=f"-- name: another\n{PAIRS};  -- as before") == 200
+    assert server.get("/queries/p")["since"] == since
+    assert put(text=PAIRS.replace("1 day", "2 days")) == 409
+    assert put(text="S//a; S//b") in (400, 409)
+    assert send(server, "DELETE", "/queries/p")[0] == 204
+    assert put(text="S//a[./t = :what]", params={"what": "x"}) == 201
+    assert put(text="S//a[./t = :what]", params={"what": "x"}) == 200
+    assert put(text="S//a[./t = :what]", params={"what": "y"}) == 409
+
+
+def test_history_finds_what_is_held(server: Asking) -> None:
+    server.post("/queries", 201, text="S//a")
+    server.publish("1", "<a/>", 0)
+    server.post("/queries", 201, text="S//a", name="again", history=True)
+    server.post("/queries", 201, text="S//a", name="from-now-on")
+    assert [one["query"] for one in server.get("/matches")["matches"]] == ["q1", "again"]
+
+
+def outcome(taken: int = 0, matches: int = 0, duplicates: int = 0) -> dict[str, object]:
+    counts = {"taken": taken, "matches": matches, "duplicates": duplicates, "late": 0}
+    return {**counts, "problems": []}
+
+
+def test_documents_of_each_kind(server: Asking) -> None:
+    server.post("/queries", 201, text="S//a->x[./t]")
+    as_xml, as_json = b"<a><t>1</t></a>", b'{"a": {"t": 1}}'
+    lines = b'{"id": "n1", "xml": "<a><t/></a>"}\n\n{"json": {"a": {"t": 2}}}\n{"stream": "R"}\n7\n'
+    xml, ndjson = {"Content_Type": "application/xml"}, {"Content_Type": "application/x-ndjson"}
+    assert send(server, "POST", "/streams/S?id=x", as_xml, **xml) == (200, outcome(1, 1))
+    assert send(server, "PUT", "/streams/S/documents/x", as_xml, **xml) == (
+        200,
+        outcome(duplicates=1),
+    )
+    assert send(server, "PUT", "/streams/S/documents/j", as_json, **JSON) == (200, outcome(1, 1))
+    for body, coding in ((lines, "identity"), (gzip.compress(lines), "gzip")):
+        status, told = send(server, "POST", "/streams/S", body, Content_Encoding=coding, **ndjson)
+        assert status == 200
+        assert (told["taken"] + told["duplicates"], len(told["problems"])) == (2, 2)
+    documents = [one["documents"] for one in server.get("/matches")["matches"]]
+    assert documents[:3] == [["x"], ["j"], ["n1"]]
+    assert len(documents) == 5
+
+
+def test_a_time_is_seconds_or_text(server: Asking) -> None:
+    server.post("/queries", 201, text="S//a")
+    for id, time in (("1", "86400"), ("2", "1970-01-02T00:00:01Z"), ("3", "86401.5")):
+        xml = {"Content_Type": "application/xml"}
+        status, _ = send(server, "POST", f"/streams/S?id={id}&timestamp={time}", b"<a/>", **xml)
+        assert status == 200
+    times = [one["time"] for one in server.get("/matches")["matches"]]
+    assert times == [86400, 86401, 86401.5]
+
+
+BOMB = gzip.compress(bytes(1_000_000))
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "coding", "body"),
+    [
+        (400, "application/xml", "identity", b"<a>"),
+        (400, "application/json", "identity", b"{"),
+        (400, "application/xml", "identity", b""),
+        (400, "application/json", "identity", b"[" * 1_000),
+        (413, "application/xml", "identity", b"<a>" + b" " * 1_000 + b"</a>"),
+        (413, "application/x-ndjson", "identity", b"\n" * 10_001),
+        (413, "application/xml", "gzip", BOMB),
+        (413, "application/x-ndjson", "gzip", BOMB),
+        (400, "application/xml", "gzip", b"<a/>"),
+        (400, "application/xml", "gzip", gzip.compress(b"<a/>")[:-3]),
+        (400, "application/xml", "gzip", gzip.compress(b"<a/>") * 2),
+        (415, "application/xml", "br", b"<a/>"),
+        (415, "text/html", "identity", b"<a/>"),
+        (415, "", "identity", b"<a/>"),
+    ],
+)
+def test_bodies_that_are_refused(
+    empty: Asking, status: int, kind: str, coding: str, body: bytes
+) -> None:
+    headers = {"Content_Type": kind, "Content_Encoding": coding}
+    found, told = send(empty, "POST", "/streams/S", body, **headers)
+    assert found == status, told
+    assert told["error"]["message"]
+    assert empty.get("/stats")["documents"] == 0
+    assert empty.get("/health") == {"status": "ok"}
+
+
+def test_what_was_asked_is_there_after_a_new_start(tmp_path: Path) -> None:
+    state = tmp_path / "s.duckdb"
+    with serving(state=state) as server:
+        server.post("/queries", 201, text=PAIRS, name="pairs")
+        server.publish("1", "<a><t>x</t></a>", 0)
+        server.publish("2", "<b><t>x</t></b>", 1)
+        before = server.get("/matches")
+    with serving(state=state) as server:
+        assert names(server) == ["pairs"]
+        assert server.get("/matches") == before
+        assert server.publish("2", "<b><t>x</t></b>", 1)["duplicates"] == 1
+        assert server.publish("3", "<b><t>x</t></b>", 2)["matches"] == 1
+        (match,) = server.get("/matches", after=before["next"])["matches"]
+        assert match["documents"] == ["1", "3"]
+
+
+def test_a_published_stream_is_a_feed(server: Asking) -> None:
+    server.post("/queries", 201, text="SELECT <r>{t}</r> FROM S//a->x[./t->t] PUBLISH out")
+    for i in range(3):
+        server.publish(str(i), f"<a><t>title {i}</t></a>", i)
+    items = server.get("/streams/out/feed.json")["items"]
+    assert [one["content_text"].split() for one in items] == [
+        ["<r>", "<t>title", f"{i}</t>", "</r>"] for i in (2, 1, 0)
+    ]
+    answer, body = server.raw("GET", "/streams/out/feed.atom")
+    assert answer.status == 200
+    assert body.count(b"<entry>") == 3
+    again, _ = server.raw("GET", "/streams/out/feed.atom", If_None_Match=answer.headers["ETag"])
+    assert again.status == 304
+    server.get("/streams/S/feed.json", 404)
+
+
+def test_numbers(server: Asking) -> None:
+    server.post("/queries", 201, text="-- name: q\nS//a")
+    server.publish("1", "<a/>", 0)
+    stats = server.get("/stats")
+    assert (stats["taken"], stats["queries"], stats["server"]["matches"]) == (1, 1, 1)
+    _, body = server.raw("GET", "/metrics")
+    lines = body.decode().splitlines()
+    assert "xscl_taken_total 1.0" in lines
+    assert 'xscl_query_matches_total{query="q"} 1.0' in lines
+    counted = 'xscl_request_seconds_count{method="POST",route="/streams/{name}",status="200"} 1.0'
+    assert counted in lines
+    assert server.get("/feeds") == {"feeds": []}

@@ -1,0 +1,81 @@
+"""The newest matches of an engine in its state file, for readers that go on where they were.
+
+    journal (number, match, query, line)      a match by number: its id, its query, its JSON
+
+They are written in the transactions that have their documents.  The relation is made by the first
+server on a file; no other run reads or writes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from xscl.durable.changes import Found
+from xscl.durable.keeper import Keeper
+
+__all__ = ["JournalFile"]
+
+_RELATION = """
+    CREATE TABLE IF NOT EXISTS journal (
+        number BIGINT, match VARCHAR, query VARCHAR, line VARCHAR
+    )
+"""
+_COLUMNS = "number, match, query, line"
+
+
+class JournalFile:
+    """The journal of a state file, with at least the `keep` newest matches; `life` is a word that
+    is the file's own, `oldest` and `newest` are the numbers of matches that it has."""
+
+    def __init__(self, keeper: Keeper, keep: int) -> None:
+        self._keeper = keeper
+        self._file = keeper.file
+        self._keep = keep
+        self._file.rows(_RELATION)
+        # All of it is read: what is damaged is to be found before anything is written.
+        ((oldest, newest, _),) = self._file.rows(
+            "SELECT min(number), max(number), bit_xor(hash(read)) FROM journal read"
+        )
+        self.newest = int(str(newest or 0))
+        self.oldest = self.newest + 1 if oldest is None else int(str(oldest))
+        ((made_at,),) = self._file.rows("SELECT made_at FROM xscl_state")
+        self.life = f"{int(float(str(made_at)) * 1e6) & 0xFFFFFFFF:08x}"
+
+    def add(self, some: Sequence[Found]) -> None:
+        """Adds matches to the transaction that is open, and lets the oldest go if they are many."""
+        if not some:
+            return
+        self._keeper.found(some)
+        self.newest = some[-1].number
+        # Letting go costs a statement: some at a time.
+        if self.newest - self.oldest > self._keep + self._keep // 8:
+            self.oldest = self.newest - self._keep + 1
+            self._keeper.found_no_more(self.oldest)
+
+    def latest(self, until: int, queries: Iterable[str], most: int) -> list[Found]:
+        """The latest matches of some queries up to a number, the latest first."""
+        rows = self._file.rows(
+            f"SELECT {_COLUMNS} FROM journal WHERE number <= $1 AND query IN (SELECT unnest($2)) "
+            f"ORDER BY number DESC LIMIT {most}",
+            [until, list(queries)],
+        )
+        return [Found(*row) for row in rows]  # type: ignore[arg-type]
+
+    def between(self, first: int, last: int, queries: Iterable[str], most: int) -> list[Found]:
+        """The matches from one number to another, so many at most; of some queries, or without any
+        of all."""
+        wanted = list(queries)
+        condition = "AND query IN (SELECT unnest($3))" if wanted else ""
+        rows = self._file.rows(
+            f"SELECT {_COLUMNS} FROM journal WHERE number BETWEEN $1 AND $2 {condition} "
+            f"ORDER BY number LIMIT {most}",
+            [first, last, *([wanted] if wanted else [])],
+        )
+        return [Found(*row) for row in rows]  # type: ignore[arg-type]
+
+    def find(self, match: str) -> Found | None:
+        """The newest of a match's id."""
+        rows = self._file.rows(
+            f"SELECT {_COLUMNS} FROM journal WHERE match = ? ORDER BY number DESC LIMIT 1", [match]
+        )
+        return Found(*rows[0]) if rows else None  # type: ignore[arg-type]

@@ -1,0 +1,1 @@
+"""An engine behind HTTP: queries and documents come as requests, matches leave as events."""

@@ -1,0 +1,224 @@
+"""The one thread that owns the engine: jobs come in, each has its answer later.
+
+Documents that wait are published together, in one transaction, and each request has the counts of
+its own.  A queue that is full refuses (`Busy`), so that nobody waits without end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from xscl.engine import Engine
+from xscl.errors import DocumentError, StateError
+from xscl.matches.match import Match
+from xscl.serve.journal import Entry, Journal
+
+__all__ = ["Busy", "EngineThread", "Taken"]
+
+T = TypeVar("T")
+Envelope = Mapping[str, object]
+
+_TOGETHER = 1_000
+"""Documents that are published in one transaction, of those that wait."""
+
+
+class Busy(Exception):
+    """Too many jobs wait already."""
+
+
+@dataclass(slots=True)
+class Taken:
+    """What came of the documents of a request."""
+
+    taken: int = 0
+    matches: int = 0
+    duplicates: int = 0
+    late: int = 0
+    problems: list[DocumentError] = field(default_factory=list)
+
+    def add(self, other: Taken) -> None:
+        """Adds what came of others."""
+        self.taken += other.taken
+        self.matches += other.matches
+        self.duplicates += other.duplicates
+        self.late += other.late
+        self.problems += other.problems
+
+
+@dataclass(frozen=True, slots=True)
+class _Publishing:
+    envelopes: Sequence[Envelope]
+    answer: Future[Taken]
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    work: Callable[[], Any]
+    answer: Future[Any]
+
+
+class EngineThread:
+    """Runs jobs in an engine, one after the other; `skipped` is the list to which the engine's
+    `on_skip` adds.  `failed` is called when the engine was closed by a failure."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        journal: Journal,
+        skipped: list[DocumentError],
+        tally: Callable[[Sequence[Match]], object] = lambda matches: None,
+        *,
+        waiting: int = 1_000,
+    ) -> None:
+        self.engine = engine
+        self.failed: Callable[[str], object] = lambda reason: None
+        self._journal = journal
+        self._skipped = skipped
+        self._tally = tally
+        self._most = waiting
+        self._jobs: deque[_Publishing | _Work] = deque()
+        self._changed = threading.Condition()
+        self._ending = False
+        self._thread = threading.Thread(target=self._run, name="xscl-engine")
+
+    def start(self) -> None:
+        """Starts it."""
+        self._thread.start()
+
+    def end(self) -> None:
+        """Ends it when all jobs are done that wait now; twice does no harm."""
+        with self._changed:
+            self._ending = True
+            self._changed.notify()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    @property
+    def waiting(self) -> int:
+        """How many jobs wait."""
+        return len(self._jobs)
+
+    async def publish(self, envelopes: Sequence[Envelope]) -> Taken:
+        """Publishes documents; raises Busy."""
+        job = _Publishing(envelopes, Future())
+        self._put(job)
+        return await asyncio.wrap_future(job.answer)
+
+    async def do(self, work: Callable[[], T]) -> T:
+        """What some work in the engine returns; raises Busy."""
+        return await asyncio.wrap_future(self.submit(work))
+
+    def submit(self, work: Callable[[], T]) -> Future[T]:
+        """As `do`, from any thread."""
+        job = _Work(work, Future())
+        self._put(job)
+        return job.answer
+
+    @contextlib.contextmanager
+    def finding(self) -> Iterator[Callable[[Sequence[Match]], None]]:
+        """Around work in the engine that finds matches: what is reported of them is in the journal,
+        in one transaction with all that the work does."""
+        entries: list[Entry] = []
+        with self.engine.transaction():
+            yield lambda matches: entries.extend(self._note(matches))
+        self._journal.show(entries)
+
+    def _note(self, matches: Sequence[Match]) -> list[Entry]:
+        self._tally(matches)
+        return self._journal.note(matches)
+
+    def _put(self, job: _Publishing | _Work) -> None:
+        with self._changed:
+            if self._ending:
+                raise Busy("the server is ending")
+            if len(self._jobs) >= self._most:
+                raise Busy(f"{self._most:,} requests wait for the engine already")
+            self._jobs.append(job)
+            self._changed.notify()
+
+    def _run(self) -> None:
+        while jobs := self._take():
+            self._skipped.clear()
+            match jobs[0]:
+                case _Work(work, answer):
+                    self._answer(answer, work)
+                case _Publishing():
+                    self._publish([job for job in jobs if isinstance(job, _Publishing)])
+
+    def _take(self) -> list[_Publishing | _Work]:
+        """The next job, and if it publishes those after it that do, too; none at the end."""
+        with self._changed:
+            while not self._jobs:
+                if self._ending:
+                    return []
+                self._changed.wait()
+            jobs = [self._jobs.popleft()]
+            documents = len(getattr(jobs[0], "envelopes", ()))
+            while isinstance(jobs[0], _Publishing) and self._jobs:
+                following = self._jobs[0]
+                if not isinstance(following, _Publishing):
+                    break
+                documents += len(following.envelopes)
+                if documents > _TOGETHER:
+                    break
+                jobs.append(self._jobs.popleft())
+        return jobs
+
+    def _answer(self, answer: Future[Any], work: Callable[[], Any]) -> None:
+        if not answer.set_running_or_notify_cancel():
+            return
+        try:
+            answer.set_result(work())
+        except BaseException as error:
+            self._look()
+            answer.set_exception(error)
+
+    def _publish(self, jobs: Sequence[_Publishing]) -> None:
+        # Of one who has gone away meanwhile, what was sent is published, too.
+        answered = [job.answer.set_running_or_notify_cancel() for job in jobs]
+        answers: list[Taken] = []
+        try:
+            with self.finding() as report:
+                for job in jobs:
+                    taken, matches = self._take_in(job.envelopes)
+                    answers.append(taken)
+                    report(matches)
+        except BaseException as error:
+            self._look()
+            for job, waits in zip(jobs, answered, strict=True):
+                if waits:
+                    job.answer.set_exception(error)
+            return
+        for job, waits, taken in zip(jobs, answered, answers, strict=True):
+            if waits:
+                job.answer.set_result(taken)
+
+    def _look(self) -> None:
+        """Says so if a failure has closed the engine: nothing can be done in it any more."""
+        try:
+            _ = self.engine.documents
+        except StateError as closed:
+            self.failed(str(closed))
+
+    def _take_in(self, envelopes: Sequence[Envelope]) -> tuple[Taken, Sequence[Match]]:
+        engine = self.engine
+        documents, skipped = engine.documents, engine.skipped
+        duplicate, late = skipped.duplicate, skipped.late
+        matches = engine.publish_many(envelopes)
+        skipped = engine.skipped
+        taken = Taken(
+            engine.documents - documents,
+            len(matches),
+            skipped.duplicate - duplicate,
+            skipped.late - late,
+            self._skipped[:],
+        )
+        self._skipped.clear()
+        return taken, matches

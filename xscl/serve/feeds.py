@@ -1,0 +1,109 @@
+"""Feeds that are polled beside the requests: what they bring is published as requests' documents
+are, a thread of its own waits for them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from xscl.engine import Engine
+from xscl.polling.poller import Poller
+from xscl.polling.state import FeedState
+from xscl.polling.watched_feeds import WatchedFeed
+from xscl.serve.engine_thread import Busy, EngineThread
+
+__all__ = ["Feeds", "Health"]
+
+Envelope = dict[str, object]
+
+Late = Callable[[Sequence[Envelope]], Sequence[Envelope]]
+"""The documents of a poll that come too late; it says so of each feed."""
+
+_PORTION = 500
+"""Documents that are published at a time, so that requests wait for no more."""
+
+_PAUSE = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """A feed: the streams that get its items, what is known of it, how many items it has shown."""
+
+    streams: Sequence[str]
+    state: FeedState
+    items: int
+
+
+class Feeds:
+    """The feeds that a poller polls, for an engine in its thread; `late` picks the documents that
+    are too late."""
+
+    def __init__(
+        self, poller: Poller, polled: Sequence[WatchedFeed], engine: EngineThread, late: Late
+    ) -> None:
+        self._poller = poller
+        self._polled = polled
+        self._engine = engine
+        self._late = late
+        self._ending = False
+        self._thread = threading.Thread(target=self._run, name="xscl-feeds")
+
+    def start(self) -> None:
+        """Begins to poll."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Asks it to end; a signal handler may call it."""
+        self._ending = True
+        self._poller.stop()
+
+    def end(self) -> None:
+        """Ends it; what was polled is published."""
+        self.stop()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def health(self) -> Iterator[Health]:
+        """How each feed is, from any thread."""
+        states: Mapping[str, FeedState] = dict(self._poller.states)
+        seen = self._poller.seen
+        for feed in self._polled:
+            address = feed.address
+            state = states.get(address) or FeedState(address, address)
+            yield Health(list(feed.folders), state, seen.get(address, 0))
+
+    def _run(self) -> None:
+        try:
+            for envelopes in self._poller.polls():
+                for start in range(0, len(envelopes), _PORTION):
+                    some = envelopes[start : start + _PORTION]
+                    self._publish(some, last=start + _PORTION >= len(envelopes))
+        except Busy:
+            # It is ending: what was not published comes again in the next run.
+            return
+        except BaseException as error:
+            self._engine.failed(f"polling has failed: {error}")
+
+    def _publish(self, envelopes: Sequence[Envelope], *, last: bool) -> None:
+        """Publishes documents; with the `last` of a poll, it is remembered what was polled."""
+
+        def publish() -> None:
+            engine: Engine = self._engine.engine
+            with self._engine.finding() as report:
+                self._poller.pass_over(self._late(envelopes))
+                report(engine.publish_many(envelopes))
+                if last and engine.keeper is not None:
+                    self._poller.save()
+
+        while True:
+            try:
+                answer = self._engine.submit(publish)
+            except Busy:
+                if self._ending:
+                    raise
+                time.sleep(_PAUSE)
+            else:
+                answer.result()
+                return

@@ -1,0 +1,189 @@
+"""Matches in the order in which they were found, numbered and encoded once: what readers of events
+read from.
+
+A reader keeps a place, the number of the last match that it has; nothing is queued for it.  The
+newest matches are in memory, within bounds of number and bytes, and where there is a state file all
+that are kept are in that.  What a reader asks for and is gone is counted, so that it can be said.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from xscl.durable.changes import Found
+from xscl.durable.journal_file import JournalFile
+from xscl.matches.match import Match, json_line
+
+__all__ = ["Entry", "Journal", "Page", "Place"]
+
+
+_CHUNK = 256 * 1024
+"""Bytes of matches that are read at once."""
+
+_FROM_FILE = 200
+"""Matches that are read from the file at once."""
+
+
+class Entry(NamedTuple):
+    """A match: its number, id and query, and its line of JSON, which ends in a line feed."""
+
+    number: int
+    match: str
+    query: str
+    line: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in a journal, after the match of a number; `life` tells journals apart, for one that
+    was only in memory begins anew with each process."""
+
+    life: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.life}-{self.number}"
+
+    @classmethod
+    def of(cls, text: str) -> Place:
+        """The place of an event's id; raises ValueError for what is none."""
+        life, _, number = text.partition("-")
+        if not (life and number.isascii() and number.isdigit() and len(number) < 19):
+            raise ValueError(f"{text!r} is no id of an event, such as `{secrets.token_hex(4)}-17`")
+        return cls(life, int(number))
+
+
+class Page(NamedTuple):
+    """Some entries after a place, the number of the place after them, and how many matches before
+    them are gone."""
+
+    entries: Sequence[Entry]
+    after: int
+    lost: int
+
+
+class Journal:
+    """The journal of an engine, for `keep` matches, of which `memory` bounds the bytes of those
+    in memory.  With the `file` of a state, that has all of them.
+
+    `note` and `show` are called by the engine's thread, all else by any.
+    """
+
+    def __init__(self, keep: int, memory: int, file: JournalFile | None = None) -> None:
+        self.life = secrets.token_hex(4) if file is None else file.life
+        self.newest = 0 if file is None else file.newest
+        self._file = file
+        self._keep = keep
+        self._memory = memory
+        self._entries: dict[int, Entry] = {}
+        self._oldest = self._next = self.newest + 1
+        self._bytes = 0
+        self._listeners: list[Callable[[], object]] = []
+
+    @property
+    def oldest(self) -> int:
+        """The number of the oldest match that is held; one more than the newest if none is."""
+        return self._oldest if self._file is None else self._file.oldest
+
+    def listen(self, listener: Callable[[], object]) -> None:
+        """From now on `listener` is called when there are new matches, by the engine's thread."""
+        self._listeners.append(listener)
+
+    def note(self, matches: Iterable[Match]) -> list[Entry]:
+        """Numbers and encodes matches in the transaction that is open; readers see them once they
+        are shown."""
+        entries = [
+            Entry(number, match.id, match.query, json_line(match))
+            for number, match in enumerate(matches, self._next)
+        ]
+        self._next += len(entries)
+        if self._file is not None:
+            self._file.add([Found(*one[:3], one.line.decode()) for one in entries])
+        return entries
+
+    def show(self, entries: Sequence[Entry]) -> None:
+        """Lets readers see what was noted, when it is written."""
+        if not entries:
+            return
+        for entry in entries:
+            self._entries[entry.number] = entry
+            self._bytes += len(entry.line)
+        self.newest = entries[-1].number
+        while len(self._entries) > self._keep or self._bytes > self._memory:
+            gone = self._entries.pop(self._oldest)
+            self._bytes -= len(gone.line)
+            self._oldest += 1
+        for listener in self._listeners:
+            listener()
+
+    def knows(self, place: Place) -> bool:
+        """Whether a place is one in this journal."""
+        return place.life == self.life and place.number <= self.newest
+
+    def is_at_hand(self, number: int) -> bool:
+        """Whether all that is held after a number is in memory."""
+        return self._file is None or number + 1 >= self._oldest
+
+    def after(self, number: int, queries: frozenset[str], most: int) -> Page:
+        """At most so many matches after a number, and not many more bytes than a chunk's; of some
+        queries, or without any of all."""
+        if not self.is_at_hand(number):
+            return self._in_file(number, queries, min(most, _FROM_FILE))
+        while True:
+            newest, first = self.newest, max(number + 1, self._oldest)
+            page = _page(self._between(first, newest, queries), number, first, newest, most)
+            # Where the engine's thread has let go of some meanwhile, they are to be counted.
+            if self._oldest <= first or not self.is_at_hand(number):
+                return page
+
+    def _in_file(self, number: int, queries: frozenset[str], most: int) -> Page:
+        assert self._file is not None
+        newest = self.newest
+        rows = self._file.between(number + 1, newest, queries, most)
+        # Asked afterwards: the oldest may have gone before they were read.
+        first = max(number + 1, self._file.oldest)
+        found = (Entry(*row[:3], row.line.encode()) for row in rows if row.number >= first)
+        return _page(found, number, first, newest, most)
+
+    def latest(self, queries: frozenset[str], most: int) -> list[Entry]:
+        """The latest matches of some queries, the latest first."""
+        found: list[Entry] = []
+        number = self.newest
+        while len(found) < most and (entry := self._entries.get(number)) is not None:
+            number -= 1
+            if entry.query in queries:
+                found.append(entry)
+        if self._file is not None and len(found) < most:
+            rows = self._file.latest(number, queries, most - len(found))
+            found += [Entry(*row[:3], row.line.encode()) for row in rows]
+        return found
+
+    def find(self, match: str) -> Entry | None:
+        """The newest entry of a match; None if it is held no more."""
+        for number in range(self.newest, self._oldest - 1, -1):
+            entry = self._entries.get(number)
+            if entry is not None and entry.match == match:
+                return entry
+        found = None if self._file is None else self._file.find(match)
+        return None if found is None else Entry(*found[:3], found.line.encode())
+
+    def _between(self, first: int, last: int, queries: frozenset[str]) -> Iterator[Entry]:
+        for number in range(first, last + 1):
+            entry = self._entries.get(number)
+            if entry is not None and (not queries or entry.query in queries):
+                yield entry
+
+
+def _page(found: Iterator[Entry], after: int, first: int, newest: int, most: int) -> Page:
+    """The page of entries after a number, those from the `first` on that is held."""
+    lost = first - 1 - after
+    entries, size = [], 0
+    for entry in found:
+        entries.append(entry)
+        size += len(entry.line)
+        if len(entries) == most or size > _CHUNK:
+            return Page(entries, entry.number, lost)
+    return Page(entries, newest, lost)

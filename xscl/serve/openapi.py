@@ -1,0 +1,88 @@
+"""The description of the routes, OpenAPI 3.1: with all answers that there are, errors too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from xscl.serve.safety import COOKIE, Gate, is_open
+
+__all__ = ["MEANINGS", "describe", "statuses"]
+
+_ABOUT = """\
+Standing queries that join documents with each other, by value, as they stream by.
+Errors have one form, whatever went wrong: `error`, or of several `errors`.
+"""
+
+MEANINGS = {
+    400: "The request says something that cannot be.",
+    401: "The token is missing, or is another.",
+    403: "The request comes from a page of another site.",
+    404: "There is none of that name.",
+    408: "The body did not come in time.",
+    409: "There is another of that name.",
+    410: "What it is about is held no more.",
+    413: "The body is too large.",
+    415: "The body is of a kind that is not read.",
+    421: "The request is for another host.",
+    429: "There are too many already.",
+    503: "The server has too much to do, or is ending: try again after `Retry-After` seconds.",
+}
+"""What the statuses of errors mean."""
+
+
+def statuses(*some: int) -> dict[int | str, dict[str, Any]]:
+    """The description of errors that a route answers with, beside those of all routes."""
+    return {status: _answer(status) for status in some}
+
+
+def describe(app: FastAPI, gate: Gate) -> None:
+    """Lets an application describe itself."""
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            made = get_openapi(
+                title=app.title, version=app.version, description=_ABOUT, routes=app.routes
+            )
+            _complete(made, gate)
+            app.openapi_schema = made
+        return app.openapi_schema
+
+    app.openapi = openapi  # type: ignore[method-assign]
+
+
+def _complete(made: dict[str, Any], gate: Gate) -> None:
+    """Adds the answers of all routes, and the token; leaves out what no route answers."""
+    for path, methods in made["paths"].items():
+        for method, operation in methods.items():
+            every = [400, 403, 421, 503]
+            if "requestBody" in operation:
+                every += [408, 413]
+            if gate.token is not None and not is_open(method.upper(), path):
+                every.append(401)
+                operation["security"] = [{"bearer": []}, {"cookie": []}]
+            answers = operation["responses"]
+            answers.pop("422", None)
+            for status in every:
+                answers.setdefault(str(status), _answer(status))
+            operation["responses"] = dict(sorted(answers.items()))
+    schemas = made["components"]["schemas"]
+    schemas.pop("HTTPValidationError", None)
+    schemas.pop("ValidationError", None)
+    if gate.token is not None:
+        made["components"]["securitySchemes"] = {
+            "bearer": {"type": "http", "scheme": "bearer"},
+            "cookie": {"type": "apiKey", "in": "cookie", "name": COOKIE},
+        }
+
+
+def _answer(status: int) -> dict[str, Any]:
+    problem = {"$ref": "#/components/schemas/Problem"}
+    one = {"type": "object", "required": ["error"], "properties": {"error": problem}}
+    errors = {"type": "array", "items": problem}
+    several = {"type": "object", "required": ["errors"], "properties": {"errors": errors}}
+    schema = {"anyOf": [one, several]} if status == 400 else one
+    content = {"application/json": {"schema": schema}}
+    return {"description": MEANINGS[status], "content": content}

@@ -1,0 +1,128 @@
+// Asking: an editor with errors at their place, a picture of what is asked, a dry run, subscribing.
+
+import { get, post } from "./api.js";
+import { el, fill, nothing, problem } from "./dom.js";
+import { editor } from "./editor.js";
+import { result } from "./sides.js";
+import { counted, moment } from "./words.js";
+
+const PAUSE = 250;
+const DRAWN = 6000;
+const DRAFT = "xscl draft";
+
+export async function ask(place, { ended }) {
+  const errors = el("ul", { class: "errors", id: "errors", "aria-live": "polite" });
+  const fields = el("div", { class: "fields" });
+  const history = el("input", { type: "checkbox", id: "history", checked: true });
+  const run = el("button", { class: "quiet", onclick: tried, disabled: true }, "Try it on what is held");
+  const take = el("button", { onclick: taken, disabled: true }, "Subscribe");
+  const told = el("p", { class: "told", role: "status" });
+  const found = el("section", { class: "found", "aria-label": "What the dry run found" });
+  const picture = el("section", { class: "picture", "aria-label": "What becomes of it" });
+  const box = editor("Your question", changed);
+  const starts = el("section", { class: "starts", "aria-labelledby": "starts" }, el("h2", { id: "starts" }, "Examples to start with"));
+  let timer = 0;
+  let asking = new AbortController();
+
+  place.append(
+    el("div", { class: "heading" }, el("h1", {}, "Ask")),
+    el("div", { class: "asks" },
+      el("div", { class: "writing" }, box.element, errors, fields,
+        el("div", { class: "row" }, take, run, el("label", { class: "check" }, history, "look at what is held, too")),
+        told, found, picture),
+      starts));
+
+  function changed(text) {
+    sessionStorage.setItem(DRAFT, text);
+    clearTimeout(timer);
+    asking.abort();
+    take.disabled = run.disabled = true;
+    timer = setTimeout(() => checked(text), PAUSE);
+  }
+
+  async function checked(text) {
+    asking = new AbortController();
+    told.replaceChildren();
+    if (!text.trim()) return shown({ queries: [], errors: [] }, text);
+    try {
+      const answer = await post("/check", { text }, asking.signal);
+      if (box.value === text) shown(answer, text);
+    } catch (error) {
+      if (error.name !== "AbortError") errors.replaceChildren(el("li", {}, problem(error)));
+    }
+  }
+
+  function shown({ queries, errors: wrong }, text) {
+    box.show(wrong);
+    errors.replaceChildren(...wrong.map((one) => el("li", {},
+      el("button", { class: "place", onclick: () => box.go(one), title: "Go there" }, `${one.line}:${one.column}`), " ", one.message)));
+    const named = [...new Set(queries.flatMap((one) => one.parameters))];
+    const before = values();
+    fields.replaceChildren(...named.map((name) => el("label", {}, `:${name}`,
+      el("input", { "data-parameter": name, value: before[name] ?? "", autocomplete: "off" }))));
+    const good = queries.length > 0 && wrong.length === 0;
+    take.disabled = run.disabled = !good;
+    if (!good) return wrong.length === 0 && picture.replaceChildren();
+    const small = text.length <= DRAWN;
+    picture.replaceChildren(el("h2", {}, "What becomes of it"), small
+      ? el("div", { class: "scrolled", tabindex: "0" }, el("img", {
+        src: `/explain?${new URLSearchParams({ format: "svg", text })}`,
+        alt: "Tree patterns, the joins between them, minors and templates",
+      }))
+      : el("p", { class: "dim" }, "The text is too long to be drawn as you type; subscribe, and look at each query."));
+  }
+
+  /** The values of the parameters: what is written as a number is one. */
+  function values() {
+    const given = {};
+    for (const field of fields.querySelectorAll("input")) {
+      const text = field.value;
+      given[field.dataset.parameter] = /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+    }
+    return given;
+  }
+
+  async function tried() {
+    run.disabled = true;
+    found.replaceChildren(el("p", { class: "dim" }, "Trying it…"));
+    try {
+      const answer = await post("/dry-run", { text: box.value, params: values() });
+      const many = counted(answer.matches.length, "match", "matches");
+      const of = counted(answer.documents, "document");
+      fill(found, el("h2", {}, `${many} among ${of} held`),
+        !answer.whole && el("p", { class: "note" }, "It ended early: there may be more."),
+        answer.documents === 0 && nothing("Nothing to try it on.", "Documents are held while a query can reach them, and none of these streams is read yet."),
+        el("ol", { class: "matches-list" }, answer.matches.slice(0, 20).map((match) => el("li", { class: "card" },
+          el("details", {}, el("summary", {}, el("span", { class: "name" }, match.query),
+            el("span", { class: "values" }, match.documents.join(" · ")), moment(match.time)), result(match))))));
+    } catch (error) {
+      found.replaceChildren(problem(error));
+    }
+    run.disabled = false;
+  }
+
+  async function taken() {
+    take.disabled = true;
+    try {
+      const given = values();
+      const params = Object.keys(given).length > 0 ? { params: given } : {};
+      const { queries } = await post("/queries", { text: box.value, history: history.checked, ...params });
+      const names = queries.map((one) => el("a", { href: `#/queries/${encodeURIComponent(one.name)}` }, one.name));
+      told.replaceChildren("Subscribed: ", ...names.flatMap((one, index) => (index ? [", ", one] : [one])), ". ",
+        el("a", { href: "#/matches" }, "See what it finds"), ".");
+      told.className = "told good";
+    } catch (error) {
+      told.className = "told";
+      told.replaceChildren(...error.problems.map((one) => el("span", { class: "problem block" }, one.message)));
+      box.show(error.problems);
+    }
+    take.disabled = false;
+  }
+
+  box.value = sessionStorage.getItem(DRAFT) ?? "";
+  for (const one of await get("/examples")) {
+    starts.append(el("button", { class: "start", onclick: () => { box.value = one.text.trimEnd(); } },
+      el("strong", {}, one.title), el("span", {}, one.about)));
+  }
+  ended.addEventListener("abort", () => { clearTimeout(timer); asking.abort(); });
+}

@@ -1,0 +1,29 @@
+// Matches as they come: the newest that the server keeps, then server-sent events from there on.
+
+import { get } from "./api.js";
+
+/** Calls `hear` with matches in their order, each list with whether it is from before; `ended`
+ * ends it.  What the server could not keep is told to `missed`. */
+export async function listen(queries, most, { hear, missed, state, ended }) {
+  const asked = new URLSearchParams(queries.map((name) => ["query", name]));
+  const page = await get(`/matches?${new URLSearchParams([...asked, ["newest", most], ["limit", most]])}`);
+  if (ended.aborted) return;
+  hear(page.matches, true);
+  const source = new EventSource(`/matches?${new URLSearchParams([...asked, ["live", "1"], ["after", page.next]])}`);
+  let waiting = [];
+  source.addEventListener("message", (event) => {
+    // A burst is shown once a frame.
+    if (waiting.length === 0) setTimeout(() => { hear(waiting, false); waiting = []; }, 50);
+    waiting.push(JSON.parse(event.data));
+  });
+  source.addEventListener("lost", (event) => missed(JSON.parse(event.data).lost));
+  source.addEventListener("open", () => state("live"));
+  source.addEventListener("error", () => {
+    state("waiting");
+    // A browser gives up on an answer that is no stream of events.
+    if (source.readyState === EventSource.CLOSED && !ended.aborted) {
+      setTimeout(() => { if (!ended.aborted) listen(queries, most, { hear, missed, state, ended }).catch(() => {}); }, 3000);
+    }
+  });
+  ended.addEventListener("abort", () => source.close());
+}

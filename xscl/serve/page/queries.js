@@ -1,0 +1,96 @@
+// The queries with their matches and rates; one of them with its picture and where documents are lost.
+
+import { get, path, remove } from "./api.js";
+import { confirmed, el, nothing, problem } from "./dom.js";
+import { code } from "./editor.js";
+import { funnel } from "./findings.js";
+import { counted, moment, number, rate } from "./words.js";
+
+const AGAIN = 3000;
+
+export async function queries(place, { rest, asked, ended }) {
+  if (rest[0]) return query(place, rest[0]);
+  const table = el("div", {});
+  const count = el("span", { class: "dim" });
+  place.append(el("div", { class: "heading" }, el("h1", {}, "Queries"), count,
+    el("div", { class: "row" }, el("a", { class: "button", href: "#/ask" }, "Ask another"))), table);
+
+  async function draw() {
+    const { queries: some, total } = await get("/queries");
+    if (ended.aborted) return;
+    count.textContent = number(total);
+    // Who is in the table with the keyboard keeps the place.
+    const at = table.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+    table.replaceChildren(total === 0
+      ? nothing("No query yet.", "Queries come from files, over HTTP, or from ", el("a", { href: "#/ask" }, "the editor"), ".")
+      : listed(some));
+    if (at) table.querySelector(`a[href="${CSS.escape(at)}"]`)?.focus();
+  }
+
+  await draw();
+  const timer = setInterval(() => draw().catch(() => {}), AGAIN);
+  ended.addEventListener("abort", () => clearInterval(timer));
+}
+
+function listed(some) {
+  return el("table", { class: "cards" },
+    el("thead", {}, el("tr", {}, ["Query", "Reads", "Publishes", "Matches", "Rate"].map((head, index) => el("th", { scope: "col", class: index > 2 ? "figure" : "" }, head)))),
+    el("tbody", {}, some.map((one) => el("tr", {},
+      el("th", { scope: "row" }, el("a", { href: `#/queries/${encodeURIComponent(one.name)}` }, one.name),
+        el("code", { class: "first" }, firstLine(one.text))),
+      el("td", { "data-head": "reads" }, one.streams.join(", ")),
+      el("td", { "data-head": "publishes" }, one.publishes ?? "—"),
+      el("td", { "data-head": "matches", class: "figure" }, el("a", { href: `#/matches?${new URLSearchParams({ query: one.name })}`, "aria-label": `${counted(one.matches, "match", "matches")} of ${one.name}` }, number(one.matches))),
+      el("td", { "data-head": "rate", class: "figure" }, rate(one.rate))))));
+}
+
+/** A query's text without its name, in a line. */
+function firstLine(text) {
+  return text.split("\n").filter((line) => !line.trim().startsWith("--")).join(" ").replace(/\s+/g, " ").trim();
+}
+
+/** One query. */
+export async function query(place, name) {
+  const one = await get(path("queries", name));
+  const words = el("pre", { tabindex: "0" });
+  const lost = el("div", {});
+  place.append(
+    el("p", { class: "back" }, el("a", { href: "#/queries" }, "All queries")),
+    el("div", { class: "heading" }, el("h1", {}, one.name),
+      el("div", { class: "row" },
+        el("a", { class: "button quiet", href: `#/matches?${new URLSearchParams({ query: name })}` }, "Its matches"),
+        el("a", { class: "button quiet", href: `#/why/${encodeURIComponent(name)}` }, "Why, why not"),
+        el("button", { class: "danger", onclick: cancel }, "Cancel it"))),
+    el("dl", { class: "tiles" },
+      tile("matches", number(one.matches)), tile("rate", rate(one.rate)),
+      tile("reads", one.streams.join(", ")), tile("publishes", one.publishes ?? "—"),
+      tile("since", moment(Date.parse(one.since) / 1000))),
+    code(one.text),
+    el("section", { class: "picture", "aria-labelledby": "picture" }, el("h2", { id: "picture" }, "What became of it"),
+      el("div", { class: "scrolled", tabindex: "0" }, el("img", {
+        src: `${path("queries", name, "explain")}?format=svg`,
+        alt: "Tree patterns, the joins between them, the minor and the template; in words below",
+      })),
+      el("details", { ontoggle: inWords }, el("summary", {}, "In words"), words)),
+    el("section", { "aria-labelledby": "lost" }, el("h2", { id: "lost" }, "Where documents are lost"), lost));
+
+  async function inWords() {
+    if (!words.textContent) words.textContent = await get(`${path("queries", name, "explain")}?format=text`);
+  }
+
+  async function cancel() {
+    if (!(await confirmed(`Cancel ${name}? Its matches so far stay in the list.`, "Cancel it"))) return;
+    await remove(path("queries", name));
+    location.hash = "#/queries";
+  }
+
+  try {
+    lost.append(funnel(await get(path("queries", name, "why"))));
+  } catch (error) {
+    lost.append(problem(error));
+  }
+}
+
+export function tile(name, value) {
+  return el("div", {}, el("dt", {}, name), el("dd", {}, value));
+}

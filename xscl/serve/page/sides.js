@@ -1,0 +1,57 @@
+// A match's documents side by side: the values that joined them marked in all, and what was between.
+
+import { el, linked } from "./dom.js";
+import { apart, moment } from "./words.js";
+
+const HUES = 6;
+
+/** What `GET /matches/ID` answers, as elements. */
+export function sides(shown) {
+  const { match, documents, joined } = shown;
+  const why = new URLSearchParams(match.documents.map((id) => ["document", id]));
+  const columns = documents.map((one, index) => el("section", { class: "side", "aria-label": `Document ${index + 1}: ${one.id}` },
+    el("header", {},
+      documents.length > 1 && el("p", { class: "apart" }, index > 0 ? apart(documents[index - 1].timestamp, one.timestamp) : "first"),
+      el("h2", {}, linked(one.title ?? one.id, one.link)),
+      el("p", { class: "dim" }, one.id, " · stream ", one.stream, " · ", moment(one.timestamp))),
+    text(one)));
+  return el("div", { class: "sides", onpointerover: light, onpointerout: light },
+    joined.length > 0 && el("ul", { class: "joined", "aria-label": "What joined them" }, joined.map((one) => el("li", {},
+      mark(one.mark, one.values.map((value) => `“${value}”`).join(", ")), el("code", {}, one.text)))),
+    documents.some((one) => !one.whole) && el("p", { class: "note" }, "A document is too large for what joined them to be marked; it is shown as far as it goes here."),
+    el("div", { class: "columns" }, columns),
+    result(match, shown.result),
+    el("p", { class: "links" },
+      el("a", { href: `#/why/${encodeURIComponent(match.query)}?${why}` }, "Why they match"),
+      el("a", { href: `#/queries/${encodeURIComponent(match.query)}` }, "The query")));
+}
+
+/** What a match says, where its documents are held no more. */
+export function alone(match, reason) {
+  return el("div", { class: "sides" }, el("p", { class: "note" }, reason), result(match));
+}
+
+/** The result of a match, XML or JSON, as it is laid out if that is known. */
+export function result(match, laidOut) {
+  const shown = laidOut ?? (typeof match.result === "string" ? match.result : JSON.stringify(match.result, null, 2));
+  return el("section", { class: "result", "aria-label": "Result" },
+    el("h2", {}, "Result", match.stream && el("span", { class: "dim" }, ` published to ${match.stream}`)),
+    el("pre", {}, shown));
+}
+
+function text(document) {
+  const pieces = document.pieces.map((one) => one.mark === undefined ? one.text : mark(one.mark, one.text));
+  return el("pre", { tabindex: "0" }, pieces, !document.whole && el("span", { class: "dim" }, " …"));
+}
+
+function mark(number, words) {
+  return el("mark", { class: `hue${(number - 1) % HUES}`, "data-mark": String(number) }, words);
+}
+
+/** Under the pointer, a value and all that are equal to it stand out. */
+function light(event) {
+  const number = event.target.closest?.("mark")?.dataset.mark;
+  for (const one of event.currentTarget.querySelectorAll("mark")) {
+    one.classList.toggle("lit", event.type === "pointerover" && one.dataset.mark === number);
+  }
+}

@@ -1,0 +1,162 @@
+"""Looking closer: what became of a query, why documents match or do not, and a match with its
+documents side by side."""
+
+from __future__ import annotations
+
+import json
+import time
+from itertools import islice
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+
+from xscl.dissection.parts import Dissection
+from xscl.documents.document import document_of
+from xscl.serve.explained import FORMS, Form, explained
+from xscl.serve.openapi import statuses
+from xscl.serve.problems import Refused
+from xscl.serve.service import House, Service
+from xscl.serve.side_by_side import DocumentInfo, SideBySide, info_of, side_by_side
+from xscl.stream_names import public_name
+from xscl.why import Funnel, Why, funnel
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["looking closer"])
+
+_LOOKED_AT = 1_000
+_FEWEST = 16
+_SECONDS = 1.5
+"""The bounds of a funnel: documents, those to begin with, and seconds, about."""
+
+Name = Annotated[str, Path(description="The name of a query.")]
+
+
+class Held(BaseModel):
+    """Documents that are held, the latest first."""
+
+    documents: list[DocumentInfo]
+
+
+class Shown(SideBySide):
+    """A match, as events have it, with its documents."""
+
+    match: dict[str, Any]
+
+
+@router.get("/queries/{name}/explain", responses={**FORMS, **statuses(404)})
+async def get_query_explain(
+    service: House,
+    name: Name,
+    format: Annotated[Form, Query(description="The form of the explanation.")] = "json",
+) -> Response:
+    """What became of a query: its tree patterns, joins, minor and template."""
+
+    def dissections() -> tuple[Dissection, list[Dissection]]:
+        some = {one.name: one for one in service.engine.engine.subscriptions}
+        if name not in some:
+            raise Refused(404, f"no query is named {name!r}")
+        others = [one.outline for one in some.values()] if format == "text" else []
+        return some[name].dissection, others
+
+    one, others = await service.engine.do(dissections)
+    return await run_in_threadpool(explained, [one], format, others)
+
+
+@router.get("/queries/{name}/why", responses=statuses(404))
+async def get_query_why(
+    service: House,
+    name: Name,
+    document: Annotated[
+        list[str] | None,
+        Query(description="The ids of documents that are held, one for each block, in order."),
+    ] = None,
+) -> Response:
+    """Why documents match a query or do not; without documents, how many of the newest that it
+    reads came through each condition, of as many as can be looked at in a moment."""
+    engine = service.engine.engine
+
+    def asked() -> Why | Funnel:
+        dissection = _dissection(service, name)
+        if dissection is None:
+            raise Refused(404, f"no query is named {name!r}")
+        if not document:
+            return _funnel(service, dissection)
+        for id in document:
+            if not engine.holds(id):
+                raise Refused(404, f"no document {id!r} is held")
+        return engine.why(name, *document)
+
+    return JSONResponse((await run_in_threadpool(asked)).to_dict())
+
+
+@router.get("/documents", response_model_exclude_none=True)
+async def get_documents(
+    service: House,
+    stream: Annotated[str | None, Query(description="Only those of this stream.")] = None,
+    limit: Annotated[int, Query(ge=1, le=1_000, description="How many at most.")] = 100,
+) -> Held:
+    """The documents that are held, the latest first."""
+
+    def listed() -> Held:
+        some = islice(service.engine.engine.held(stream=stream), limit)
+        return Held(documents=list(map(info_of, some)))
+
+    return await run_in_threadpool(listed)
+
+
+@router.get("/matches/{id}", response_model=Shown, responses=statuses(404, 410))
+async def get_match(
+    service: House, id: Annotated[str, Path(description="The id of a match.")]
+) -> Response:
+    """A match with its documents side by side, what joined them marked in both."""
+    body = await run_in_threadpool(_shown, service, id)
+    return Response(body, media_type="application/json")
+
+
+def _shown(service: Service, id: str) -> bytes:
+    entry = service.journal.find(id)
+    if entry is None:
+        raise Refused(404, f"no match {id!r} is kept")
+    match = json.loads(entry.line)
+    envelopes = []
+    for document, stream in zip(match["documents"], match["streams"], strict=True):
+        found = service.engine.engine.held(document)
+        envelope = next((one for one in found if one["stream"] == stream), None)
+        if envelope is None:
+            raise Refused(410, f"document {document!r} of stream {stream!r} is held no more")
+        envelopes.append(envelope)
+    of = _dissection(service, entry.query)
+    shown = side_by_side(match, None if of is None else of.query, envelopes)
+    # The line as it is: it may hold what only JSON can say.
+    rest = shown.model_dump_json(exclude_none=True).encode()
+    return b'{"match": %b, %b\n' % (entry.line[:-1], rest[1:])
+
+
+def _dissection(service: Service, name: str) -> Dissection | None:
+    some = service.engine.engine.subscriptions
+    return next((one.dissection for one in some if one.name == name), None)
+
+
+def _funnel(service: Service, dissection: Dissection) -> Funnel:
+    """The funnel of the newest documents, which keeps the engine no longer than it takes to list
+    them: of a few, then of twice as many each time for as long as that takes little."""
+    read = {public_name(stream) for one in dissection.everything() for stream in one.streams}
+    held = (one for one in service.engine.engine.held() if one["stream"] in read)
+    newest = [document_of(one, number, 0) for number, one in enumerate(islice(held, _LOOKED_AT))]
+    most = _FEWEST
+    while True:
+        began = time.monotonic()
+        some = newest[:most][::-1]
+        results = [
+            [one for one in some if one.stream == public_name(stream)]
+            for stream, _ in dissection.subqueries
+        ]
+        found = funnel(dissection.query, some, results)
+        # Of twice as many documents there are four times as many pairs.
+        if most >= len(newest) or 4 * (time.monotonic() - began) > _SECONDS:
+            return found
+        most *= 2

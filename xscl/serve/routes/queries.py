@@ -1,0 +1,167 @@
+"""Queries over HTTP: subscribe, list, look at one, cancel."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Response
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from xscl.queries.subscription import Subscription
+from xscl.serve.openapi import statuses
+from xscl.serve.problems import Refused, problem_of
+from xscl.serve.service import House, Service
+from xscl.serve.subscribing import is_same, statement_of, subscribe
+from xscl.stream_names import is_internal
+from xscl.times import rfc3339
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["queries"])
+
+Name = Annotated[str, Path(description="The name of a query.")]
+
+
+class QueryText(BaseModel):
+    """Queries that are to be subscribed."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    text: str = Field(
+        max_length=1_000_000, description="The text of one or more queries, as in a query file."
+    )
+    params: dict[str, JsonValue] = Field(
+        default={}, description="The values of the text's parameters."
+    )
+    history: bool = Field(default=False, description="Whether documents that are held count, too.")
+
+
+class NewQuery(QueryText):
+    """Queries that are to be subscribed; a text of one may be given a name here."""
+
+    name: str | None = Field(default=None, description="The name of the text's only query.")
+
+
+class QueryInfo(BaseModel):
+    """A query that is subscribed."""
+
+    name: str
+    text: str
+    streams: list[str] = Field(description="The streams that it reads.")
+    publishes: str | None = Field(description="The stream that it publishes its results to.")
+    matches: int = Field(description="Its matches since `since`.")
+    rate: float = Field(description="Its matches in a second, lately.")
+    since: str = Field(description="Since when its matches are counted.")
+
+
+class Queries(BaseModel):
+    """Queries, in the order of their subscription."""
+
+    queries: list[QueryInfo]
+    total: int = Field(description="How many queries there are.")
+
+
+_NEW: dict[str, Any] = {"model": QueryInfo, "description": "It is subscribed now."}
+
+
+@router.get("/queries")
+async def list_queries(
+    service: House,
+    after: Annotated[int, Query(ge=0, description="How many queries to pass over.")] = 0,
+    limit: Annotated[int, Query(ge=1, le=1_000, description="How many to list at most.")] = 1_000,
+) -> Queries:
+    """Lists the queries."""
+
+    def listed() -> Queries:
+        some = service.engine.engine.subscriptions
+        shown = some[after : after + limit]
+        return Queries(queries=[_info(service, one) for one in shown], total=len(some))
+
+    return await service.engine.do(listed)
+
+
+@router.post("/queries", status_code=201, responses=statuses(429))
+async def post_queries(service: House, wanted: NewQuery) -> Queries:
+    """Subscribes all queries of a text, or none where one is wrong."""
+    return await service.engine.do(lambda: _subscribe(service, wanted, wanted.name))
+
+
+@router.get("/queries/{name}", responses=statuses(404))
+async def get_query(service: House, name: Name) -> QueryInfo:
+    """One query."""
+    return await service.engine.do(lambda: _info(service, _named(service, name)))
+
+
+@router.put("/queries/{name}", responses={201: _NEW, **statuses(409, 429)})
+async def put_query(service: House, name: Name, wanted: QueryText, response: Response) -> QueryInfo:
+    """Subscribes a query under a name; the same once more changes nothing."""
+
+    def put() -> tuple[int, QueryInfo]:
+        present = _find(service, name)
+        if present is None:
+            return 201, _subscribe(service, wanted, name).queries[0]
+        if not is_same(present, wanted.text, wanted.params):
+            raise Refused(409, f"another query is named {name!r}: cancel it first, or rename this")
+        return 200, _info(service, present)
+
+    response.status_code, info = await service.engine.do(put)
+    return info
+
+
+@router.delete("/queries/{name}", status_code=204, responses=statuses(404))
+async def delete_query(service: House, name: Name) -> None:
+    """Cancels a query."""
+
+    def cancel() -> None:
+        query = _named(service, name)
+        with service.engine.engine.transaction():
+            query.cancel()
+            service.follow_windows()
+        service.forget(name)
+
+    await service.engine.do(cancel)
+
+
+def _subscribe(service: Service, wanted: QueryText, name: str | None) -> Queries:
+    """Subscribes queries, in the engine's thread; what they find in documents held is reported."""
+    most = service.limits.max_queries
+    with service.engine.finding() as report:
+        found, errors, matches = subscribe(
+            service.engine.engine,
+            wanted.text,
+            name,
+            wanted.params,
+            history=wanted.history,
+            most=most,
+        )
+        service.follow_windows()
+        report(matches)
+    if errors:
+        raise Refused(400, *map(problem_of, errors))
+    if not found:
+        raise Refused(429, f"there are {most:,} queries at most: cancel some, or see --max-queries")
+    return Queries(queries=[_info(service, one) for one in found], total=len(found))
+
+
+def _find(service: Service, name: str) -> Subscription | None:
+    some = service.engine.engine.subscriptions
+    return next((one for one in some if one.name == name), None)
+
+
+def _named(service: Service, name: str) -> Subscription:
+    if (found := _find(service, name)) is None:
+        raise Refused(404, f"no query is named {name!r}")
+    return found
+
+
+def _info(service: Service, one: Subscription) -> QueryInfo:
+    tally = service.tally(one.name)
+    return QueryInfo(
+        name=one.name,
+        text=statement_of(one),
+        streams=sorted(stream for stream in one.streams if not is_internal(stream)),
+        publishes=one.wiring.stream,
+        matches=tally.matches,
+        rate=round(tally.rate, 3),
+        since=rfc3339(tally.since),
+    )

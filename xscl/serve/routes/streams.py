@@ -1,0 +1,151 @@
+"""Documents over HTTP: published one by one, or by the thousand."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Path, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from pydantic import BaseModel, Field
+
+from xscl.serve.bodies import KINDS, envelopes_of, read_body, time_of
+from xscl.serve.engine_thread import Taken
+from xscl.serve.openapi import statuses
+from xscl.serve.problems import Problem, Refused, problem_of
+from xscl.serve.published import NEWEST, feed_of
+from xscl.serve.service import House, Service
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["documents"])
+
+_PORTION = 500
+"""Documents that are published at a time, so that nobody waits for all of a large body."""
+
+_LARGE = 100_000
+"""Bytes of a body that is read aside, as it takes longer than others should wait."""
+
+_ATOM, _JSON_FEED = "application/atom+xml", "application/feed+json"
+
+Stream = Annotated[str, Path(description="The name of a stream.")]
+Timestamp = Annotated[
+    str | None,
+    Query(description="Its time: seconds since 1970, or as in RFC 3339; else that of its arrival."),
+]
+
+
+class Outcome(BaseModel):
+    """What came of the documents of a request."""
+
+    taken: int = Field(description="Documents that were taken in.")
+    matches: int = Field(description="Matches that they completed.")
+    duplicates: int = Field(description="Documents that are held already, by stream and id.")
+    late: int = Field(description="Documents that came too late.")
+    problems: list[Problem] = Field(description="Documents that cannot be read.")
+
+
+def _body(*kinds: str) -> dict[str, object]:
+    text = {"schema": {"type": "string"}}
+    content: dict[str, object] = {
+        kind: {"schema": {}} if kind == "application/json" else text for kind in kinds
+    }
+    return {"requestBody": {"required": True, "content": content}}
+
+
+def _feeds(kind: str) -> dict[int | str, dict[str, Any]]:
+    content = {kind: {"schema": {"type": "string"}}}
+    feed = {"description": "The feed.", "content": content}
+    return {200: feed, 304: {"description": "It is as before."}, **statuses(404)}
+
+
+@router.post(
+    "/streams/{name}",
+    openapi_extra=_body(*KINDS),
+    responses=statuses(415),
+    response_model_exclude_none=True,
+)
+async def post_documents(
+    request: Request,
+    service: House,
+    name: Stream,
+    id: Annotated[str | None, Query(description="The id of the document.")] = None,
+    timestamp: Timestamp = None,
+) -> Outcome:
+    """Publishes a document, or with `application/x-ndjson` an envelope a line."""
+    return await _publish(request, service, name, id, timestamp)
+
+
+@router.put(
+    "/streams/{name}/documents/{id}",
+    openapi_extra=_body(*KINDS[:2]),
+    responses=statuses(415),
+    response_model_exclude_none=True,
+)
+async def put_document(
+    request: Request,
+    service: House,
+    name: Stream,
+    id: Annotated[str, Path(description="The id of the document.")],
+    timestamp: Timestamp = None,
+) -> Outcome:
+    """Publishes a document; once more while it is held, it is a duplicate."""
+    return await _publish(request, service, name, id, timestamp)
+
+
+@router.get("/streams/{name}/feed.atom", responses=_feeds(_ATOM), response_class=Response)
+async def get_atom(
+    service: House, name: Stream, if_none_match: Annotated[str, Header()] = ""
+) -> Response:
+    """What queries have published to a stream of late, as an Atom feed."""
+    return await _feed(service, name, "atom", _ATOM, if_none_match)
+
+
+@router.get("/streams/{name}/feed.json", responses=_feeds(_JSON_FEED), response_class=Response)
+async def get_json_feed(
+    service: House, name: Stream, if_none_match: Annotated[str, Header()] = ""
+) -> Response:
+    """What queries have published to a stream of late, as a JSON Feed."""
+    return await _feed(service, name, "jsonfeed", _JSON_FEED, if_none_match)
+
+
+async def _feed(service: Service, stream: str, form: str, media_type: str, known: str) -> Response:
+    def queries() -> frozenset[str]:
+        some = service.engine.engine.subscriptions
+        return frozenset(one.name for one in some if one.wiring.stream == stream)
+
+    publishing = await service.engine.do(queries)
+    if not publishing:
+        raise Refused(404, f"no query publishes to {stream!r}")
+    latest = await run_in_threadpool(service.journal.latest, publishing, NEWEST)
+    newest = latest[0].number if latest else 0
+    headers = {
+        "ETag": f'"{service.journal.life}-{newest}-{len(latest)}"',
+        "Cache-Control": "no-cache",
+    }
+    if headers["ETag"] in known:
+        return Response(None, 304, headers)
+    text = await run_in_threadpool(feed_of, latest, stream, form)
+    return Response(text, 200, headers, f"{media_type}; charset=utf-8")
+
+
+async def _publish(
+    request: Request, service: Service, stream: str, id: str | None, timestamp: str | None
+) -> Outcome:
+    body = await read_body(request, service.limits)
+    given = request, body, stream, id, time_of(timestamp)
+    if len(body) < _LARGE:
+        envelopes, problems = envelopes_of(*given)
+    else:
+        envelopes, problems = await run_in_threadpool(envelopes_of, *given)
+    done = Taken(problems=problems)
+    for start in range(0, len(envelopes), _PORTION):
+        done.add(await service.engine.publish(envelopes[start : start + _PORTION]))
+    if len(envelopes) == 1 == len(done.problems):
+        raise Refused(400, *map(problem_of, done.problems))
+    return Outcome(
+        taken=done.taken,
+        matches=done.matches,
+        duplicates=done.duplicates,
+        late=done.late,
+        problems=list(map(problem_of, done.problems)),
+    )

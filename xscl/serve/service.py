@@ -1,0 +1,140 @@
+"""What the routes have in common: the engine's thread, the journal, the limits, the tallies of
+queries."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, cast
+
+from fastapi import Depends, Request
+
+from xscl.durable.journal_file import JournalFile
+from xscl.engine import Engine
+from xscl.errors import DocumentError
+from xscl.matches.match import Match
+from xscl.serve.engine_thread import EngineThread
+from xscl.serve.event_stream import News
+from xscl.serve.feeds import Feeds
+from xscl.serve.journal import Journal
+from xscl.serve.metrics import Metrics
+
+__all__ = ["House", "Limits", "Service", "Tally"]
+
+_MEMORY = 64 * 1024 * 1024
+"""Bytes of the newest matches that are in memory."""
+
+_SPARED = 50.0
+"""Numbers of the engine are as old as this many times what it takes to count them."""
+
+_MEAN = 60.0
+"""Seconds over which the rate of a query is a mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits of a server: bytes of a body and of a document in it, queries, readers of events,
+    jobs that wait, matches that are kept."""
+
+    max_body: int = 64 * 1024 * 1024
+    max_document: int = 16 * 1024 * 1024
+    max_queries: int = 10_000
+    max_readers: int = 1_000
+    waiting: int = 1_000
+    keep_matches: int = 100_000
+
+
+@dataclass(slots=True)
+class Tally:
+    """The matches of a query since a time; their rate is a mean in which the latest count most."""
+
+    since: float
+    matches: int = 0
+    _rate: float = 0.0
+    _at: float = field(default_factory=time.monotonic)
+
+    def add(self, matches: int) -> None:
+        """Counts matches."""
+        self._rate = self.rate + matches / _MEAN
+        self._at = time.monotonic()
+        self.matches += matches
+
+    @property
+    def rate(self) -> float:
+        """Matches in a second."""
+        return self._rate * math.exp((self._at - time.monotonic()) / _MEAN)
+
+
+class Service:
+    """The service of an engine; `skipped` is the list to which the engine's `on_skip` adds.  With
+    `follows` the lateness follows the windows of the queries."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        skipped: list[DocumentError],
+        limits: Limits | None = None,
+        *,
+        follows: bool = True,
+    ) -> None:
+        self.limits = limits or Limits()
+        self.started = time.time()
+        keep, keeper = self.limits.keep_matches, engine.keeper
+        file = None if keeper is None else JournalFile(keeper, keep)
+        self.journal = Journal(keep, _MEMORY, file)
+        self.engine = EngineThread(
+            engine, self.journal, skipped, self._count, waiting=self.limits.waiting
+        )
+        self.news = News(self.journal)
+        self.metrics = Metrics(self)
+        self.found = 0
+        self.tallies: dict[str, Tally] = {}
+        self.feeds: Feeds | None = None
+        self.lateness: float | None = None
+        self._follows = follows
+        self._stats: tuple[float, dict[str, Any]] = (0.0, {})
+
+    def tally(self, query: str) -> Tally:
+        """The tally of a query, from now on if it has none."""
+        if (tally := self.tallies.get(query)) is None:
+            tally = self.tallies[query] = Tally(time.time())
+        return tally
+
+    def forget(self, query: str) -> None:
+        """Drops the tally of a query that is no more."""
+        self.tallies.pop(query, None)
+
+    def follow_windows(self) -> None:
+        """Lets the lateness be what the windows of the queries ask for, unless it was given."""
+        if self._follows:
+            self.lateness = self.engine.engine.follow_windows()
+
+    async def stats(self) -> dict[str, Any]:
+        """The numbers of the engine: asked for anew only when that has become cheap, as it looks at
+        all documents."""
+
+        def count() -> dict[str, Any]:
+            started = time.monotonic()
+            stats = self.engine.engine.stats()
+            now = time.monotonic()
+            self._stats = now + _SPARED * (now - started), stats
+            return stats
+
+        due, stats = self._stats
+        return stats if time.monotonic() < due else await self.engine.do(count)
+
+    def _count(self, matches: Sequence[Match]) -> None:
+        self.found += len(matches)
+        for match in matches:
+            self.tally(match.query).add(1)
+
+
+async def _service(request: Request) -> Service:
+    # What is not `async` would be asked for in a thread of its own, each time.
+    return cast(Service, request.app.state.service)
+
+
+House = Annotated[Service, Depends(_service)]
+"""The service, as a route asks for it."""

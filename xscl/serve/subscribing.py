@@ -1,0 +1,78 @@
+"""Queries that come and go while documents do: what is done in the engine's thread for a request.
+
+A text is subscribed whole or not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xscl.engine import Engine
+from xscl.errors import QueryError
+from xscl.language.read import parse
+from xscl.language.same_query import normal_form
+from xscl.language.scan import scan
+from xscl.matches.match import Match
+from xscl.queries.registration import Request
+from xscl.queries.subscription import Subscription
+
+__all__ = ["Subscribed", "is_same", "statement_of", "subscribe"]
+
+_LONGEST = 100_000
+"""Characters of a query that are looked at to show it."""
+
+Subscribed = tuple[list[Subscription], list[QueryError], Sequence[Match]]
+"""Queries that are subscribed, or errors; and the matches that were found in documents held."""
+
+
+def subscribe(
+    engine: Engine,
+    text: str,
+    name: str | None,
+    params: Mapping[str, object],
+    *,
+    history: bool,
+    most: int,
+) -> Subscribed:
+    """Subscribes all queries of a text, so that there are `most` at most, or none.
+
+    Of a text of one query, `name` may be its name, and `params` are the values of its parameters.
+    """
+    before = {one.name for one in engine.subscriptions}
+    added, errors = _subscribe(engine, text, name, params, history=history)
+    new = [one for one in added if one.name not in before]
+    if errors or len(before) + len(new) > most:
+        for one in new:
+            one.cancel()
+        return [], errors, ()
+    return added, [], [match for one in new for match in one.found]
+
+
+def _subscribe(
+    engine: Engine, text: str, name: str | None, params: Mapping[str, object], *, history: bool
+) -> tuple[list[Subscription], list[QueryError]]:
+    if name is None and not params:
+        return engine.load_good(text, history=history)
+    try:
+        return [engine.subscribe(text, name, params=params, history=history)], []
+    except QueryError as error:
+        return [], [error]
+    except ExceptionGroup as errors:
+        return [], [error for error in errors.exceptions if isinstance(error, QueryError)]
+
+
+def is_same(subscription: Subscription, text: str, params: Mapping[str, object]) -> bool:
+    """Whether a text is that of one query which says what a subscription does."""
+    queries, errors = parse(text)
+    if errors or len(queries) != 1:
+        return False
+    query, problems = Request(queries[0], subscription.name, params).query
+    return not problems and normal_form(query) == normal_form(subscription.query)
+
+
+def statement_of(subscription: Subscription) -> str:
+    """The text of a subscription's query, of that of a file which may have any number of others."""
+    query = subscription.query
+    text = query.text[query.at : query.at + _LONGEST]
+    (statement, *_) = scan(text).statements
+    return text[statement.start : statement.end].strip()
