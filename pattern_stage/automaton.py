@@ -90,6 +90,9 @@ class Move:
     step: str | None
     """None where every event passes, and the register stays."""
     stops: bool
+    equal: tuple[str, str] | None = None
+    """Of the event and of the register: the values that must be equal, None of an event that lacks
+    one."""
     gates: tuple[GateOf, ...] = ()
     walk: str | None = None
     finish: Finish | None = None

@@ -104,6 +104,7 @@ class _Order:
         self._masks: dict[Any, int] = {}
         self._constants: list[Any] | None = []
         self._joined: dict[int, int] = {}
+        self._known: list[int] = []
 
     def add(self, bit: int, constant: str | float) -> None:
         if constant == constant:
@@ -120,13 +121,24 @@ class _Order:
             return 0
         if self._constants is None:
             self._constants = sorted(self._masks)
-            self._joined = {}
+            self._joined, self._known = {}, []
         place = self._bisect(self._constants, value)
         joined = self._joined.get(place)
-        if joined is None:
-            within = self._constants[:place] if self._below else self._constants[place:]
-            joined = 0
-            for constant in within:
-                joined |= self._masks[constant]
-            self._joined[place] = joined
+        return self._join(place, self._constants) if joined is None else joined
+
+    def _join(self, place: int, constants: list[Any]) -> int:
+        """The masks of the constants on one side of a place, from the nearest place that has
+        been asked for on that side."""
+        at = bisect_left(self._known, place)
+        if self._below:
+            near = self._known[at - 1] if at else 0
+            within = constants[near:place]
+        else:
+            near = self._known[at] if at < len(self._known) else len(constants)
+            within = constants[place:near]
+        joined = self._joined.get(near, 0)
+        for constant in within:
+            joined |= self._masks[constant]
+        self._joined[place] = joined
+        self._known.insert(at, place)
         return joined

@@ -15,6 +15,10 @@ Gates = tuple[tuple[Callable[..., Any], Callable[[Any], int]], ...]
 """Values, and the queries that these pass for."""
 
 
+_MANY = 8
+"""More queries than these are read off a mask's digits."""
+
+
 class Members:
     """Queries by bit.  A bit that was a query's is not given to another: runs may bear it."""
 
@@ -56,6 +60,13 @@ class Members:
     def numbers(self, mask: int) -> Iterator[int]:
         """The queries of a mask."""
         mask &= self.everyone
+        if mask.bit_count() > _MANY:
+            digits = bin(mask)[:1:-1]
+            place = digits.find("1")
+            while place >= 0:
+                yield self._queries[place]
+                place = digits.find("1", place + 1)
+            return
         while mask:
             low = mask & -mask
             yield self._queries[low.bit_length() - 1]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from pattern_stage.automaton import GateOf, Sequence
 from pattern_stage.compiler.bound import conjunction, reads_of
 from pattern_stage.compiler.conditions import Edge, compared
-from pattern_stage.compiler.terms import conjunct_text, is_number
+from pattern_stage.compiler.terms import conjunct_text, is_number, value_text
 from pattern_stage.compiler.texts import Texts
 from pattern_stage.pattern import (
     Aggregate,
@@ -98,7 +98,7 @@ class _Plan:
         turned = compared(conjunct)
         if turned is not None:
             comparison, constant = turned
-            value = self.compiler.value(comparison.left, constant, comparison.operator, self.reads)
+            value = value_text(comparison.left, constant, comparison.operator, self.reads)
             number = is_number(comparison.left) or constant.number
             self.gated[place].append((value, len(self.gates)))
             self.gates.append(GateOf("", comparison.operator, number, constant.place))
