@@ -38,6 +38,7 @@ from xscl.evaluation.stage_one import Preview, Wave
 from xscl.evaluation.stats import stats
 from xscl.evaluation.waves import Delivery, Evaluation
 from xscl.garbage import without_collecting
+from xscl.language.syntax import EventPattern
 from xscl.matches.match import Match
 from xscl.memory.budget import Budget
 from xscl.memory.relations import Relations
@@ -482,26 +483,29 @@ class Engine:
 
     def why(self, name: str, *documents: str | Envelope) -> Why | Funnel:
         """Why some documents match the query of a name, or do not: each condition with the values
-        on both sides.  A document for each block of the query, in their order: the id of one that
-        is held, or an envelope.
+        on both sides.  A document for each block of the query, in their order (of a pattern one for
+        each event): the id of one that is held, or an envelope.
 
         Without documents, a funnel: how many of those held, and of their pairs, came through each
         condition.  Raises StateError for an id that is not held.
         """
         from xscl.engine.held import funnel_of_held, named
-        from xscl.why import why
+        from xscl.why import why, why_sequence
 
         with self._transactions.asking():
             dissection = self._queries.named(name).dissection
             if not documents:
                 return funnel_of_held(dissection, self._intake)
-            streams = [*dissection.streams, *[""] * len(documents)]
+            pattern = isinstance(dissection.query.source, EventPattern)
+            streams = [*([] if pattern else dissection.streams), *[""] * len(documents)]
             given = [
                 self._intake.document(one)
                 if isinstance(one, Mapping)
                 else named(one, stream, self._intake)
                 for one, stream in zip(documents, streams, strict=False)
             ]
+            if pattern:
+                return why_sequence(dissection.query, given, self._intake.held.values())
         return why(dissection.query, given)
 
     def hint(self, name: str, sample: Iterable[Envelope] = ()) -> str | None:
