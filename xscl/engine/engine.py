@@ -473,12 +473,15 @@ class Engine:
 
     # What it knows of itself
 
-    def explain(self, name: str) -> str:
-        """What became of the query of a name: the text of `xscl explain`."""
-        from xscl.explain import as_text
+    def explain(self, name: str | None = None) -> str:
+        """What became of the query of a name: the text of `xscl explain`; without a name, of all of
+        them, with their templates and streams."""
+        from xscl.explain import as_text, explain_file
 
         with self._transactions.asking():
             all_of_them = [subscription.outline for subscription in self._queries]
+            if name is None:
+                return explain_file([subscription.dissection for subscription in self._queries])
             return as_text(self._queries.named(name).dissection, all_of_them)
 
     def why(self, name: str, *documents: str | Envelope) -> Why | Funnel:
