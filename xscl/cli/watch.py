@@ -42,7 +42,7 @@ from xscl.cli.options import (
     Duration,
 )
 from xscl.cli.output import TEXT, fate_of, form_of, line_writer
-from xscl.cli.queries import check_stream, published, read_texts
+from xscl.cli.queries import check_stream, of_stream, published, read_texts
 from xscl.cli.report import Report
 from xscl.cli.resume import check_dry_run, open_engine, take_queries, tell_plan
 from xscl.counts import counted
@@ -201,7 +201,7 @@ def watch(
         else:
             assert keeper is not None
             remembering = PolledFeeds(keeper, engine.transaction)
-        engine.count(history(remembering, polled), batch=5000)
+        engine.count(history(remembering, polled), batch=5000, flush=False)
         report.begin(engine)
         feeds = FeedReport(report.say, report.note, report.detail)
 
@@ -209,12 +209,13 @@ def watch(
             feeds.answered(state)
             report.found(0)
 
+        clock, waits = SystemClock(), any(one.waits for one in engine.subscriptions)
         poller = Poller(
             polled,
             remembering,
             HTTPRetrieval(agent, allow_private, limit=max_document, proxies=proxies),
             partial(parse_feed, links=links),
-            SystemClock(),
+            clock,
             policy,
             seed=random.randrange(2**32),
             updates=updates,
@@ -229,10 +230,13 @@ def watch(
         outbox = stack.enter_context(Outbox(keeper, takers, report.say, dead_letters))
         stopped = stack.enter_context(ended_by_signals([poller.stop, outbox.hurry]))
         outbox.hand_over_again()
-        for envelopes in poller.polls():
+        for envelopes in poller.polls(empty=waits):
             with engine.transaction():
                 poller.pass_over(feeds.late(envelopes, engine.watermark, late))
                 matches = published(engine, report.watch(engine, envelopes), stream)
+                if waits and late is not None:
+                    # Afterwards, so that the older items of a new feed are not late.
+                    matches += of_stream(engine.advance(clock.now() - late), stream)
                 report.tally(matches)
                 with report.aside():
                     tell(matches)
@@ -241,9 +245,10 @@ def watch(
                 waiting = outbox.keep(matches)
             outbox.hand_over(waiting)
             report.found(len(matches))
-            report.detail(
-                f"poll: {counted(len(envelopes), 'new item')}, {counted(len(matches), 'match')}"
-            )
+            if envelopes or matches:
+                report.detail(
+                    f"poll: {counted(len(envelopes), 'new item')}, {counted(len(matches), 'match')}"
+                )
         undelivered = outbox.close()
         report.close(engine, table=form == TEXT)
         if output is not None:

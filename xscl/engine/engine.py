@@ -370,12 +370,15 @@ class Engine:
         """Says that the input has ended: returns all matches that waited for more of it, as if
         whatever may come came later.  Documents may follow all the same; what was returned stays.
         """
+        if not self._queries.patterns:
+            with self._transactions.asking():
+                return []
         return self._take_in([], partial(self._evaluation.publish, ended=True))
 
-    def count(self, envelopes: object, *, batch: int = 1000) -> Counter[str]:
-        """Publishes documents in batches, flushes, and counts the matches of each query, without
-        building any that nobody reads: iterators of `stream` get theirs, callbacks are not called.
-        """
+    def count(self, envelopes: object, *, batch: int = 1000, flush: bool = True) -> Counter[str]:
+        """Publishes documents in batches, flushes unless more of them follow, and counts the
+        matches of each query, without building any that nobody reads: iterators of `stream` get
+        theirs, callbacks are not called."""
         counts = Counter({subscription.name: 0 for subscription in self.subscriptions})
 
         def evaluate(
@@ -391,7 +394,7 @@ class Engine:
 
         for some in in_batches(envelopes_of(envelopes), batch):
             self._take_in(some, evaluate, to_callbacks=False)
-        if self._queries.patterns:
+        if flush and self._queries.patterns:
             self._take_in([], partial(evaluate, ended=True), to_callbacks=False)
         return counts
 
