@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from pattern_stage.arithmetic import castable, number_of
 
-__all__ = ["PASS", "Gate", "Operator"]
+__all__ = ["PASS", "Each", "Gate", "Operator"]
 
 Operator = Literal["=", "!=", "<", "<=", ">", ">="]
 
@@ -93,6 +93,36 @@ class Gate:
         if castable(text, number):
             return self._numbers.mask(number) | self._words.mask(text)
         return self._strings.mask(text)
+
+
+class Each:
+    """A condition over constants of many queries: tested once for all that have the same."""
+
+    def __init__(self, holds: Callable[..., bool]) -> None:
+        self._holds = holds
+        self._masks: dict[tuple[str | float, ...], int] = {}
+
+    def add(self, bit: int, constants: tuple[str | float, ...]) -> None:
+        """A query's constants."""
+        given = tuple(form for one in constants for form in _forms(one))
+        self._masks[given] = self._masks.get(given, 0) | bit
+
+    def remove(self, bit: int) -> None:
+        """Takes a query's constants away."""
+        masks = ((given, mask & ~bit) for given, mask in self._masks.items())
+        self._masks = {given: mask for given, mask in masks if mask}
+
+    def mask(self, arguments: tuple[Any, ...]) -> int:
+        """The queries for which it holds."""
+        found = 0
+        for given, mask in self._masks.items():
+            if self._holds(given, *arguments):
+                found |= mask
+        return found
+
+
+def _forms(constant: str | float) -> tuple[str | float, float]:
+    return constant, number_of(constant) if isinstance(constant, str) else constant
 
 
 class _Order:

@@ -12,7 +12,7 @@ from pattern_stage.automaton import (
     START,
     Epsilon,
     Finish,
-    GateOf,
+    Gated,
     Move,
     Scan,
 )
@@ -22,12 +22,11 @@ from pattern_stage.compiler.bound import (
     conjunction,
     every,
 )
-from pattern_stage.compiler.conditions import Edge, compared, placed
+from pattern_stage.compiler.conditions import Edge, placed
+from pattern_stage.compiler.gating import GatedReads, gated
 from pattern_stage.compiler.registers import Column, RegisterReads, carried, unpacked
 from pattern_stage.compiler.terms import (
     conjunct_text,
-    is_number,
-    value_text,
 )
 from pattern_stage.compiler.texts import Texts
 from pattern_stage.layouts import Layouts
@@ -184,36 +183,23 @@ class Compiler:
 
     # Functions
 
-    def gate(
-        self, conjunct: Conjunct, reads: RegisterReads, parameters: str, layout: list[Column]
-    ) -> GateOf | None:
-        """A conjunct as a gate, if it is a comparison with a constant."""
-        turned = compared(conjunct)
-        if turned is None:
-            return None
-        comparison, constant = turned
-        value = value_text(comparison.left, constant, comparison.operator, reads)
-        statement = unpacked(layout, reads.columns, self.name)
-        name = self.texts.function(parameters, value, statement)
-        number = is_number(comparison.left) or constant.number
-        return GateOf(name, comparison.operator, number, constant.place)
-
     def gated(
         self,
         conjuncts: Iterable[Conjunct],
         reads: Callable[[], RegisterReads],
         parameters: str,
         layout: list[Column],
-    ) -> tuple[tuple[GateOf, ...], list[str], set[Column]]:
+    ) -> tuple[Gated, list[str], set[Column]]:
         """Conjuncts as gates, and the text of the others with the columns that it reads."""
-        gates, texts, others = list[GateOf](), list[str](), reads()
-        for conjunct in conjuncts:
-            gate = self.gate(conjunct, reads(), parameters, layout)
-            if gate is not None:
-                gates.append(gate)
-            else:
-                texts.append(conjunct_text(conjunct, others))
-        return tuple(gates), texts, others.columns
+
+        def function(seen: GatedReads, before: str, result: str) -> str:
+            assert isinstance(seen, RegisterReads)
+            statement = unpacked(layout, seen.columns, self.name)
+            return self.texts.function(before + parameters, result, statement)
+
+        gates, others = gated(conjuncts, reads, function)
+        seen = reads()
+        return gates, [conjunct_text(one, seen) for one in others], seen.columns
 
     def scan_of(self, component: int, conjuncts: Iterable[Conjunct], edge: Edge) -> Scan:
         """A scan for what conjuncts ask of an event alone."""
