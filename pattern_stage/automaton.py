@@ -23,10 +23,12 @@ from pattern_stage.gates import Operator
 __all__ = [
     "START",
     "Automaton",
+    "EachOf",
     "Epsilon",
     "Finish",
     "Functions",
     "GateOf",
+    "Gated",
     "Ignoring",
     "Move",
     "Negated",
@@ -67,11 +69,23 @@ class GateOf:
 
 
 @dataclass(frozen=True, slots=True)
+class EachOf:
+    """A condition over constants, tested for each tuple of those at some places: its function has
+    this name, and is given them, each as it is and as a number, before the rest."""
+
+    holds: str
+    constants: tuple[int, ...]
+
+
+Gated = tuple[GateOf | EachOf, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Scan:
     """What an event must be by itself: the name of a filter, and gates."""
 
     filter: str | None = None
-    gates: tuple[GateOf, ...] = ()
+    gates: Gated = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +104,10 @@ class Move:
     step: str | None
     """None where every event passes, and the register stays."""
     stops: bool
-    gates: tuple[GateOf, ...] = ()
+    equal: tuple[str, str] | None = None
+    """Of the event and of the register: the values that must be equal, None of an event that lacks
+    one."""
+    gates: Gated = ()
     walk: str | None = None
     finish: Finish | None = None
     epsilon: Epsilon | None = None
@@ -103,7 +120,7 @@ class Epsilon:
 
     target: int
     step: str | None
-    gates: tuple[GateOf, ...] = ()
+    gates: Gated = ()
     walk: str | None = None
 
 
@@ -112,7 +129,7 @@ class Finish:
     """When a run that has just moved is a match: a test of its register, gates, a walk."""
 
     test: str | None = None
-    gates: tuple[GateOf, ...] = ()
+    gates: Gated = ()
     walk: str | None = None
 
 
@@ -143,7 +160,7 @@ class Sequence:
     scans: tuple[Scan, ...]
     keys: tuple[str | None, ...]
     construct: str
-    gates: tuple[GateOf, ...]
+    gates: Gated
     tests: int
     """How many values of each key are of tests; they stand first, and are all of the last one."""
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from pattern_stage.arithmetic import castable, number_of
 
-__all__ = ["PASS", "Gate", "Operator"]
+__all__ = ["PASS", "Each", "Gate", "Operator"]
 
 Operator = Literal["=", "!=", "<", "<=", ">", ">="]
 
@@ -95,6 +95,36 @@ class Gate:
         return self._strings.mask(text)
 
 
+class Each:
+    """A condition over constants of many queries: tested once for all that have the same."""
+
+    def __init__(self, holds: Callable[..., bool]) -> None:
+        self._holds = holds
+        self._masks: dict[tuple[str | float, ...], int] = {}
+
+    def add(self, bit: int, constants: tuple[str | float, ...]) -> None:
+        """A query's constants."""
+        given = tuple(form for one in constants for form in _forms(one))
+        self._masks[given] = self._masks.get(given, 0) | bit
+
+    def remove(self, bit: int) -> None:
+        """Takes a query's constants away."""
+        masks = ((given, mask & ~bit) for given, mask in self._masks.items())
+        self._masks = {given: mask for given, mask in masks if mask}
+
+    def mask(self, arguments: tuple[Any, ...]) -> int:
+        """The queries for which it holds."""
+        found = 0
+        for given, mask in self._masks.items():
+            if self._holds(given, *arguments):
+                found |= mask
+        return found
+
+
+def _forms(constant: str | float) -> tuple[str | float, float]:
+    return constant, number_of(constant) if isinstance(constant, str) else constant
+
+
 class _Order:
     """`value operator constant` where both are numbers, or both strings."""
 
@@ -104,6 +134,7 @@ class _Order:
         self._masks: dict[Any, int] = {}
         self._constants: list[Any] | None = []
         self._joined: dict[int, int] = {}
+        self._known: list[int] = []
 
     def add(self, bit: int, constant: str | float) -> None:
         if constant == constant:
@@ -120,13 +151,24 @@ class _Order:
             return 0
         if self._constants is None:
             self._constants = sorted(self._masks)
-            self._joined = {}
+            self._joined, self._known = {}, []
         place = self._bisect(self._constants, value)
         joined = self._joined.get(place)
-        if joined is None:
-            within = self._constants[:place] if self._below else self._constants[place:]
-            joined = 0
-            for constant in within:
-                joined |= self._masks[constant]
-            self._joined[place] = joined
+        return self._join(place, self._constants) if joined is None else joined
+
+    def _join(self, place: int, constants: list[Any]) -> int:
+        """The masks of the constants on one side of a place, from the nearest place that has
+        been asked for on that side."""
+        at = bisect_left(self._known, place)
+        if self._below:
+            near = self._known[at - 1] if at else 0
+            within = constants[near:place]
+        else:
+            near = self._known[at] if at < len(self._known) else len(constants)
+            within = constants[place:near]
+        joined = self._joined.get(near, 0)
+        for constant in within:
+            joined |= self._masks[constant]
+        self._joined[place] = joined
+        self._known.insert(at, place)
         return joined

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from pattern_stage.automaton import Automaton, Functions, GateOf, Scan
-from pattern_stage.gates import PASS, Gate
+from pattern_stage.automaton import Automaton, EachOf, Functions, Gated, GateOf, Scan
+from pattern_stage.gates import PASS, Each, Gate
 from pattern_stage.layouts import Event
 
 __all__ = ["Gates", "Members"]
 
 Gates = tuple[tuple[Callable[..., Any], Callable[[Any], int]], ...]
 """Values, and the queries that these pass for."""
+
+
+_MANY = 8
+"""More queries than these are read off a mask's digits."""
 
 
 class Members:
@@ -22,6 +26,7 @@ class Members:
         self.functions: Functions = automaton.make(tuple(constants))
         self.everyone = 0
         self._gates: dict[GateOf, Gate] = {}
+        self._each: dict[EachOf, Each] = {}
         self._queries: list[int] = []
         self._bits: dict[int, int] = {}
         self._constants: dict[int, tuple[str | float, ...]] = {}
@@ -42,6 +47,8 @@ class Members:
         self.everyone |= bit
         for of, gate in self._gates.items():
             gate.add(bit, constants[of.constant])
+        for several, each in self._each.items():
+            each.add(bit, tuple(constants[place] for place in several.constants))
 
     def remove(self, number: int) -> int:
         """Takes a query away; its bit."""
@@ -51,11 +58,20 @@ class Members:
         self.everyone &= ~bit
         for of, gate in self._gates.items():
             gate.remove(bit, constants[of.constant])
+        for each in self._each.values():
+            each.remove(bit)
         return bit
 
     def numbers(self, mask: int) -> Iterator[int]:
         """The queries of a mask."""
         mask &= self.everyone
+        if mask.bit_count() > _MANY:
+            digits = bin(mask)[:1:-1]
+            place = digits.find("1")
+            while place >= 0:
+                yield self._queries[place]
+                place = digits.find("1", place + 1)
+            return
         while mask:
             low = mask & -mask
             yield self._queries[low.bit_length() - 1]
@@ -71,12 +87,23 @@ class Members:
                 mask |= self._bits[number]
         return mask
 
-    def gates(self, gates: Sequence[GateOf]) -> Gates:
+    def gates(self, gates: Gated) -> Gates:
         """Gates for the constants of all queries, also of those that come."""
-        return tuple((self.functions[of.value], self.passed(of)) for of in gates)
+        return tuple(
+            (_arguments if isinstance(of, EachOf) else self.functions[of.value], self.passed(of))
+            for of in gates
+        )
 
-    def passed(self, of: GateOf) -> Callable[[Any], int]:
-        """The queries that a value passes for."""
+    def passed(self, of: GateOf | EachOf) -> Callable[[Any], int]:
+        """The queries that a value passes for, or arguments."""
+        if isinstance(of, EachOf):
+            each = self._each.get(of)
+            if each is None:
+                each = self._each[of] = Each(self.functions[of.holds])
+                for number, constants in self._constants.items():
+                    given = tuple(constants[place] for place in of.constants)
+                    each.add(self._bits[number], given)
+            return each.mask
         gate = self._gates.get(of)
         if gate is None:
             gate = self._gates[of] = Gate(of.operator, of.number)
@@ -103,6 +130,10 @@ class Members:
             return mask
 
         return admitted
+
+
+def _arguments(*arguments: Any) -> tuple[Any, ...]:
+    return arguments
 
 
 def passing(gates: Gates, mask: int, *arguments: Any) -> int:

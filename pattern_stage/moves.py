@@ -46,6 +46,10 @@ class BoundMove:
         self.admitted = members.scan(move.scan)
         self.gates = members.gates(move.gates)
         self.step = functions[move.step] if move.step else None
+        own, their = move.equal or (None, None)
+        self.equal = functions[own] if own else None
+        self.equal_of = functions[their] if their else None
+        self.index = 0
         self.walk = functions[move.walk] if move.walk else None
         self.epsilon = BoundEpsilon(move.epsilon, members) if move.epsilon else None
         self.finishes = finish is not None

@@ -2,35 +2,28 @@
 
 Time goes from epoch to epoch.  Each event of an epoch moves runs as they were before it, so the
 order of simultaneous events does not matter, and the epoch stays open: what it moves and what it
-ends is noted, and done when a later event comes.  Runs of a state are found by their partition.
-Runs that behave alike from here on, by state, register and queries, are merged: one run with the
-chains of both.
+ends is noted, and done when a later event comes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import count
+from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 
 from pattern_stage.automaton import START, Automaton, Ignoring, Register
-from pattern_stage.cells import Cell, Chain, bound, chains, joined, pruned
+from pattern_stage.cells import Cell, Chain, bound, chains
 from pattern_stage.endings import Endings
 from pattern_stage.layouts import Event
 from pattern_stage.members import Members, passing
 from pattern_stage.moves import BoundEpsilon, BoundMove, Run
+from pattern_stage.states import KeyOf, States
 
 __all__ = ["Coming", "Runs"]
 
-_TICKETS = count()
 _SWEEPS = 4
 """A window is swept of what has expired so many times while it passes."""
 
-
-Partition = dict[object, Run]
-"""Runs of one state and partition; by what makes them alike, or a number of their own."""
-
-States = dict[int, dict[object, Partition]]
 
 Coming = tuple[int, tuple[int, ...], Event]
 """An event with its type, and the components that take it."""
@@ -59,7 +52,7 @@ class Runs:
         self._several = {place for place, several in types if len(several) > 1}
         self._taken = set[tuple[int, int]]()
         """Which component has taken which event of this epoch: one of two types comes twice."""
-        self._states: States = {}
+        self._states = States(_indexes(self._moves.values()), automaton.merging)
         self._arrived: list[tuple[int, object, Run]] = []
         self._ended: list[tuple[Run, int]] = []
         self._input = 0
@@ -77,21 +70,14 @@ class Runs:
         def apart(run: Run) -> Run:
             return same.setdefault(id(run), run.copy())
 
-        other._states = {
-            state: {
-                key: {alike: apart(run) for alike, run in runs.items()}
-                for key, runs in partitions.items()
-            }
-            for state, partitions in self._states.items()
-        }
+        other._states = self._states.copy(apart)
         other._taken = {*self._taken}
         other._arrived = [(state, key, apart(run)) for state, key, run in self._arrived]
         other._ended = [(apart(run), mask) for run, mask in self._ended]
         return other
 
     def __len__(self) -> int:
-        kept = sum(len(runs) for states in self._states.values() for runs in states.values())
-        return kept + len(self._arrived)
+        return sum(1 for _ in self._states) + len(self._arrived)
 
     # An event
 
@@ -142,8 +128,16 @@ class Runs:
             if self._starting:
                 self._step(move, component, key, mask, (), event[0], None, False, event)
             return
-        partitions = self._states.get(move.source)
-        runs = None if partitions is None else partitions.get(key)
+        index = self._states.index(move.source, move.index)
+        if index is None:
+            return
+        found = key
+        if move.equal is not None:
+            values = move.equal(event)
+            if values is None:
+                return
+            found = (key, values)
+        runs = index.get(found)
         if not runs:
             return
         gone = None
@@ -161,8 +155,8 @@ class Runs:
                 self._ended.append((run, moved))
         for alike in gone or ():
             del runs[alike]
-        if not runs and partitions is not None:
-            del partitions[key]
+        if not runs:
+            del index[found]
 
     def _step(
         self,
@@ -237,9 +231,9 @@ class Runs:
             if key is None or not mask:
                 return
         together = not self._keys
-        for state, partitions in self._states.items():
+        for state, runs in self._states.partition(() if together else key):
             same = self._same.get((state, type_))
-            for run in partitions.get(() if together else key, {}).values():
+            for run in runs.values():
                 if run.mask & mask and (same is None or same(run.register, event)):
                     self._ended.append((run, mask))
 
@@ -253,12 +247,12 @@ class Runs:
         self._ended.clear()
         if self._input:
             if self._input == self.members.everyone:
-                self._states.clear()
-            for run in self._all():
+                self._states = self._states.empty()
+            for run in self._states:
                 run.mask &= ~self._input
             self._input = 0
         for state, key, run in self._arrived:
-            self._keep(state, key, run)
+            self._states.add(state, key, run)
         self._arrived.clear()
         self._taken.clear()
         self.epoch = time
@@ -272,58 +266,15 @@ class Runs:
         elif self._dead > self._alive + 1000:
             self.sweep(None)
 
-    def _keep(self, state: int, key: object, run: Run) -> None:
-        runs = self._states.setdefault(state, {}).setdefault(key, {})
-        if not self.automaton.merging:
-            runs[next(_TICKETS)] = run
-            return
-        alike = (run.register, run.mask)
-        other = runs.get(alike)
-        if other is None or not other.mask:
-            runs[alike] = run
-        elif other.mask != run.mask:
-            runs[next(_TICKETS)] = run
-        else:
-            assert isinstance(other.cell, Cell)
-            assert isinstance(run.cell, Cell)
-            cell = joined(other.cell, run.cell)
-            runs[alike] = Run(run.mask, run.register, max(run.start, other.start), cell, True)
-
-    def _all(self) -> Iterator[Run]:
-        for partitions in self._states.values():
-            for runs in partitions.values():
-                yield from runs.values()
-
     def sweep(self, floor: int | None) -> None:
-        """Drops what has ended, and runs whose start is not after `floor`."""
-        self._states = {
-            state: kept
-            for state, partitions in self._states.items()
-            if (
-                kept := {
-                    key: alive
-                    for key, runs in partitions.items()
-                    if (
-                        alive := {
-                            alike: run
-                            for alike, run in runs.items()
-                            if run.mask and (floor is None or run.start > floor)
-                        }
-                    )
-                }
-            )
-        }
-        self._dead, self._alive = 0, sum(1 for _ in self._all())
+        """Drops what has ended, and what does not begin after `floor`."""
+        self._dead, self._alive = 0, self._states.sweep(floor)
         if floor is not None:
-            done: dict[int, tuple[Cell, Cell | None]] = {}
-            for run in self._all():
-                if run.merged and isinstance(run.cell, Cell):
-                    run.cell = pruned(run.cell, floor, done) or run.cell
             self.endings.forget(floor)
 
     def drop(self, bit: int) -> None:
         """Forgets a query."""
-        for run in self._all():
+        for run in self._states:
             run.mask &= ~bit
         for _, _, run in self._arrived:
             run.mask &= ~bit
@@ -334,7 +285,7 @@ class Runs:
         """Takes in an event before the newest epoch.  What it makes of the events before it and
         after it, in its window and not simultaneous, is added to these runs."""
         scratch = self.copy(self.endings.copy())
-        scratch._states, scratch._arrived = {}, []
+        scratch._states, scratch._arrived = self._states.empty(), []
         for type_, components, event in before:
             scratch.event(type_, components, event, self.members.seeing(event))
         # From here on only with what it makes.
@@ -342,11 +293,20 @@ class Runs:
         scratch._commit(event[0])
         scratch.endings = self.endings
         scratch.event(type_, components, event, self.members.seeing(event))
-        scratch._states, scratch._starting = {}, False
+        scratch._states, scratch._starting = self._states.empty(), False
         for type_, components, event in after:
             scratch.event(type_, components, event, self.members.seeing(event))
-        for state, partitions in scratch._states.items():
-            for key, runs in partitions.items():
-                for run in runs.values():
-                    self._keep(state, key, run)
+        for state, key, run in scratch._states.items():
+            self._states.add(state, key, run)
         self._arrived += scratch._arrived
+
+
+def _indexes(moves: Iterable[list[BoundMove]]) -> dict[int, list[KeyOf]]:
+    """For each state the indexes that the moves from it need, to which each gets its number."""
+    indexes: dict[int, list[KeyOf]] = {}
+    for move in chain.from_iterable(moves):
+        there = indexes.setdefault(move.source, [])
+        if move.equal_of not in there:
+            there.append(move.equal_of)
+        move.index = there.index(move.equal_of)
+    return indexes

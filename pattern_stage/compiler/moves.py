@@ -12,7 +12,7 @@ from pattern_stage.automaton import (
     START,
     Epsilon,
     Finish,
-    GateOf,
+    Gated,
     Move,
     Scan,
 )
@@ -22,27 +22,22 @@ from pattern_stage.compiler.bound import (
     conjunction,
     every,
 )
-from pattern_stage.compiler.conditions import Edge, compared, placed
+from pattern_stage.compiler.conditions import Edge, placed
+from pattern_stage.compiler.gating import GatedReads, gated
 from pattern_stage.compiler.registers import Column, RegisterReads, carried, unpacked
 from pattern_stage.compiler.terms import (
-    Reads,
     conjunct_text,
-    is_number,
-    missing_texts,
-    number_text,
 )
 from pattern_stage.compiler.texts import Texts
 from pattern_stage.layouts import Layouts
 from pattern_stage.pattern import (
     Conjunct,
-    Constant,
     Form,
     Index,
     Pattern,
     Read,
     Slot,
     Strategy,
-    Term,
 )
 
 __all__ = ["Compiler"]
@@ -188,55 +183,23 @@ class Compiler:
 
     # Functions
 
-    def gate(
-        self, conjunct: Conjunct, reads: RegisterReads, parameters: str, layout: list[Column]
-    ) -> GateOf | None:
-        """A conjunct as a gate, if it is a comparison with a constant."""
-        turned = compared(conjunct)
-        if turned is None:
-            return None
-        comparison, constant = turned
-        value = self.value(comparison.left, constant, comparison.operator, reads)
-        statement = unpacked(layout, reads.columns, self.name)
-        name = self.texts.function(parameters, value, statement)
-        number = is_number(comparison.left) or constant.number
-        return GateOf(name, comparison.operator, number, constant.place)
-
     def gated(
         self,
         conjuncts: Iterable[Conjunct],
         reads: Callable[[], RegisterReads],
         parameters: str,
         layout: list[Column],
-    ) -> tuple[tuple[GateOf, ...], list[str], set[Column]]:
+    ) -> tuple[Gated, list[str], set[Column]]:
         """Conjuncts as gates, and the text of the others with the columns that it reads."""
-        gates, texts, others = list[GateOf](), list[str](), reads()
-        for conjunct in conjuncts:
-            gate = self.gate(conjunct, reads(), parameters, layout)
-            if gate is not None:
-                gates.append(gate)
-            else:
-                texts.append(conjunct_text(conjunct, others))
-        return tuple(gates), texts, others.columns
 
-    def value(self, term: Term, constant: Constant, operator: str, reads: Reads) -> str:
-        """The text of a value that a gate compares: None if missing, PASS if that passes."""
-        if is_number(term) or constant.number:
-            plain, wild = missing_texts(term, reads, Form.NUMBER)
-            text = number_text(term, reads)
-        else:
-            assert isinstance(term, Read)
-            plain, wild = missing_texts(term, reads, Form.TEXT)
-            text = reads.read(term, Form.TEXT)
-            if operator not in ("=", "!="):
-                text = f"({text}, {reads.read(term, Form.NUMBER)})"
-        guarded = plain != [text]
-        if guarded and plain:
-            text = f"({text} if {conjunction(f'{one} is not None' for one in plain)} else None)"
-        if wild:
-            missing = " or ".join(f"{one} is None" for one in wild)
-            text = f"(PASS if {missing} else {text})"
-        return text
+        def function(seen: GatedReads, before: str, result: str) -> str:
+            assert isinstance(seen, RegisterReads)
+            statement = unpacked(layout, seen.columns, self.name)
+            return self.texts.function(before + parameters, result, statement)
+
+        gates, others = gated(conjuncts, reads, function)
+        seen = reads()
+        return gates, [conjunct_text(one, seen) for one in others], seen.columns
 
     def scan_of(self, component: int, conjuncts: Iterable[Conjunct], edge: Edge) -> Scan:
         """A scan for what conjuncts ask of an event alone."""
@@ -252,8 +215,13 @@ class Compiler:
         component = self.positive[place]
         kind = Edge.TAKE if edge is Edge.TAKE else Edge.BEGIN
         layout = self.layout(source)
+        fence = self.fence(place, edge)
+        equal = {one: sides for one in fence if (sides := self.equality(one, place, edge))}
         gates, texts, used = self.gated(
-            self.fence(place, edge), lambda: self.reads(place, edge), "V, e", layout
+            [one for one in fence if one not in equal],
+            lambda: self.reads(place, edge),
+            "V, e",
+            layout,
         )
         tests, tested = self.test_texts(source, place)
         used = {*used, *tested}
@@ -279,10 +247,44 @@ class Compiler:
             self.scan_of(component, self.conditions.alone(component, kind)[0], kind),
             step,
             edge is not Edge.PROCEED,
+            self.equal([*equal.values()], layout),
             gates,
             self.walk(walks),
             self.finish(target),
             self.epsilon(target, place),
+        )
+
+    def equality(self, conjunct: Conjunct, place: int, edge: Edge) -> tuple[str, Column] | None:
+        """What must be equal of the event that a move takes and of the register, if a conjunct
+        says so of two texts."""
+        contiguous = self.pattern.strategy is Strategy.PARTITION_CONTIGUITY
+        if len(conjunct) != 1 or conjunct[0].operator != "=" or contiguous:
+            return None
+        own = their = None
+        for term in (conjunct[0].left, conjunct[0].right):
+            if not isinstance(term, Read) or term.number or self.texts.wild(term.component):
+                return None
+            reads = self.reads(place, edge)
+            text = reads.read(term, Form.TEXT)
+            if reads.columns:
+                (their,) = reads.columns
+            else:
+                own = text
+        return None if own is None or their is None else (own, their)
+
+    def equal(
+        self, sides: list[tuple[str, Column]], layout: list[Column]
+    ) -> tuple[str, str] | None:
+        """The functions of the values that must be equal of event and register."""
+        if not sides:
+            return None
+        own = [text for text, _ in sides]
+        there = conjunction(f"{one} is not None" for one in own)
+        columns = [column for _, column in sides]
+        names = ", ".join(self.name(column) for column in columns)
+        return (
+            self.texts.function("e", f"(({', '.join(own)},) if {there} else None)"),
+            self.texts.function("V", f"({names},)", unpacked(layout, columns, self.name)),
         )
 
     def epsilon(self, target: int, place: int) -> Epsilon | None:

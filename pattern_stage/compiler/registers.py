@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pattern_stage.compiler.texts import Texts
-from pattern_stage.pattern import Aggregate, Form, Index, Pattern, Read, Slot
+from pattern_stage.pattern import Aggregate, Constant, Form, Index, Length, Pattern, Read, Slot
 
 __all__ = ["Column", "RegisterReads", "carried", "unpacked"]
 
@@ -86,6 +86,7 @@ class RegisterReads:
         index: Index | None,
     ) -> None:
         self.columns = set[Column]()
+        self.given: list[int] | None = None
         self._pattern, self._texts, self._name = pattern, texts, name
         self._taken, self._index = taken, index
 
@@ -120,8 +121,8 @@ class RegisterReads:
                 value = self._column(Column(function, component, slot))
                 return f"(nan if {value} is None else {value})"
 
-    def length(self, length: object) -> str:
-        return self._column(Column("length", length.component))  # type: ignore[attr-defined]
+    def length(self, length: Length) -> str:
+        return self._column(Column("length", length.component))
 
-    def constant(self, constant: object, form: Form) -> str:
-        return self._texts.constant(constant, form)  # type: ignore[arg-type]
+    def constant(self, constant: Constant, form: Form) -> str:
+        return self._texts.constant(constant, form, self.given)

@@ -9,12 +9,14 @@ that are equal in what must be equal (PAIS).
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pattern_stage.automaton import GateOf, Sequence
+from pattern_stage.automaton import EachOf, GateOf, Sequence
 from pattern_stage.compiler.bound import conjunction, reads_of
-from pattern_stage.compiler.conditions import Edge, compared
-from pattern_stage.compiler.terms import conjunct_text, is_number
+from pattern_stage.compiler.conditions import Edge
+from pattern_stage.compiler.gating import GatedReads, gate_of
+from pattern_stage.compiler.terms import conjunct_text
 from pattern_stage.compiler.texts import Texts
 from pattern_stage.pattern import (
     Aggregate,
@@ -42,6 +44,7 @@ class _Reads:
 
     def __init__(self, texts: Texts) -> None:
         self._texts = texts
+        self.given: list[int] | None = None
 
     def read(self, read: Read, form: Form) -> str:
         return self._texts.slot(read.component, Slot(read.attribute, form), f"e{read.component}")
@@ -56,7 +59,7 @@ class _Reads:
         raise TypeError(length)
 
     def constant(self, constant: Constant, form: Form) -> str:
-        return self._texts.constant(constant, form)
+        return self._texts.constant(constant, form, self.given)
 
 
 class _Plan:
@@ -66,7 +69,7 @@ class _Plan:
         self.reads = _Reads(compiler.texts)
         self.first, self.last = self.positive[0], self.positive[-1]
         self.stacked = "active instance stacks" not in self.without
-        self.gates: list[GateOf] = []
+        self.gates: list[GateOf | EachOf] = []
         # By component: the text of own values, and of those of later events that they equal.
         self.keys: dict[int, list[tuple[str, str]]] = {place: [] for place in self.positive}
         self.tested: dict[int, list[str]] = {place: [] for place in self.positive}
@@ -95,13 +98,21 @@ class _Plan:
         """Puts a conjunct where it is tested."""
         components = {leaf.component for leaf in reads_of(conjunct) if isinstance(leaf, Read)}
         place = self.at(components)
-        turned = compared(conjunct)
-        if turned is not None:
-            comparison, constant = turned
-            value = self.compiler.value(comparison.left, constant, comparison.operator, self.reads)
-            number = is_number(comparison.left) or constant.number
-            self.gated[place].append((value, len(self.gates)))
-            self.gates.append(GateOf("", comparison.operator, number, constant.place))
+
+        def function(seen: GatedReads, before: str, result: str) -> str:
+            return self.texts.function(before + ", ".join(events), result) if before else result
+
+        events = [f"e{one}" for one in sorted(components)]
+        gate = gate_of(conjunct, lambda: _Reads(self.texts), function)
+        if isinstance(gate, GateOf):
+            # Its value is computed in the loop itself.
+            self.gated[place].append((gate.value, len(self.gates)))
+            self.gates.append(replace(gate, value=""))
+            return
+        if gate is not None:
+            given = "".join(f"{one}, " for one in events)
+            self.gated[place].append((f"({given})", len(self.gates)))
+            self.gates.append(gate)
             return
         equal = self.equality(conjunct)
         if equal is not None and self.stacked and "dynamic filtering" not in self.without:

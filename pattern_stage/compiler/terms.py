@@ -22,7 +22,7 @@ from pattern_stage.pattern import (
     Term,
 )
 
-__all__ = ["Reads", "comparison_text", "conjunct_text", "is_number", "leaves", "number_text"]
+__all__ = ["Reads", "comparison_text", "conjunct_text", "is_number", "leaves", "value_text"]
 
 Leaf = Constant | Read | Aggregate | Length
 
@@ -111,6 +111,27 @@ def comparison_text(comparison: Comparison, reads: Reads) -> str:
 def conjunct_text(conjunct: Conjunct, reads: Reads) -> str:
     """Comparisons joined by OR."""
     return "(" + " or ".join(comparison_text(one, reads) for one in conjunct) + ")"
+
+
+def value_text(term: Term, constant: Constant, operator: str, reads: Reads) -> str:
+    """The text of a value that a gate compares: None if missing, PASS if that passes."""
+    if is_number(term) or constant.number:
+        plain, wild = missing_texts(term, reads, Form.NUMBER)
+        text = number_text(term, reads)
+    else:
+        assert isinstance(term, Read)
+        plain, wild = missing_texts(term, reads, Form.TEXT)
+        text = reads.read(term, Form.TEXT)
+        if operator not in ("=", "!="):
+            text = f"({text}, {reads.read(term, Form.NUMBER)})"
+    guarded = plain != [text]
+    if guarded and plain:
+        there = " and ".join(f"{one} is not None" for one in plain)
+        text = f"({text} if {there} else None)"
+    if wild:
+        missing = " or ".join(f"{one} is None" for one in wild)
+        text = f"(PASS if {missing} else {text})"
+    return text
 
 
 def missing_texts(term: Term, reads: Reads, form: Form) -> tuple[list[str], list[str]]:

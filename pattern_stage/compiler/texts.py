@@ -45,8 +45,12 @@ class Texts:
             return f"({event}[0] / 1000000)" if slot.form is Form.NUMBER else f"{event}[0]"
         return f"{event}[{self._layouts.place(types, slot)}]"
 
-    def constant(self, constant: Constant, form: Form) -> str:
-        """A constant that no gate compares."""
+    def constant(self, constant: Constant, form: Form, given: list[int] | None = None) -> str:
+        """A constant that no gate compares, or that is given in `C`."""
+        if given is not None:
+            if constant.place not in given:
+                given.append(constant.place)
+            return f"C[{2 * given.index(constant.place) + (form is Form.NUMBER)}]"
         self.fixed.add(constant.place)
         cast = form is Form.NUMBER and not constant.number
         return f"{'n' if cast else 'c'}{constant.place}"

@@ -30,7 +30,7 @@ from typing import Any
 import xscl
 from xscl.cli.parameters import read_parameters
 
-__all__ = ["Block", "Example", "blocks", "examples", "run", "run_session"]
+__all__ = ["Block", "Envelope", "Example", "as_written", "blocks", "examples", "run", "run_session"]
 
 Envelope = dict[str, Any]
 
@@ -124,12 +124,12 @@ def run(example: Example) -> None:
     for matches in example.matches:
         expected = matches.replace(" ->\n    ", " -> ").splitlines()
         written = zip(found, chain(expected, repeat("")), strict=False)
-        assert [_written(match, line, example.documents) for match, line in written] == expected
+        assert [as_written(match, line, example.documents) for match, line in written] == expected
     if example.picks:
         assert [",".join(match["documents"]) for match in found] == example.picks
 
 
-def _written(match: dict[str, Any], line: str, documents: list[Envelope]) -> str:
+def as_written(match: dict[str, Any], line: str, documents: list[Envelope]) -> str:
     """A match in the form that its line on the page has."""
     if line.startswith("{"):
         return json.dumps({member: match[member] for member in json.loads(line)})

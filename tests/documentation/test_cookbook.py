@@ -18,7 +18,8 @@ from pathlib import Path
 import pytest
 
 import xscl
-from tests.documentation.test_pages import ROOT, Envelope, as_written
+from tests.documentation.examples import Envelope, as_written
+from tests.documentation.test_pages import ROOT
 from xscl.sources.feed_files import read_feeds
 
 PAGE = (ROOT / "docs" / "cookbook.md").read_text(encoding="utf-8")

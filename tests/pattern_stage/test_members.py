@@ -62,7 +62,7 @@ def varied(query: Query, name: str, dice: Random) -> Query:
 
 
 @pytest.mark.drawn
-@drawn(30, suppress_health_check=SLOW)
+@drawn(12, suppress_health_check=SLOW)
 @given(scenes(), st.integers(1, 40), st.booleans(), st.randoms(use_true_random=False))
 def test_queries_alike(scene: Scene, size: int, ordered: bool, dice: Random) -> None:
     alike = [
@@ -82,7 +82,7 @@ def test_queries_alike(scene: Scene, size: int, ordered: bool, dice: Random) -> 
 
 
 @pytest.mark.drawn
-@drawn(30, suppress_health_check=SLOW)
+@drawn(12, suppress_health_check=SLOW)
 @given(scenes(), st.integers(1, 5), st.randoms(use_true_random=False))
 def test_queries_come_and_go(scene: Scene, size: int, dice: Random) -> None:
     """A query finds what is of events since it came, up to when it goes."""

@@ -72,7 +72,7 @@ ORDERS = ["by time", "shuffled", "reversed"]
 
 
 @pytest.mark.drawn
-@drawn(40, suppress_health_check=SLOW)
+@drawn(25, suppress_health_check=SLOW)
 @given(
     scenes(),
     st.sets(st.sampled_from(sorted(SWITCHES))),
@@ -96,7 +96,7 @@ def test_agreement(
 
 
 @pytest.mark.drawn
-@drawn(15, suppress_health_check=SLOW)
+@drawn(10, suppress_health_check=SLOW)
 @given(scenes(), st.integers(1, 40))
 def test_counts(scene: Scene, size: int) -> None:
     staging = Staging(scene.queries)
@@ -115,7 +115,7 @@ def test_counts(scene: Scene, size: int) -> None:
 
 
 @pytest.mark.drawn
-@drawn(15, suppress_health_check=SLOW)
+@drawn(10, suppress_health_check=SLOW)
 @given(scenes(), st.integers(1, 5), st.integers(0, 30))
 def test_what_is_flushed_is_found_once(scene: Scene, size: int, cut: int) -> None:
     """Where the input goes on after it has ended nothing is found anew; of what only adds matches

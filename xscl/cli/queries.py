@@ -137,8 +137,14 @@ def check_stream(engine: Engine, stream: str | None) -> None:
 
 
 def published(
-    engine: Engine, envelopes: Iterable[Mapping[str, object]], stream: str | None
+    engine: Engine, envelopes: Iterable[Mapping[str, object]] | None, stream: str | None
 ) -> list[Match]:
-    """The matches of a batch, or those published to a stream."""
-    matches = engine.publish_many(envelopes)
+    """The matches of a batch, or at the end of the input (None) of what has waited for that; or
+    those of them that are published to a stream."""
+    matches = engine.flush() if envelopes is None else engine.publish_many(envelopes)
+    return of_stream(matches, stream)
+
+
+def of_stream(matches: list[Match], stream: str | None) -> list[Match]:
+    """The matches that are published to a stream, or all."""
     return matches if stream is None else [one for one in matches if one.stream == stream]

@@ -150,6 +150,9 @@ class Report(Terminal):
     ) -> Iterator[dict[str, object]]:
         """Passes envelopes on, counting them and those whose stream no query reads."""
         for envelope in envelopes:
+            if "advance" in envelope and not {"xml", "json"} & envelope.keys():
+                yield envelope
+                continue
             self.read += 1
             stream = envelope.get("stream", "S")
             if isinstance(stream, str) and not engine.reads(stream):

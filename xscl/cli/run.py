@@ -223,7 +223,7 @@ class _Run:
             counts.update({name: before.get(name, 0) for name in counts})
 
         def count(found: Envelopes) -> int:
-            new = +engine.count(found, batch=batch)
+            new = +engine.count(found, batch=batch, flush=not found)
             counts.update(new)
             self.report.by_query.update(new)
             if keeper is not None:
@@ -268,23 +268,26 @@ class _Run:
                 self.report.found(matches)
                 if self.positions is not None:
                     self.positions.note(mark for _, mark in some)
-            self.report.detail(
-                f"batch: {counted(len(some), 'document')}, {counted(matches, 'match')}"
-            )
+            if some or matches:
+                self.report.detail(
+                    f"batch: {counted(len(some), 'document')}, {counted(matches, 'match')}"
+                )
 
-    def _matches(self, envelopes: Iterable[dict[str, object]]) -> list[Match]:
-        envelopes = self.report.watch(self.engine, envelopes)
-        matches = published(self.engine, envelopes, self.stream)
+    def _matches(self, envelopes: Envelopes) -> list[Match]:
+        found = self.report.watch(self.engine, envelopes) if envelopes else None
+        matches = published(self.engine, found, self.stream)
         self.report.tally(matches)
         return matches
 
 
 def _until(batches: Iterable[list[Entry]], ended: Callable[[], bool]) -> Iterator[list[Entry]]:
-    """Batches, until the one after which the run is to end."""
+    """Batches, until the one after which the run is to end; where the input has come to its end,
+    then an empty one."""
     for some in batches:
         yield some
         if ended():
             return
+    yield []
 
 
 def _lateness(lateness: int | None, state: str | None) -> float | str | None:

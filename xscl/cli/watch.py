@@ -41,7 +41,7 @@ from xscl.cli.options import (
     Duration,
 )
 from xscl.cli.output import TEXT, fate_of, form_of, line_writer
-from xscl.cli.queries import check_stream, published, read_texts
+from xscl.cli.queries import check_stream, of_stream, published, read_texts
 from xscl.cli.report import Report
 from xscl.cli.resume import check_dry_run, open_engine, take_queries, tell_plan
 from xscl.counts import counted
@@ -52,6 +52,7 @@ from xscl.errors import XSCLError
 from xscl.feeds import Rules
 from xscl.garbage import collect_rarely, leave_imported
 from xscl.matches.match import Match
+from xscl.polling.clock import SystemClock
 from xscl.polling.poller import history
 from xscl.polling.state import FeedState
 from xscl.polling.store import Store
@@ -196,7 +197,7 @@ def watch(
         else:
             assert keeper is not None
             remembering = PolledFeeds(keeper, engine.transaction)
-        engine.count(history(remembering, polled), batch=5000)
+        engine.count(history(remembering, polled), batch=5000, flush=False)
         report.begin(engine)
         feeds = FeedReport(report.say, report.note, report.detail)
 
@@ -204,6 +205,7 @@ def watch(
             feeds.answered(state)
             report.found(0)
 
+        clock, waits = SystemClock(), any(one.waits for one in engine.subscriptions)
         poller = how.poller(polled, remembering, engine, feeds, proxies, answered)
         report.how_far = lambda: feeds.status(len(polled), poller.next_fetch, report.matches)
         report.found(0)
@@ -211,10 +213,13 @@ def watch(
         outbox = stack.enter_context(Outbox(keeper, takers, report.say, dead_letters))
         stopped = stack.enter_context(ended_by_signals([poller.stop, outbox.hurry]))
         outbox.hand_over_again()
-        for envelopes in poller.polls():
+        for envelopes in poller.polls(empty=waits):
             with engine.transaction():
                 poller.pass_over(feeds.late(envelopes, engine.watermark, late))
                 matches = published(engine, report.watch(engine, envelopes), stream)
+                if waits and late is not None:
+                    # Afterwards, so that the older items of a new feed are not late.
+                    matches += of_stream(engine.advance(clock.now() - late), stream)
                 report.tally(matches)
                 with report.aside():
                     tell(matches)
@@ -223,9 +228,10 @@ def watch(
                 waiting = outbox.keep(matches)
             outbox.hand_over(waiting)
             report.found(len(matches))
-            report.detail(
-                f"poll: {counted(len(envelopes), 'new item')}, {counted(len(matches), 'match')}"
-            )
+            if envelopes or matches:
+                report.detail(
+                    f"poll: {counted(len(envelopes), 'new item')}, {counted(len(matches), 'match')}"
+                )
         undelivered = outbox.close()
         report.close(engine, table=form == TEXT)
         if output is not None:

@@ -38,6 +38,7 @@ from xscl.evaluation.stage_one import Preview
 from xscl.evaluation.stats import stats
 from xscl.evaluation.waves import Delivery, Evaluation
 from xscl.garbage import without_collecting
+from xscl.language.syntax import EventPattern
 from xscl.matches.match import Match
 from xscl.memory.budget import Budget
 from xscl.memory.relations import Relations
@@ -371,12 +372,15 @@ class Engine:
         """Says that the input has ended: returns all matches that waited for more of it, as if
         whatever may come came later.  Documents may follow all the same; what was returned stays.
         """
+        if not self._queries.patterns:
+            with self._transactions.asking():
+                return []
         return self._take_in([], partial(self._evaluation.publish, ended=True))
 
-    def count(self, envelopes: object, *, batch: int = 1000) -> Counter[str]:
-        """Publishes documents in batches, flushes, and counts the matches of each query, without
-        building any that nobody reads: iterators of `stream` get theirs, callbacks are not called.
-        """
+    def count(self, envelopes: object, *, batch: int = 1000, flush: bool = True) -> Counter[str]:
+        """Publishes documents in batches, flushes unless more of them follow, and counts the
+        matches of each query, without building any that nobody reads: iterators of `stream` get
+        theirs, callbacks are not called."""
         counts = Counter({subscription.name: 0 for subscription in self.subscriptions})
 
         def evaluate(arrivals: Arrivals, *, ended: bool = False) -> tuple[None, Sequence[Delivery]]:
@@ -390,7 +394,7 @@ class Engine:
 
         for some in in_batches(envelopes_of(envelopes), batch):
             self._take_in(some, evaluate, to_callbacks=False)
-        if self._queries.patterns:
+        if flush and self._queries.patterns:
             self._take_in([], partial(evaluate, ended=True), to_callbacks=False)
         return counts
 
@@ -472,36 +476,42 @@ class Engine:
 
     # What it knows of itself
 
-    def explain(self, name: str) -> str:
-        """What became of the query of a name: the text of `xscl explain`."""
-        from xscl.explain import as_text
+    def explain(self, name: str | None = None) -> str:
+        """What became of the query of a name: the text of `xscl explain`; without a name, of all of
+        them, with their templates and streams."""
+        from xscl.explain import as_text, explain_file
 
         with self._transactions.asking():
             all_of_them = [subscription.outline for subscription in self._queries]
+            if name is None:
+                return explain_file([subscription.dissection for subscription in self._queries])
             return as_text(self._queries.named(name).dissection, all_of_them)
 
     def why(self, name: str, *documents: str | Envelope) -> Why | Funnel:
         """Why some documents match the query of a name, or do not: each condition with the values
-        on both sides.  A document for each block of the query, in their order: the id of one that
-        is held, or an envelope.
+        on both sides.  A document for each block of the query, in their order (of a pattern one for
+        each event): the id of one that is held, or an envelope.
 
         Without documents, a funnel: how many of those held, and of their pairs, came through each
         condition.  Raises StateError for an id that is not held.
         """
         from xscl.engine.held import funnel_of_held, named
-        from xscl.why import why
+        from xscl.why import why, why_sequence
 
         with self._transactions.asking():
             dissection = self._queries.named(name).dissection
             if not documents:
                 return funnel_of_held(dissection, self._intake)
-            streams = [*dissection.streams, *[""] * len(documents)]
+            pattern = isinstance(dissection.query.source, EventPattern)
+            streams = [*([] if pattern else dissection.streams), *[""] * len(documents)]
             given = [
                 self._intake.document(one)
                 if isinstance(one, Mapping)
                 else named(one, stream, self._intake)
                 for one, stream in zip(documents, streams, strict=False)
             ]
+            if pattern:
+                return why_sequence(dissection.query, given, self._intake.held.values())
         return why(dissection.query, given)
 
     def hint(self, name: str, sample: Iterable[Envelope] = ()) -> str | None:

@@ -11,6 +11,7 @@ from xscl.documents.document import Document, is_small
 from xscl.documents.intake import Intake
 from xscl.documents.trees import content_of
 from xscl.errors import StateError
+from xscl.language.syntax import EventPattern
 from xscl.times import to_seconds
 from xscl.why import Funnel, Names, conditions_of, funnel, missing_name, where_lost
 
@@ -63,7 +64,10 @@ def hint(
     names: Names,
     sample: Iterable[Mapping[str, object]],
 ) -> str | None:
-    """What keeps a query from matching, in a sentence, as `Engine.hint` says it."""
+    """What keeps a query from matching, in a sentence, as `Engine.hint` says it; of a pattern,
+    nothing is known."""
+    if isinstance(dissection.query.source, EventPattern):
+        return None
     conditions = conditions_of(dissection.query)
     missing = missing_name(conditions, names)
     if missing is not None or not conditions.few:

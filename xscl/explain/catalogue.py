@@ -13,8 +13,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from templates import JoinGraph, Template
+from templates import JoinGraph
 from xscl.dissection.parts import Dissection
+from xscl.explain.patterns import is_pattern, pattern_template
 from xscl.explain.stages import joins
 from xscl.explain.text import WIDTH, as_text
 from xscl.explain.words import plain, shortened
@@ -45,32 +46,32 @@ def catalogue_text(dissections: Sequence[Dissection]) -> str:
 
 
 def _templates(dissections: Sequence[Dissection]) -> Iterator[str]:
-    templates: dict[str, Template] = {}
+    shown: dict[str, tuple[str, str]] = {}
     queries: dict[str, dict[str, None]] = {}
     for dissection in dissections:
         for one in dissection.everything():
-            for stage in joins(one):
-                template = stage.plan.template
-                templates[template.id] = template
-                queries.setdefault(template.id, {})[one.query.name] = None
-    ranked = sorted(templates.values(), key=lambda one: (-len(queries[one.id]), one.id))
+            for id, minor, value_joins in _used(one):
+                shown[id] = minor, value_joins
+                queries.setdefault(id, {})[one.query.name] = None
+    ranked = sorted(shown, key=lambda id: (-len(queries[id]), id))
     if not ranked:
         yield "templates: none, since nothing joins"
         return
     rows = [("template", "minor", "value joins", "queries", "names")]
-    for template in ranked:
-        names = list(queries[template.id])
-        value_joins = str(len(template.graph.value_joins))
-        rows.append(
-            (
-                template.id,
-                _minor(template.graph),
-                value_joins,
-                str(len(names)),
-                shortened(names, most=3),
-            )
-        )
+    for id in ranked:
+        names = list(queries[id])
+        rows.append((id, *shown[id], str(len(names)), shortened(names, most=3)))
     yield from _table(rows)
+
+
+def _used(dissection: Dissection) -> Iterator[tuple[str, str, str]]:
+    """The templates of a query: of a join with its minor and the number of its value joins, of a
+    pattern with its states."""
+    if is_pattern(dissection):
+        yield (*pattern_template(dissection), "—")
+    for stage in joins(dissection):
+        template = stage.plan.template
+        yield template.id, _minor(template.graph), str(len(template.graph.value_joins))
 
 
 def _streams(dissections: Sequence[Dissection]) -> Iterator[str]:

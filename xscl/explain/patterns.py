@@ -13,7 +13,14 @@ from xscl.patterns.compile import CompiledPattern, compile_pattern
 from xscl.patterns.notes import is_single, notes
 from xscl.times import span, to_seconds
 
-__all__ = ["is_pattern", "pattern_edges", "pattern_lines", "pattern_members", "warnings"]
+__all__ = [
+    "is_pattern",
+    "pattern_edges",
+    "pattern_lines",
+    "pattern_members",
+    "pattern_template",
+    "warnings",
+]
 
 
 def is_pattern(dissection: Dissection) -> bool:
@@ -72,7 +79,7 @@ def pattern_lines(dissection: Dissection) -> Iterator[str]:
     if pattern.non_overlapping:
         yield "  output: non overlapping"
     yield f"  consistency {'weak' if compiled.weak else f'strong, waits for {made.waits}'}"
-    yield f"  template {template_id(pattern)}"
+    yield f"  template {template_id(compiled)}"
     if is_single(pattern):
         yield "  kept: nothing, since each event is a match by itself"
     elif pattern.within is None:
@@ -99,6 +106,12 @@ def _masks(made: Automaton) -> Iterator[str]:
         yield f"    {', '.join(columns)}: for {listed(list(states))}"
 
 
+def pattern_template(dissection: Dissection) -> tuple[str, str]:
+    """The template of a pattern, and its states in order."""
+    _, compiled, made = _parts(dissection)
+    return template_id(compiled), " → ".join(state.name for state in made.states)
+
+
 # For programs.
 
 
@@ -108,7 +121,7 @@ def pattern_members(dissection: Dissection) -> dict[str, object]:
     pattern = compiled.pattern
     return {
         "name": dissection.query.name,
-        "template": template_id(pattern),
+        "template": template_id(compiled),
         "kind": source.kind.lower(),
         "strategy": _strategy(compiled),
         "streams": list(dict.fromkeys(dissection.streams)),

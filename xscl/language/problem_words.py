@@ -91,6 +91,7 @@ _OF_PATTERNS: tuple[tuple[str, str], ...] = (
     ("STRATEGY", "a strategy such as `skip_till_next_match`"),
     ("LBRACKET", "`[`"),
     ("PLUS", "`+`"),
+    ("OPEN", "`(`"),
     ("_ALSO", "`AND`"),
     ("_OTHERWISE", "`OR`"),
     ("_WHERE", "`WHERE`"),

@@ -6,9 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from hashlib import sha256
 
-from pattern_stage.pattern import Pattern, Strategy
+from pattern_stage.pattern import Strategy
 from xscl.language.patterns.normal_form import Clause
 from xscl.language.patterns.unparse import PatternWording, read
+from xscl.language.same_query import bare
 from xscl.language.syntax import EventPattern, Query
 from xscl.patterns.compile import CompiledPattern
 from xscl.patterns.edges import Edge, Placed, Placement
@@ -54,9 +55,10 @@ class Automaton:
     plan: list[str]
 
 
-def template_id(pattern: Pattern) -> str:
+def template_id(compiled: CompiledPattern) -> str:
     """The name of the automaton that all patterns share which differ in constants alone."""
-    return sha256(repr(pattern).encode()).hexdigest()[:12]
+    types = [[bare(block) for block in some] for some in compiled.blocks]
+    return sha256(repr((compiled.pattern, types)).encode()).hexdigest()[:12]
 
 
 def automaton(query: Query, compiled: CompiledPattern) -> Automaton:

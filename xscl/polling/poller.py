@@ -108,10 +108,10 @@ class Poller:
         """Ends `polls` at its next step; may be called from anywhere, a signal handler too."""
         self._fetching.stop()
 
-    def polls(self) -> Iterator[list[Envelope]]:
+    def polls(self, *, empty: bool = False) -> Iterator[list[Envelope]]:
         """The new items, in order of time: first the items of all feeds that are due at the start,
-        as one poll; then, unless the policy is `once`, each feed's when it has come.  Ends when
-        no feed is left that may be fetched."""
+        as one poll; then, unless the policy is `once`, each feed's when it has come, be it
+        `empty` where that is wanted.  Ends when no feed is left that may be fetched."""
         first: list[Envelope] = []
         while (self._waiting or not self._once) and (fetched := self._next()) is not None:
             envelopes = self._take(fetched)
@@ -119,7 +119,7 @@ class Poller:
                 self._waiting.discard(fetched.state.address)
                 first += envelopes
                 envelopes = [] if self._waiting else first
-            if envelopes:
+            if envelopes or (empty and not self._waiting):
                 yield sorted(envelopes, key=_time)
         self.save()
 

@@ -152,7 +152,8 @@ class StageRegistration:
         found: dict[DerivedStream, None] = {}
         waiting = list(numbers)
         while waiting:
-            for derived in self._registered[waiting.pop()].below:
+            registered = self._registered.get(waiting.pop())
+            for derived in () if registered is None else registered.below:
                 if derived is not None and derived not in found:
                     found[derived] = None
                     waiting.append(derived.number)

@@ -217,6 +217,12 @@ class Subscription:
         return {*self.numbers}.union(*[inner.all_numbers for inner in self.wiring.inner])
 
     @property
+    def waits(self) -> bool:
+        """Whether time may complete matches: a pattern is in it."""
+        wiring = self.wiring
+        return wiring.pattern is not None or any(inner.waits for inner in wiring.inner)
+
+    @property
     def streams(self) -> set[str]:
         """The streams that it and its sub-queries read."""
         return {stream for one in self.outline.everything() for stream in one.streams}

@@ -8,6 +8,7 @@
     comparisons.py a comparison, what is left -> its finding
     near_values.py, near_names.py, filter_values.py: what all but met a condition
     judge.py       a query and one document for each block -> the findings of all conditions
+    sequences/     a pattern and documents for its events -> the same
     funnel.py      a query and many documents -> how many come through each condition
       operator_tallies.py, by pairs.py
     hint.py        a query that has found nothing -> the first condition that nothing came through
@@ -26,6 +27,7 @@ from xscl.why.joined_nodes import JoinedNodes, joined_nodes
 from xscl.why.joined_values import Joined, JoinedValues
 from xscl.why.judge import why
 from xscl.why.report import Funnel, Why, as_text
+from xscl.why.sequences import why_sequence
 
 __all__ = [
     "Conditions",
@@ -46,4 +48,5 @@ __all__ = [
     "missing_name",
     "where_lost",
     "why",
+    "why_sequence",
 ]

@@ -36,7 +36,7 @@ __all__ = [
 class Component:
     """`!(ANY(A, B) z)`, `Stock+ a[]`: types, and the variable of their events.
 
-    `at` is the first of its types, behind `!` and parentheses.
+    `at` is the first of its types, behind `!`, or the parenthesis there.
     """
 
     types: tuple[Block, ...]

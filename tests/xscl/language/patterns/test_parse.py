@@ -113,7 +113,7 @@ def test_a_pattern_in_a_sub_query_and_alone() -> None:
 
 def test_the_statements_around_a_pattern_are_found() -> None:
     text = """-- name: one
-    EVENT SEQ(A a, B b) WHERE a.x = 'it''s; here' /* and; don't */ WITHIN 5; -- of one
+    EVENT SEQ(A a, B b) WHERE a.'k;l' = 'it''s; here' /* and; don't */ WITHIN 5; -- of one
     -- name: two
     S//a[b = ';']"""
     queries, errors = parse(text)

@@ -1,0 +1,270 @@
+"""Why documents match a pattern, or do not: types, order, edges, what may lie between, windows and
+what must not have happened (patterns-sase.md, sections 3 and 4).
+
+The documents are given in order of time, one for each event; a Kleene plus takes one or more of
+them, in the way that makes the first thing that fails the last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations, pairwise
+
+from pattern_stage.pattern import Conjunct, Strategy
+from xscl.documents.document import Document
+from xscl.errors import XSCLError
+from xscl.language.patterns.normal_form import Clause, conjuncts
+from xscl.language.patterns.unparse import PatternWording
+from xscl.language.syntax import Block, Equivalence, EventPattern, Query
+from xscl.language.unparse import Wording
+from xscl.patterns.compile import compile_pattern
+from xscl.patterns.edges import Edge, Place, Placement
+from xscl.times import moment, span
+from xscl.why.blocks import JudgedBlock, judge_stream
+from xscl.why.findings import Finding, values_of
+from xscl.why.patterns import pattern_of
+from xscl.why.report import Why
+from xscl.why.sequences.taken import Event, Run
+
+__all__ = ["why_sequence"]
+
+_MOST_WAYS = 1_000
+
+
+def why_sequence(query: Query, given: Sequence[Document], held: Iterable[Document]) -> Why:
+    """Judges a pattern on documents for its events; `held` are those that may have come between, or
+    may have happened.  Raises XSCLError where there are too few documents, or too many."""
+    return _Judge(query, held).why(sorted(given, key=lambda document: document.time))
+
+
+class _Judge:
+    """A pattern, and the documents that are held."""
+
+    def __init__(self, query: Query, held: Iterable[Document]) -> None:
+        assert isinstance(query.source, EventPattern)
+        self.query = query
+        self.source = query.source
+        self.compiled = compile_pattern(query)
+        self.pattern = self.compiled.pattern
+        self.placement = Placement(query.source)
+        self.wording = PatternWording(query.text)
+        self.held = sorted(held, key=lambda document: document.time)
+        self.positive = [at for at, one in enumerate(self.pattern.components) if not one.negated]
+        written = (one for one in conjuncts(self.source.condition))
+        plain = [one for one in written if not isinstance(one[0], Equivalence)]
+        self.made = dict(zip(plain, self.pattern.conjuncts, strict=True))
+        self.tests = [*zip(self.placement.tests, self.pattern.tests, strict=True)]
+
+    def why(self, given: Sequence[Document]) -> Why:
+        """The findings of the way of taking the documents that comes furthest."""
+        ways = [*self.ways(len(given))]
+        if not ways:
+            raise XSCLError(self.wrong_number(len(given)))
+        answers = (self.judged(given, way) for way in ways[:_MOST_WAYS])
+        return max(answers, key=_reached)
+
+    def ways(self, documents: int) -> Iterator[tuple[int, ...]]:
+        """The components that may take so many documents, one for each."""
+        for cuts in combinations(range(1, documents), len(self.positive) - 1):
+            bounds = [0, *cuts, documents]
+            sizes = [end - start for start, end in pairwise(bounds)]
+            taken = [*zip(self.positive, sizes, strict=True)]
+            if all(size == 1 or self.pattern.components[at].kleene for at, size in taken):
+                yield tuple(at for at, size in taken for _ in range(size))
+
+    def wrong_number(self, found: int) -> str:
+        """The sentence for a number of documents that no match has."""
+        shown = ", ".join(
+            self.wording.component(self.source.components[at]) for at in self.positive
+        )
+        several = any(self.pattern.components[at].kleene for at in self.positive)
+        least = len(self.positive)
+        expected = f"{least} documents{' or more' if several else ''}, one for each event"
+        return f"query {self.query.name!r} takes {expected} of {shown}; found {found}"
+
+    def judged(self, given: Sequence[Document], way: Sequence[int]) -> Why:
+        """The findings of one way."""
+        streams: list[Finding] = []
+        blocks: list[Finding] = []
+        events: list[Event] = []
+        for number, (document, at) in enumerate(zip(given, way, strict=True), 1):
+            (stream, *found), some = self.typed(number, document, at)
+            streams.append(stream)
+            blocks += found
+            events += some[:1]
+        findings = [*streams, *blocks]
+        if len(events) == len(given):
+            findings += self.of_events(tuple(events))
+        return Why(self.query.name, tuple(one.id for one in given), tuple(findings))
+
+    # Types.
+
+    def typed(self, number: int, document: Document, at: int) -> tuple[list[Finding], list[Event]]:
+        """The findings of the component's types on a document, of the one that comes furthest, and
+        the events of it that the document holds."""
+        best: tuple[list[Finding], list[Event]] | None = None
+        for block in self.source.components[at].types:
+            found, some = self.of_block(number, block, document, at)
+            if best is None or _holding(found) > _holding(best[0]):
+                best = found, some
+        assert best is not None
+        return best
+
+    def of_block(
+        self, number: int, block: Block, document: Document, at: int
+    ) -> tuple[list[Finding], list[Event]]:
+        """The findings of a block on a document, and the events that it selects of it."""
+        wording = Wording(self.query.text)
+        pattern = replace(pattern_of(1, block, wording), number=number)
+        findings = [judge_stream(pattern, document.stream)]
+        if not findings[0].holds:
+            return findings, []
+        judged = JudgedBlock.of(pattern, document)
+        findings += (judged.finding(place, wording) for place in range(len(judged.found)))
+        if not all(finding.holds for finding in findings) or judged.tree is None:
+            return findings, []
+        nodes = pattern.nodes(judged.tree, pattern.output, judged.held)
+        bound = {
+            item.variable: (found[0].element, found[0].attribute)
+            for item in pattern.items
+            if item.variable is not None
+            and (found := pattern.nodes(judged.tree, item.number, judged.held))
+        }
+        id, time = document.id, document.time
+        return findings, [Event(at, id, time, (n.element, n.attribute), bound) for n in nodes]
+
+    def seen(self, at: int, after: float, before: float) -> Iterator[Event]:
+        """The events of a component strictly between two times."""
+        for document in self.held:
+            if after < document.time < before:
+                for block in self.source.components[at].types:
+                    yield from self.of_block(0, block, document, at)[1]
+
+    # What holds between events.
+
+    def of_events(self, events: tuple[Event, ...]) -> Iterator[Finding]:
+        """The findings of the order, the tests, the conjuncts, the window, the gaps, and what must
+        not have happened."""
+        run = Run(self.pattern, self.compiled.constants, events)
+        for one, other in pairwise(events):
+            text, sides = f"{self.name(one)} before {self.name(other)}", (one.time, other.time)
+            left, right = (values_of([moment(time)]) for time in sides)
+            yield Finding("time", None, text, one.time < other.time, left, right)
+        for test, made in self.tests:
+            holds, values = run.test(made)
+            yield Finding("comparison", None, self.wording.atom(test), holds, values_of(values))
+        for _, clauses in sorted(self.placement.positive.items()):
+            for clause in clauses:
+                yield self.compared(run, clause)
+        if self.pattern.within is not None:
+            apart = events[-1].time - events[0].time
+            text = f"within {span(self.pattern.within)}"
+            shown = values_of([span(apart)])
+            yield Finding("time", None, text, apart < self.pattern.within, shown)
+        yield from self.gaps(run)
+        for at, component in enumerate(self.pattern.components):
+            if component.negated:
+                yield self.forbidden(run, at)
+
+    def name(self, event: Event) -> str:
+        """An event, by its component."""
+        return self.pattern.components[event.component].name
+
+    def compared(self, run: Run, clause: Clause) -> Finding:
+        """The finding of a conjunct."""
+        holds, sides = run.conjunct(self.made[clause])
+        text = " OR ".join(map(self.wording.atom, clause))
+        left, right = (
+            (values_of(side) for side in zip(*sides, strict=True)) if sides else (None,) * 2
+        )
+        return Finding("comparison", None, text, holds, left, right)
+
+    # What lies between.
+
+    def gaps(self, run: Run) -> Iterator[Finding]:
+        """The finding of each gap between two events, unless anything may lie there."""
+        if self.pattern.strategy is Strategy.SKIP_TILL_ANY_MATCH:
+            return
+        for number, (one, other) in enumerate(pairwise(run.events), 1):
+            before = Run(run.pattern, run.constants, run.events[:number])
+            inside = self.between(before, one, other)
+            found = next(inside, None)
+            text = f"{self.strategy()} between {self.name(one)} and {self.name(other)}"
+            if found is None:
+                yield Finding("documents", None, text, True)
+            else:
+                note = f"{found.document}, at {moment(found.time)}, may not be ignored"
+                yield Finding("documents", None, text, False, note=note)
+
+    def strategy(self) -> str:
+        """The strategy as it is written."""
+        return self.pattern.strategy.name.lower()
+
+    def between(self, run: Run, one: Event, other: Event) -> Iterator[Event]:
+        """The events between two of a run that may not be ignored."""
+        after, before = one.time, other.time
+        if self.pattern.strategy is not Strategy.SKIP_TILL_NEXT_MATCH:
+            partition = self.pattern.strategy is Strategy.PARTITION_CONTIGUITY
+            for at in range(len(self.pattern.components)):
+                for event in self.seen(at, after, before):
+                    if not partition or self.in_partition(run, event):
+                        yield event
+            return
+        # At `p[i]` what could be taken, else what could begin.
+        at, edge = other.component, Edge.BEGIN
+        if self.pattern.components[one.component].kleene:
+            at, edge = one.component, Edge.TAKE
+        yield from (e for e in self.seen(at, after, before) if self.fits(run.beside(e), (at, edge)))
+
+    def in_partition(self, run: Run, event: Event) -> bool:
+        """Whether an event is in the partition of a run."""
+        return all(
+            event.read(made.attribute) is not None and run.beside(event).test(made)[0]
+            for _, made in self.tests
+        )
+
+    def fits(self, run: Run, place: Place) -> bool:
+        """Whether the last event of a run could take an edge."""
+        clauses = self.placement.positive.get(place, ())
+        apart = run.events[-1].time - run.events[0].time
+        return (
+            (self.pattern.within is None or apart < self.pattern.within)
+            and all(run.test(made)[0] for _, made in self.tests)
+            and all(self._last(run, self.made[clause], place) for clause in clauses)
+        )
+
+    def _last(self, run: Run, conjunct: Conjunct, place: Place) -> bool:
+        """Whether a conjunct holds for the event that is taken; those before it were judged."""
+        return run.conjunct(conjunct, last=place[1] is Edge.TAKE)[0]
+
+    # What must not have happened.
+
+    def forbidden(self, run: Run, at: int) -> Finding:
+        """The finding of a negated component."""
+        within = self.pattern.within or float("inf")
+        first, last = run.events[0].time, run.events[-1].time
+        before = [e.time for e in run.events if e.component < at]
+        after = [e.time for e in run.events if e.component > at]
+        low = max(before) if before else last - within
+        high = min(after) if after else first + within
+        clauses = self.placement.negative.get(at, ())
+        text = f"no {self.wording.component(self.source.components[at]).removeprefix('!')}"
+        for event in self.seen(at, low, high):
+            beside = run.beside(event)
+            counts = all(beside.test(made)[0] for _, made in self.tests)
+            if counts and all(beside.conjunct(self.made[clause])[0] for clause in clauses):
+                note = f"{event.document}, at {moment(event.time)}, is one"
+                return Finding("documents", None, text, False, note=note)
+        return Finding("documents", None, text, True)
+
+
+def _holding(findings: Iterable[Finding]) -> int:
+    return sum(finding.holds is True for finding in findings)
+
+
+def _reached(answer: Why) -> tuple[bool, int, int]:
+    """How far a way comes: to the end, else by what holds before the first that fails."""
+    held = [finding.holds is True for finding in answer.findings]
+    first = next((number for number, one in enumerate(held) if not one), len(held))
+    return answer.holds, first, sum(held)
