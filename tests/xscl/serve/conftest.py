@@ -15,8 +15,8 @@ PATIENCE = 60_000.0
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """The browser, without a window, for no longer than a module needs it: in the thread that drives
-    it no other event loop can run."""
+    """The browser, without a window, only for as long as a module needs it: the thread that drives
+    it can run no other event loop."""
     found = next(filter(None, map(shutil.which, NAMES)), None)
     if found is None:
         pytest.skip("wants Chromium: apt-get install chromium")
