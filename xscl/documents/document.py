@@ -42,9 +42,9 @@ class Document(Struct, frozen=True):
     """
 
     number: int
-    time: int
     stream: str
     id: str
+    time: int
     body: object
     json: bool
     trees: Trees | None = None
@@ -84,7 +84,7 @@ def document_of(
             time = from_timestamp(given)
         except ValueError as error:
             raise DocumentError(str(error), stream=stream, document=name) from None
-    return Document(number, time, stream, name, body, is_json, trees)
+    return Document(number, stream, name, time, body, is_json, trees)
 
 
 def _check_characters(stream: str, name: str) -> None:

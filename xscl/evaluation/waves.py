@@ -322,7 +322,7 @@ class Evaluation:
     def _publish_result(self, match: Match, stream: str, time: int, wave: Wave) -> None:
         """A match's result as a document of a stream."""
         number = self._intake.next_number
-        result = Document(number, time, stream, match.id, match.result, match.json)
+        result = Document(number, stream, match.id, time, match.result, match.json)
         if self._intake.count_if_duplicate(result):
             return
         document = as_held(result, self._intake.bodies, self._intake.trees)
