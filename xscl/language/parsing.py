@@ -16,11 +16,7 @@ from lark import Token, Tree, UnexpectedCharacters, UnexpectedInput, UnexpectedT
 from xscl.language.build import Branch, Builder, Node, as_branch
 from xscl.language.checks.limits import too_long
 from xscl.language.checks.names import AFTER_STREAM, END_OF_WORD, RESERVED, unquoted
-from xscl.language.checks.other_languages import meant
-from xscl.language.constructor import construct
 from xscl.language.grammar import grammar
-from xscl.language.json_constructor import construct_json
-from xscl.language.problem_words import expected, found, refused_axis
 from xscl.language.problems import Problem, Unreadable
 from xscl.language.scan import Statement
 from xscl.language.sources import build_source
@@ -110,11 +106,15 @@ class _Reading:
         constructed: Element | JSONObject
         at = self.builder.at(selection)
         if selection.type == "CONSTRUCTOR":
+            from xscl.language.constructor import construct
+
             namespaces = self.builder.namespaces
             constructed, problems = construct(
                 self.original, self.markups[at], namespaces, self.insert
             )
         else:
+            from xscl.language.json_constructor import construct_json
+
             constructed, problems = construct_json(self.original, at, self.path)
         self.builder.problems += problems
         return constructed
@@ -149,6 +149,10 @@ def _tree(text: str, start: int, end: int, rule: str, followed_by: str = "`;`") 
 def _refusal(
     refusal: UnexpectedInput, text: str, start: int, end: int, rule: str, followed_by: str
 ) -> tuple[int, str]:
+    # What is said of mistakes alone comes with the first one.
+    from xscl.language.checks.other_languages import meant
+    from xscl.language.problem_words import expected, found, refused_axis
+
     at = end
     if isinstance(refusal, UnexpectedCharacters):
         at = start + (refusal.pos_in_stream or 0)
