@@ -7,7 +7,7 @@ widest window of the queries that have a value join bounds what is joined for it
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from join_stage.bounds import Bounds
@@ -57,7 +57,8 @@ class ValueJoins:
         if join is None:
             join = partners[right] = ValueJoin(self._next, spines)
             self._next += 1
-            self.joining.update(spines)
+            self.joining[left] += 1
+            self.joining[right] += 1
             self.changes.come(join.number, join)
         return join
 
@@ -78,25 +79,27 @@ class ValueJoins:
         any have changed."""
         if joins:
             self._bounds.add(constraint)
-        before = [join.bounds.widest for join in joins]
-        for join in joins:
-            join.bounds.add(constraint)
-        return self._have_changed(joins, before)
+        return self._count(joins, Bounds.add, constraint)
 
     def remove(self, constraint: TimeConstraint, joins: Sequence[ValueJoin]) -> bool:
         """Counts the constraint of a query no more; returns whether the bounds of any have
         changed."""
         if joins:
             self._bounds.remove(constraint)
-        before = [join.bounds.widest for join in joins]
-        for join in joins:
-            join.bounds.remove(constraint)
-        return self._have_changed(joins, before)
+        return self._count(joins, Bounds.remove, constraint)
 
-    def _have_changed(self, joins: Sequence[ValueJoin], before: Sequence[tuple[int, int]]) -> bool:
+    def _count(
+        self,
+        joins: Sequence[ValueJoin],
+        count: Callable[[Bounds, TimeConstraint], None],
+        constraint: TimeConstraint,
+    ) -> bool:
         changed = False
-        for join, widest in zip(joins, before, strict=True):
-            if join.bounds.widest != widest:
+        for join in joins:
+            bounds = join.bounds
+            before = bounds.widest
+            count(bounds, constraint)
+            if bounds.widest != before:
                 self.changes.change(join.number, join)
                 changed = True
         return changed

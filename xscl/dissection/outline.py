@@ -17,7 +17,7 @@ from xpath_stage import Family, Filter, Step, Test
 from xscl.dissection.parts import Disjunct, Dissection, JoinOperator
 from xscl.dissection.plan_operators import in_order, places, planned, step_key
 from xscl.dissection.xpath_text import in_order as tests_in_order
-from xscl.language.alike import SYMBOL, symbol
+from xscl.language.alike import SYMBOL, by_symbol
 
 __all__ = ["Outline"]
 
@@ -40,7 +40,7 @@ class Outline:
         if query.select is not None:
             query = replace(query, select=_named(query.select, put))
         streams = tuple(map(put, of.streams))
-        disjuncts = tuple(one.named(streams, put) for one in self._disjuncts)
+        disjuncts = tuple([one.named(streams, put) for one in self._disjuncts])
         return Dissection(query, streams, tuple(map(put, of.variables)), disjuncts)
 
 
@@ -63,7 +63,10 @@ class _OfDisjunct:
     def named(self, streams: tuple[str, ...], put: Callable[[str], str]) -> Disjunct:
         """The disjunct in its names."""
         of = self._disjunct
-        steps = [_step(step, put) for step in self._steps]
+        steps = [
+            _step(step, put) if step.filters else Step(step.axis, put(step.test))
+            for step in self._steps
+        ]
         keys = [step_key(step) for step in steps]
         ways = self._definitions.items()
         of_nodes = {node: tuple([keys[i] for i in numbers]) for node, numbers in ways}
@@ -109,7 +112,7 @@ def _filter(filter: Filter, put: Callable[[str], str]) -> Filter:
 
 def _put_in(names: Sequence[str]) -> Callable[[str], str]:
     """What puts names into a text that has their symbols."""
-    alone = {symbol(number): name for number, name in enumerate(names)}
+    alone = by_symbol(names)
 
     def put(text: str) -> str:
         name = alone.get(text)

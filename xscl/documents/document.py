@@ -50,9 +50,9 @@ class Document(Struct, frozen=True):
     """
 
     number: int
-    time: int
     stream: str
     id: str
+    time: int
     body: object
     json: bool
     trees: Trees | None = None
@@ -96,7 +96,7 @@ def document_of(
     start = None
     if (given := envelope.get("start")) is not None:
         start = _start(given, time, stream, name)
-    return Document(number, time, stream, name, body, is_json, trees, start)
+    return Document(number, stream, name, time, body, is_json, trees, start)
 
 
 def _start(given: object, time: int, stream: str, name: str) -> int | None:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from html import escape
 from typing import NamedTuple
-from xml.sax.saxutils import escape
 
 from lxml import etree
 
@@ -85,7 +85,7 @@ class _Writer:
         texts = [element.text, *(child.tail for child in element)]
         apart = bool(len(element)) and not any(text and text.strip() for text in texts)
         if not apart:
-            self._put(escape(element.text or ""), mark)
+            self._put(escape(element.text or "", quote=False), mark)
         for child in element:
             if apart:
                 self._put("\n" + "  " * (level + 1))
@@ -94,7 +94,7 @@ class _Writer:
             else:
                 self._put(etree.tostring(child, encoding="unicode", with_tail=False))
             if not apart:
-                self._put(escape(child.tail or ""), mark)
+                self._put(escape(child.tail or "", quote=False), mark)
         if apart:
             self._put("\n" + "  " * level)
         self._put(f"</{name}>")
@@ -156,7 +156,7 @@ def _name(element: etree._Element, clark: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    return escape(text, {'"': "&quot;"})
+    return escape(text, quote=False).replace('"', "&quot;")
 
 
 def _dumped(value: object) -> str:

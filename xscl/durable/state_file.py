@@ -135,7 +135,7 @@ class StateFile:
             query = f"SELECT {names} FROM documents WHERE number >= {first} {until} ORDER BY number"
             for number, stream, id, time, start, json, text, raw in self.rows(query):
                 body = raw if text is None else str(text).encode() if json else text
-                yield Document(number, time, stream, id, body, json, None, start)  # type: ignore[arg-type]
+                yield Document(number, stream, id, time, body, json, None, start)  # type: ignore[arg-type]
 
     def inputs(self) -> dict[str, str]:
         """How far each source was read."""

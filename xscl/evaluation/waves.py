@@ -386,7 +386,7 @@ class Evaluation:
         number, time = self._intake.next_number, found.known_at(documents)
         start = None if found.computed is None else found.computed.start
         start = None if start == time else start
-        result = Document(number, time, stream, match.id, match.result, match.json, None, start)
+        result = Document(number, stream, match.id, time, match.result, match.json, None, start)
         if self._intake.count_if_duplicate(result):
             return
         document = as_held(result, self._intake.bodies, self._intake.trees)

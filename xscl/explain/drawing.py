@@ -183,19 +183,18 @@ def links(piece: Piece, some: Sequence[Link]) -> Piece:
     edge_of = {box.column: 0 for box in piece.boxes.values()}
     for box in piece.boxes.values():
         edge_of[box.column] = max(edge_of[box.column], box.right)
-    for place, link in enumerate(some, 1):
+    taken: list[tuple[int, int]] = []
+    for link in some:
         one, other = piece.boxes[link.left], piece.boxes[link.right]
         left, right = sorted((one, other), key=lambda box: (box.column, box.y))
-        # Along the curve, so that the signs of edges that cross do not lie on each other.
-        along = place / (len(some) + 1)
         if left.column == right.column:
             out = edge_of[left.column] + 18
             points = (left.right, left.y), (out, left.y), (out, right.y), (right.right, right.y)
-            way, at = _curve(points), _point(points, 0.5)
+            way, at = _curve(points), _free(points, taken)
         elif right.column - left.column == 1:
             mid = (left.right + right.left) // 2
             points = (left.right, left.y), (mid, left.y), (mid, right.y), (right.left, right.y)
-            way, at = _curve(points), _point(points, along)
+            way, at = _curve(points), _free(points, taken)
         else:
             out, into, low = edge_of[left.column] + 26, right.left - 26, height + 16
             way = (
@@ -206,6 +205,7 @@ def links(piece: Piece, some: Sequence[Link]) -> Piece:
             at, height = ((out + into) // 2, low), low + 14
         sign = link.operator if one is left else FLIPPED[link.operator]
         curves.append(f'<path class="edge {link.kind}" d="{way}"/>')
+        taken.append(at)
         across = wide(sign) + 12
         x, y = at
         signs.append(
@@ -222,6 +222,18 @@ _Points = tuple[tuple[int, int], tuple[int, int], tuple[int, int], tuple[int, in
 def _curve(points: _Points) -> str:
     (a, b), (c, d), (e, f), (g, h) = points
     return f"M{a} {b}C{c} {d} {e} {f} {g} {h}"
+
+
+def _free(points: _Points, taken: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """The point of a curve, the nearer to its middle the better, whose sign lies on no other; of
+    none such the one that is the farthest from others."""
+    some = [_point(points, 0.5 + step / 20) for n in range(8) for step in ((n, -n) if n else (0,))]
+
+    def room(at: tuple[int, int]) -> int:
+        x, y = at
+        return min((max(abs(x - u) - 32, abs(y - v) - 21) for u, v in taken), default=0)
+
+    return next((at for at in some if room(at) >= 0), max(some, key=room))
 
 
 def _point(points: _Points, t: float) -> tuple[int, int]:

@@ -29,7 +29,7 @@ from xscl.language.problems import Unreadable
 from xscl.language.scan import Statement
 from xscl.language.syntax import Query
 
-__all__ = ["SYMBOL", "AlikeStatements", "Instance", "TextPlace", "symbol"]
+__all__ = ["SYMBOL", "AlikeStatements", "Instance", "TextPlace", "by_symbol"]
 
 _MOST = 5_000
 """How many skeletons are remembered, the latest, and how many texts of their statements."""
@@ -53,11 +53,15 @@ _TOKEN = re.compile(
     rf"|(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[ \t\r\n]*+{NAME})?+)"
 )
 _NUMBER = re.compile(r"[0-9.]+")
+_BEGIN_LITERALS = frozenset("'\".0123456789")
 
 
-def symbol(number: int) -> str:
-    """The symbol of the name of a number."""
-    return chr(_FIRST + number)
+_EACH = [chr(_FIRST + number) for number in range(_SYMBOLS)]
+
+
+def by_symbol(names: Sequence[str]) -> dict[str, str]:
+    """Names by their symbols."""
+    return dict(zip(_EACH, names, strict=False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,14 +142,14 @@ class _Parts(NamedTuple):
 
 
 @lru_cache(maxsize=10_000)
-def _literal(token: str) -> tuple[str, str] | None:
-    """The literal of a token that has one, and what stands in the place of the token."""
-    first = token[0]
-    if first in "'\"":
+def _literal(token: str) -> tuple[str, str]:
+    """The literal that begins a token, and what stands in the place of the token."""
+    if token[0] in "'\"":
         return token, "'"
     number = _NUMBER.match(token)
+    assert number is not None
     # What is left in the skeleton tells a string from a number.
-    return None if number is None else (number[0], f"0{token[number.end() :]}")
+    return number[0], f"0{token[number.end() :]}"
 
 
 @dataclass(slots=True)
@@ -200,7 +204,7 @@ def _in_symbols(parts: _Parts, place: TextPlace) -> Prepared | None:
 def _numbered(start: int, texts: Sequence[str]) -> dict[int, str]:
     """The names of literals as parameters, by place, given the texts that begin at one."""
     places = list(accumulate(map(len, texts), initial=start))
-    literals = [i for i in range(1, len(texts), 2) if _literal(texts[i]) is not None]
+    literals = [i for i in range(1, len(texts), 2) if texts[i][0] in _BEGIN_LITERALS]
     return {places[i]: str(number) for number, i in enumerate(literals)}
 
 
@@ -300,17 +304,18 @@ class AlikeStatements:
         literals: dict[str, str] = {}
         names: dict[str, str] = {}
         for token in dict.fromkeys(tokens):
-            literal = _literal(token)
-            if literal is not None:
-                literals[token], instead[token] = literal
+            if token[0] in _BEGIN_LITERALS:
+                literals[token], instead[token] = _literal(token)
                 continue
             name = token.rstrip("'")
-            if name.upper() in _WORDS or name[-1] == "(" or ":" in name:
-                instead[token] = token
-            elif name in names or len(names) < most:
-                instead[token] = names.setdefault(name, symbol(len(names))) + token[len(name) :]
-            else:
-                instead[token] = token
+            known = names.get(name)
+            if known is None:
+                other = name[-1] == "(" or ":" in name or name.upper() in _WORDS
+                if other or len(names) == most:
+                    instead[token] = token
+                    continue
+                known = names[name] = _EACH[len(names)]
+            instead[token] = known if name == token else known + token[len(name) :]
         pieces = texts.copy()
         pieces[1::2] = map(instead.__getitem__, tokens)
         found = [literals[token] for token in tokens if token in literals] if literals else []

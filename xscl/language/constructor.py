@@ -14,7 +14,6 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import chain
-from xml.sax.saxutils import quoteattr
 
 from lxml import etree
 
@@ -29,6 +28,8 @@ __all__ = ["construct"]
 Part = str | Insert | Element | tuple[str, ...]
 Parts = tuple[str | Insert, ...]
 
+# With `xml.sax.saxutils` would come HTTP, e-mail and TLS, to be imported before the first query.
+_IN_QUOTES = str.maketrans({one: f"&#{ord(one)};" for one in '&<"\n\r\t'})
 _PREFIX = re.compile(rf"({NAME}):")
 _REFERENCE = re.compile(r"&#(?:x([0-9a-fA-F]{1,6})|([0-9]{1,7}));")
 _UNDEFINED = re.compile(r"Namespace prefix (\S+)(?: for (\S+))? on")
@@ -55,7 +56,8 @@ def construct(
 
 def _wrapped(xml: str, known: Mapping[str, str]) -> str:
     """A constructor in an element of its own line that declares the known prefixes."""
-    declared = " ".join(f"xmlns:{p}={quoteattr(uri)}" for p, uri in known.items() if p != "xml")
+    uris = {p: uri.translate(_IN_QUOTES) for p, uri in known.items() if p != "xml"}
+    declared = " ".join(f'xmlns:{p}="{uri}"' for p, uri in uris.items())
     return f"<constructor {declared}>\n{xml}\n</constructor>"
 
 

@@ -34,8 +34,10 @@ from xscl.language.syntax import (
     Parameter,
     Query,
     Step,
+    SubQuery,
     Window,
 )
+from xscl.language.walk import operands
 
 __all__ = ["Prepared", "bind", "parameters"]
 
@@ -94,6 +96,14 @@ class Prepared:
     def query(self) -> Query:
         """The query."""
         return self._with_literals[0]
+
+    @cached_property
+    def stands_alone(self) -> bool:
+        """Whether it has no sub-queries, and results that go nowhere else."""
+        if self.like is not None:
+            return self.like.stands_alone
+        inner = any(isinstance(operand, SubQuery) for operand in operands(self.query.source))
+        return self.query.publish is None and not inner
 
     @cached_property
     def _program(self) -> list[Blank | _Node]:

@@ -16,13 +16,7 @@ from lark import Lark, Token, Tree, UnexpectedCharacters, UnexpectedInput, Unexp
 from xscl.language.build import Branch, Builder, Node
 from xscl.language.checks.limits import too_long
 from xscl.language.checks.names import AFTER_STREAM, END_OF_WORD, RESERVED, unquoted
-from xscl.language.checks.other_languages import meant
-from xscl.language.constructor import construct
 from xscl.language.grammar import STARTS, grammar
-from xscl.language.json_constructor import construct_json
-from xscl.language.patterns.build import build_items, build_pattern, build_selected
-from xscl.language.patterns.refused import meant_by_pattern
-from xscl.language.problem_words import expected, found, refused_axis
 from xscl.language.problems import Problem, Unreadable
 from xscl.language.scan import Statement
 from xscl.language.sources import build_source
@@ -137,6 +131,8 @@ class _Reading:
         )
 
     def pattern(self, at: int) -> EventPattern:
+        from xscl.language.patterns.build import build_pattern
+
         end = self.patterns[at].end
         tree = _tree(self.scanned, at, end, "pattern", "`)`, `PUBLISH`, `;`")
         return build_pattern(self.inner(at), tree)
@@ -149,6 +145,8 @@ class _Reading:
         constructed: Element | JSONObject
         at = self.builder.at(selection)
         if selection.type == "EVENTS":
+            from xscl.language.patterns.build import build_items
+
             start, end = self.lists[at]
             return build_items(
                 self.inner(start), _tree(self.scanned, start, end, "items", "`FROM`")
@@ -157,9 +155,13 @@ class _Reading:
         if isinstance(source, EventPattern):
             insert, path = self.selected_insert, self.selected
         if selection.type == "CONSTRUCTOR":
+            from xscl.language.constructor import construct
+
             namespaces = self.builder.namespaces
             constructed, problems = construct(self.original, self.markups[at], namespaces, insert)
         else:
+            from xscl.language.json_constructor import construct_json
+
             computing = isinstance(source, EventPattern)
             constructed, problems = construct_json(self.original, at, path, computing=computing)
         self.builder.problems += problems
@@ -182,6 +184,8 @@ class _Reading:
         return Insert(self.selected(*inner, "`}`"), string is not None)
 
     def selected(self, start: int, end: int, followed_by: str) -> VariablePath | Selected:
+        from xscl.language.patterns.build import build_selected
+
         tree = _tree(self.original, start, end, "value", followed_by)
         return build_selected(self.inner(start), tree)
 
@@ -211,6 +215,11 @@ def _of(rule: str) -> Lark:
 def _refusal(
     refusal: UnexpectedInput, text: str, start: int, end: int, rule: str, followed_by: str
 ) -> tuple[int, str]:
+    # What is said of mistakes alone comes with the first one.
+    from xscl.language.checks.other_languages import meant
+    from xscl.language.patterns.refused import meant_by_pattern
+    from xscl.language.problem_words import expected, found, refused_axis
+
     at = end
     if isinstance(refusal, UnexpectedCharacters):
         at = start + (refusal.pos_in_stream or 0)

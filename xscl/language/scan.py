@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from xscl.language.checks.names import END_OF_WORD, NAME, NO_XML, PRIMED, STRING
-from xscl.language.json_constructor import read_extent
-from xscl.language.markup import Markup, read_markup
 from xscl.language.problems import Problem
+
+if TYPE_CHECKING:
+    from xscl.language.markup import Markup
 
 __all__ = ["Events", "Scan", "Statement", "scan"]
 
@@ -210,10 +212,14 @@ class _Scanner:
 
     def constructor(self, start: int) -> int:
         if self.text[start] == "<":
+            from xscl.language.markup import read_markup
+
             markup = read_markup(self.text, start)
             self.markups.append(markup)
             end, problem = markup.end, markup.problem
         else:
+            from xscl.language.json_constructor import read_extent
+
             end, problem = read_extent(self.text, start)
             self.objects.append((start, end))
         self.problem = self.problem or problem

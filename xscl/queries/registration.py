@@ -45,12 +45,10 @@ class Request:
     @property
     def prepared(self) -> tuple[Prepared, Mapping[str, object]] | None:
         """The query without its constants, and these; None where it was read in full."""
-        match self.read:
-            case Prepared():
-                return self.read, self.values
-            case Instance(prepared, values):
-                return prepared, values
-        return None
+        read = self.read
+        if isinstance(read, Instance):
+            return read.prepared, read.values
+        return (read, self.values) if isinstance(read, Prepared) else None
 
     @property
     def query(self) -> tuple[Query, list[QueryError]]:

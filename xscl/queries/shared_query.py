@@ -17,8 +17,7 @@ from weakref import WeakKeyDictionary
 
 from xscl.dissection.parts import Dissection
 from xscl.language.problems import Unbound
-from xscl.language.syntax import Query, SubQuery
-from xscl.language.walk import operands
+from xscl.language.syntax import Query
 from xscl.queries.constant_table import ConstantTable
 from xscl.queries.subscription import Subscription, Wiring
 
@@ -122,7 +121,7 @@ class SharedQueries:
         """What the subscriptions of a query without constants have in common; None of one that
         has any, or that does not stand for itself."""
         wiring = self._wirings.get(prepared)
-        if wiring is None and not prepared.parameters and _stands_alone(prepared):
+        if wiring is None and not prepared.parameters and prepared.stands_alone:
             wiring = Wiring.of(self._dissect(prepared, {}, frozenset()), (), cancel)
             self._wirings[prepared] = wiring
         return wiring
@@ -132,14 +131,16 @@ class SharedQueries:
     ) -> Dissection:
         """The dissection of a query, some parameters of which are left open; the others have their
         values of the row."""
-        from xscl.dissection.dissect import dissect
-        from xscl.dissection.outline import Outline
-
         like = prepared.like
-        if like is None or len(left_open) < len(prepared.parameters):
-            return dissect(prepared.opened(row, left_open))
-        outline = self._outlines.get(like)
+        outline = None
+        if like is not None and len(left_open) == len(prepared.parameters):
+            outline = self._outlines.get(like)
         if outline is None:
+            from xscl.dissection.dissect import dissect
+            from xscl.dissection.outline import Outline
+
+            if like is None or len(left_open) < len(prepared.parameters):
+                return dissect(prepared.opened(row, left_open))
             outline = self._outlines[like] = Outline(dissect(like.opened(row, left_open)))
         return outline.named(prepared.names)
 
@@ -154,14 +155,7 @@ class SharedQueries:
 
 def _candidates(prepared: Prepared) -> frozenset[str]:
     """The parameters that may be left open: constants of a query that stands for itself."""
-    return frozenset(prepared.constants) if _stands_alone(prepared) else frozenset()
-
-
-def _stands_alone(prepared: Prepared) -> bool:
-    """Whether a query has no sub-queries, and results that go nowhere else."""
-    query = (prepared.like or prepared).query
-    inner = any(isinstance(operand, SubQuery) for operand in operands(query.source))
-    return query.publish is None and not inner
+    return frozenset(prepared.constants) if prepared.stands_alone else frozenset()
 
 
 def _open_everywhere(prepared: Prepared, dissection: Dissection) -> frozenset[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 from xscl.dissection.parts import Dissection
@@ -91,7 +92,7 @@ class Wiring:
             feeds=feeds,
             cancel=cancel,
             inner=inner,
-            form=MatchForm(dissection.query.select, dissection.feeds, outputs, variables),
+            form=_form(dissection, outputs, variables),
         )
 
     @property
@@ -103,6 +104,20 @@ class Wiring:
     def stream(self) -> str | None:
         """The stream that its matches are published to."""
         return self.form.stream
+
+
+def _form(
+    dissection: Dissection, outputs: tuple[int, ...], variables: tuple[tuple[str, int, int], ...]
+) -> MatchForm:
+    if dissection.query.select is None and not variables:
+        return _plain_form(dissection.feeds, outputs)
+    return MatchForm(dissection.query.select, dissection.feeds, outputs, variables)
+
+
+@lru_cache(maxsize=1_000)
+def _plain_form(stream: str | None, outputs: tuple[int, ...]) -> MatchForm:
+    """The form without a SELECT, which is the same for most queries."""
+    return MatchForm(None, stream, outputs, ())
 
 
 class Subscription:

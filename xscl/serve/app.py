@@ -8,6 +8,7 @@ from fastapi import FastAPI
 
 from xscl.serve.metrics import Measured
 from xscl.serve.openapi import describe
+from xscl.serve.paths import Paths
 from xscl.serve.problems import answer_errors
 from xscl.serve.safety import Gate, Safety
 from xscl.serve.service import Service
@@ -46,4 +47,4 @@ def application(service: Service, gate: Gate) -> Measured:
         app.include_router(import_module(f"xscl.serve.routes.{name}").router)
     answer_errors(app)
     describe(app, gate)
-    return Measured(Safety(app, gate, service.limits.max_body), service.metrics)
+    return Measured(Safety(Paths(app), gate, service.limits.max_body), service.metrics)

@@ -74,7 +74,7 @@ class Measured:
             await self._app(scope, receive, noted)
         finally:
             if status != "events":
-                route = getattr(scope.get("route"), "path", "none")
+                route = getattr(scope.get("route"), "path_format", "none")
                 measure = self._metrics.requests.labels(scope["method"], route, status)
                 measure.observe(time.perf_counter() - started)
 

@@ -150,7 +150,7 @@ class Safety:
             refused = JSONResponse({"error": {"message": reason}}, status, told)
             await refused(scope, receive, safe)
             return
-        body = _Body(receive, self._most(scope))
+        body = _Body(receive, self._most(scope), Headers(scope=scope).get("content-length"))
         try:
             await self._app(scope, partial(self._receive, body), safe)
         finally:
@@ -174,11 +174,13 @@ class Safety:
 
 
 class _Body:
-    """The body of a request, of which so many bytes are read at most."""
+    """The body of a request, of which so many bytes are read at most; none if its length is said to
+    be more."""
 
-    def __init__(self, receive: Receive, most: int) -> None:
+    def __init__(self, receive: Receive, most: int, length: str | None) -> None:
         self._receive = receive
         self._most = most
+        self._length = int(length or 0)
         self._whole = False
         self.read = 0
 
@@ -187,6 +189,7 @@ class _Body:
         if self._whole:
             # All that can come is that whoever asks has gone.
             return await self._receive()
+        self._check(self._length)
         try:
             async with timeout(_PATIENCE):
                 message = await self._receive()
@@ -194,13 +197,16 @@ class _Body:
             raise HTTPException(408, f"the body did not go on for {_PATIENCE} seconds") from None
         self._whole = not message.get("more_body", False)
         self.read += len(message.get("body", b""))
-        if self.read > self._most:
+        self._check(self.read)
+        return message
+
+    def _check(self, length: int) -> None:
+        if length > self._most:
             raise HTTPException(
                 413,
                 f"the body has more than {self._most:,} bytes: send less at a time, or see "
                 "--max-body",
             )
-        return message
 
 
 def _name_of(host: str) -> str:

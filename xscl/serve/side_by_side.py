@@ -119,7 +119,7 @@ def _laid_out(result: object) -> str:
     is_json = not isinstance(result, str)
     body = json.dumps(result).encode() if is_json else result
     try:
-        pieces = marked_text(Document(0, 0, "", "", body, is_json), {}).pieces
+        pieces = marked_text(Document(0, "", "", 0, body, is_json), {}).pieces
         return "".join(text for text, _ in pieces)
     except XSCLError:
         # Deeper than a document may be, though each copy in it is not.

@@ -9,19 +9,22 @@ import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
+NAMES_HERE = ["--host-resolver-rules=MAP *.example 127.0.0.1"]
+"""As if somebody's names led to this machine."""
+
 PATIENCE = 60_000.0
 """Milliseconds that anything of a page may take on a busy machine."""
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """The browser, without a window, for no longer than a module needs it: in the thread that drives
-    it no other event loop can run."""
+    """The browser, without a window, only for as long as a module needs it: the thread that drives
+    it can run no other event loop."""
     found = next(filter(None, map(shutil.which, NAMES)), None)
     if found is None:
         pytest.skip("wants Chromium: apt-get install chromium")
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found)
+        browser = playwright.chromium.launch(executable_path=found, args=NAMES_HERE)
         yield browser
         browser.close()

@@ -4,6 +4,7 @@ is asked for anything."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -204,3 +205,56 @@ def test_the_token_is_asked_for_once(browser: Browser) -> None:
         page.reload()
         expect(page.locator("#connection")).to_have_text("live")
         assert page.evaluate("document.cookie") == ""
+
+
+TRIES = """<!doctype html><iframe src="{0}/"></iframe><script type="module">
+const said = [];
+const tell = async (name, what) => {{
+  try {{ said.push([name, await what()]); }} catch {{ said.push([name, "refused"]); }}
+}};
+const body = JSON.stringify({{ text: "S//evil", params: {{}} }});
+await tell("read", async () => (await fetch("{0}/queries")).status);
+await tell("post", async () => (await fetch("{0}/queries", {{ method: "POST", body,
+  headers: {{ "Content-Type": "application/json" }} }})).status);
+await tell("put", async () => (await fetch("{0}/queries/q", {{ method: "PUT", body }})).status);
+await tell("delete", async () => (await fetch("{0}/queries/promo", {{ method: "DELETE" }})).status);
+// What needs nobody's leave is sent, and told nothing of.
+await tell("simple", async () => (await fetch("{0}/queries", {{ method: "POST", mode: "no-cors",
+  body, headers: {{ "Content-Type": "text/plain" }} }})).type);
+await tell("document", async () => (await fetch("{0}/streams/S", {{ method: "POST",
+  mode: "no-cors", body: new Blob(["<a/>"], {{ type: "text/plain" }}) }})).type);
+await tell("events", () => new Promise((resolve, reject) => {{
+  const source = new EventSource("{0}/matches?live=1");
+  source.onopen = () => resolve("open");
+  source.onerror = () => {{ source.close(); reject(); }};
+}}));
+await tell("script", async () => (await import("{0}/page/dom.js")).el.name);
+document.title = JSON.stringify(said);
+</script>"""
+
+
+@pytest.mark.parametrize("name", ["localhost", "evil.example"])
+def test_a_page_of_another_site_gets_nothing(browser: Browser, server: Asking, name: str) -> None:
+    before = server.get("/stats")["taken"]
+    target = f"http://127.0.0.1:{server.port}"
+    with site_serving() as site, browser.new_page() as page:
+        html = (("Content-Type", b"text/html"),)
+        site.site["/"] = Reply(headers=html, body=TRIES.format(target).encode())
+        page.goto(f"http://{name}:{site.port}/")
+        page.wait_for_function("document.title")
+        said = dict(json.loads(page.title()))
+        assert said.pop("simple") in ("opaque", "refused")
+        assert said.pop("document") in ("opaque", "refused")
+        assert {*said.values()} == {"refused"}, said
+        # Nor is it shown within that page.
+        assert page.frames[1].locator("header").count() == 0
+    assert [one["name"] for one in server.get("/queries")["queries"]] == ["promo"]
+    assert server.get("/stats")["taken"] == before
+
+
+def test_a_name_that_leads_here_gets_nothing(browser: Browser, server: Asking) -> None:
+    """As where somebody's name has been made to lead to this machine while their page is open."""
+    with browser.new_page() as page:
+        answer = page.goto(f"http://rebound.example:{server.port}/queries")
+        assert answer is not None
+        assert answer.status == 421

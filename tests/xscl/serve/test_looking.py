@@ -62,6 +62,33 @@ def test_json_beside_xml(server: Asking) -> None:
     assert shown["match"] == match
 
 
+def test_a_value_that_joins_three_has_one_mark(server: Asking) -> None:
+    chain = "JOIN {a = b AND c = d} S//r[x->b][y->d] JOIN {b = e} S//r[x->e]"
+    server.post("/queries", status=201, text=f"-- name: three\nS//r[x->a][y->c] {chain}")
+    for id in ("r1", "r2", "r3"):
+        server.publish(id, f"<r><x>1</x><y>{2 if id != 'r3' else 3}</y></r>", 1)
+    match = next(
+        one
+        for one in server.get("/matches", query="three")["matches"]
+        if "r3" in one["documents"][2]
+    )
+    shown = server.get(f"/matches/{match['id']}")
+    assert [marked(one) for one in shown["documents"]] == [
+        [(1, "1"), (2, "2")],
+        [(1, "1"), (2, "2")],
+        [(1, "1")],
+    ]
+    assert [one["text"] for one in shown["joined"]] == ["a = b, b = e", "c = d"]
+
+
+def test_large_documents_are_shown_as_far_as_it_goes(server: Asking) -> None:
+    server.publish("big", f"<blog><title>R&amp;D</title><by>ada</by>{'x' * 200_000}</blog>", 120)
+    (match,) = (one for one in server.get("/matches")["matches"] if "big" in one["documents"])
+    first, second = server.get(f"/matches/{match['id']}")["documents"]
+    assert (first["whole"], second["whole"]) == (True, False)
+    assert second["pieces"][0]["text"].startswith("<blog><title>")
+
+
 def test_of_a_cancelled_query_nothing_is_marked(server: Asking) -> None:
     (match,) = server.get("/matches")["matches"]
     server.post("/queries", status=201, text="-- name: all\nS/*")

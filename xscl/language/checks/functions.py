@@ -12,7 +12,6 @@ from functools import lru_cache
 import re2
 
 from xscl.counts import counted
-from xscl.language.checks.other_languages import closest
 from xscl.language.problems import Problem, enumerated
 from xscl.language.syntax import Function, Literal, Parameter, Path
 
@@ -79,6 +78,8 @@ def misused(call: Function) -> Iterator[Problem]:
     """The problems of a call in a filter, without those of its arguments."""
     if call.name not in FILTERING:
         allowed = enumerated((f"`{name}`" for name in FILTERING), "and")
+        from xscl.language.checks.other_languages import closest
+
         near = _OTHER_NAMES.get(call.name) or closest(call.name, FILTERING)
         instead = "" if near is None else f" (did you mean `{near}`?)"
         if call.name == "position":

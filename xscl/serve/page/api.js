@@ -45,6 +45,19 @@ async function ask(method, path, body, signal) {
   throw new Refusal(answer.status, problems);
 }
 
+const ENTERED = "xscl entered";
+
+/** Lets who has given the token take it back. */
+export function entered() {
+  if (!localStorage.getItem(ENTERED) || document.getElementById("leave")) return;
+  const leave = el("button", { id: "leave", class: "quiet", onclick: async () => {
+    localStorage.removeItem(ENTERED);
+    await remove("/session");
+    location.reload();
+  } }, "Sign out");
+  document.getElementById("connection").after(leave);
+}
+
 let asking = null;
 
 /** Asks for the token until the server takes it; who asks meanwhile waits for the same. */
@@ -59,6 +72,8 @@ function token() {
         event.preventDefault();
         try {
           await ask("POST", "/session", { token: field.value });
+          localStorage.setItem(ENTERED, "yes");
+          entered();
           dialog.close();
         } catch (error) {
           said.textContent = error.message;

@@ -2,6 +2,7 @@
 
 import { get } from "./api.js";
 import { el, linked, nothing } from "./dom.js";
+import { again } from "./live.js";
 import { moment, number } from "./words.js";
 
 const AGAIN = 5000;
@@ -19,8 +20,7 @@ export async function feeds(place, { ended }) {
   }
 
   await draw();
-  const timer = setInterval(() => draw().catch(() => {}), AGAIN);
-  ended.addEventListener("abort", () => clearInterval(timer));
+  again(AGAIN, draw, ended);
 }
 
 function listed(some) {

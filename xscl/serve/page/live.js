@@ -1,4 +1,5 @@
-// Matches as they come: the newest that the server keeps, then server-sent events from there on.
+// What changes: matches as they come, the newest that the server keeps, then server-sent events from
+// there on; and what is asked for again and again.
 
 import { get } from "./api.js";
 
@@ -26,4 +27,10 @@ export async function listen(queries, most, { hear, missed, state, ended }) {
     }
   });
   ended.addEventListener("abort", () => source.close());
+}
+
+/** Draws again and again while somebody looks, until the view is left. */
+export function again(pause, draw, ended) {
+  const timer = setInterval(() => { if (!document.hidden) draw().catch(() => {}); }, pause);
+  ended.addEventListener("abort", () => clearInterval(timer));
 }

@@ -1,6 +1,7 @@
 // The page: shows the view that the address names, and lets go of the one before it.
 
 import { el, problem } from "./dom.js";
+import { entered } from "./api.js";
 import { ask } from "./ask.js";
 import { feeds } from "./feeds.js";
 import { matches } from "./matches.js";
@@ -49,4 +50,5 @@ document.querySelector(".skip").addEventListener("click", (event) => {
   event.preventDefault();
   document.getElementById("main").focus();
 });
+entered();
 show();

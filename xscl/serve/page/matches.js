@@ -79,7 +79,7 @@ export async function matches(place, { asked, ended }) {
     const { total } = await get("/queries?limit=1");
     empty.replaceChildren(total === 0
       ? nothing("Nobody has asked anything yet.", "Begin with ", el("a", { href: "#/ask" }, "a question of your own, or an example"), ".")
-      : nothing("No match yet.", `What ${counted(total, "query finds", "queries find")} shows here as it comes.`));
+      : nothing("No match yet.", `What the ${total === 1 ? "query finds" : `${number(total)} queries find`} shows here as it comes.`));
   }
 
   function missed(lost) {

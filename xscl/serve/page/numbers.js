@@ -2,6 +2,7 @@
 
 import { get } from "./api.js";
 import { el } from "./dom.js";
+import { again } from "./live.js";
 import { tile } from "./queries.js";
 import { bytes, moment, number } from "./words.js";
 
@@ -24,8 +25,7 @@ export async function numbers(place, { ended }) {
   }
 
   await draw();
-  const timer = setInterval(() => draw().catch(() => {}), AGAIN);
-  ended.addEventListener("abort", () => clearInterval(timer));
+  again(AGAIN, draw, ended);
 }
 
 function isGroup(one) {

@@ -4,11 +4,12 @@ import { get, path, remove } from "./api.js";
 import { confirmed, el, nothing, problem } from "./dom.js";
 import { code } from "./editor.js";
 import { funnel } from "./findings.js";
+import { again } from "./live.js";
 import { counted, moment, number, rate } from "./words.js";
 
 const AGAIN = 3000;
 
-export async function queries(place, { rest, asked, ended }) {
+export async function queries(place, { rest, ended }) {
   if (rest[0]) return query(place, rest[0]);
   const table = el("div", {});
   const count = el("span", { class: "dim" });
@@ -18,7 +19,7 @@ export async function queries(place, { rest, asked, ended }) {
   async function draw() {
     const { queries: some, total } = await get("/queries");
     if (ended.aborted) return;
-    count.textContent = number(total);
+    count.textContent = some.length < total ? `the first ${number(some.length)} of ${number(total)}` : number(total);
     // Who is in the table with the keyboard keeps the place.
     const at = table.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
     table.replaceChildren(total === 0
@@ -28,8 +29,7 @@ export async function queries(place, { rest, asked, ended }) {
   }
 
   await draw();
-  const timer = setInterval(() => draw().catch(() => {}), AGAIN);
-  ended.addEventListener("abort", () => clearInterval(timer));
+  again(AGAIN, draw, ended);
 }
 
 function listed(some) {

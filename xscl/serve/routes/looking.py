@@ -47,7 +47,7 @@ class Shown(SideBySide):
     match: dict[str, Any]
 
 
-@router.get("/queries/{name}/explain", responses={**FORMS, **statuses(404)})
+@router.get("/queries/{name:name}/explain", responses={**FORMS, **statuses(404)})
 async def get_query_explain(
     service: House,
     name: Name,
@@ -66,7 +66,7 @@ async def get_query_explain(
     return await run_in_threadpool(explained, [one], format, others)
 
 
-@router.get("/queries/{name}/why", responses=statuses(404))
+@router.get("/queries/{name:name}/why", responses=statuses(404))
 async def get_query_why(
     service: House,
     name: Name,
@@ -108,7 +108,7 @@ async def get_documents(
     return await run_in_threadpool(listed)
 
 
-@router.get("/matches/{id}", response_model=Shown, responses=statuses(404, 410))
+@router.get("/matches/{id:name}", response_model=Shown, responses=statuses(404, 410))
 async def get_match(
     service: House, id: Annotated[str, Path(description="The id of a match.")]
 ) -> Response:

@@ -86,13 +86,13 @@ async def post_queries(service: House, wanted: NewQuery) -> Queries:
     return await service.engine.do(lambda: _subscribe(service, wanted, wanted.name))
 
 
-@router.get("/queries/{name}", responses=statuses(404))
+@router.get("/queries/{name:name}", responses=statuses(404))
 async def get_query(service: House, name: Name) -> QueryInfo:
     """One query."""
     return await service.engine.do(lambda: _info(service, _named(service, name)))
 
 
-@router.put("/queries/{name}", responses={201: _NEW, **statuses(409, 429)})
+@router.put("/queries/{name:name}", responses={201: _NEW, **statuses(409, 429)})
 async def put_query(service: House, name: Name, wanted: QueryText, response: Response) -> QueryInfo:
     """Subscribes a query under a name; the same once more changes nothing."""
 
@@ -108,7 +108,7 @@ async def put_query(service: House, name: Name, wanted: QueryText, response: Res
     return info
 
 
-@router.delete("/queries/{name}", status_code=204, responses=statuses(404))
+@router.delete("/queries/{name:name}", status_code=204, responses=statuses(404))
 async def delete_query(service: House, name: Name) -> None:
     """Cancels a query."""
 

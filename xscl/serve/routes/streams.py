@@ -59,7 +59,7 @@ def _feeds(kind: str) -> dict[int | str, dict[str, Any]]:
 
 
 @router.post(
-    "/streams/{name}",
+    "/streams/{name:name}",
     openapi_extra=_body(*KINDS),
     responses=statuses(415),
     response_model_exclude_none=True,
@@ -76,7 +76,7 @@ async def post_documents(
 
 
 @router.put(
-    "/streams/{name}/documents/{id}",
+    "/streams/{name:name}/documents/{id:name}",
     openapi_extra=_body(*KINDS[:2]),
     responses=statuses(415),
     response_model_exclude_none=True,
@@ -92,7 +92,7 @@ async def put_document(
     return await _publish(request, service, name, id, timestamp)
 
 
-@router.get("/streams/{name}/feed.atom", responses=_feeds(_ATOM), response_class=Response)
+@router.get("/streams/{name:name}/feed.atom", responses=_feeds(_ATOM), response_class=Response)
 async def get_atom(
     service: House, name: Stream, if_none_match: Annotated[str, Header()] = ""
 ) -> Response:
@@ -100,7 +100,7 @@ async def get_atom(
     return await _feed(service, name, "atom", _ATOM, if_none_match)
 
 
-@router.get("/streams/{name}/feed.json", responses=_feeds(_JSON_FEED), response_class=Response)
+@router.get("/streams/{name:name}/feed.json", responses=_feeds(_JSON_FEED), response_class=Response)
 async def get_json_feed(
     service: House, name: Stream, if_none_match: Annotated[str, Header()] = ""
 ) -> Response:
