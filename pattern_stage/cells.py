@@ -55,26 +55,23 @@ def joined(left: Cell, right: Cell) -> Cell:
 
 def chains(cell: Cell, floor: int | None) -> Iterator[Chain]:
     """The chains of a cell whose first event is after `floor`, each once."""
-    # A path is the cell to go on from, and what was found behind it, back to front.
-    waiting: list[tuple[Cell, Any]] = [(cell, None)]
+    # What to go on from, and what has been found behind it, back to front.
+    waiting: list[tuple[Cell, list[tuple[int, Event]]]] = [(cell, [])]
     while waiting:
-        cell, behind = waiting.pop()
+        one, found = waiting.pop()
         while True:
-            event = cell.event
+            event = one.event
             if event is not None:
                 if floor is not None and event[0] <= floor:
                     break
-                behind = ((cell.place, event), behind)
-            for other in cell.further:
-                waiting.append((other, behind))
-            if cell.before is None:
-                found = []
-                while behind is not None:
-                    one, behind = behind
-                    found.append(one)
+                found.append((one.place, event))
+            for other in one.further:
+                waiting.append((other, found.copy()))
+            if one.before is None:
+                found.reverse()
                 yield tuple(found)
                 break
-            cell = cell.before
+            one = one.before
 
 
 def counted(cell: Cell, floor: int | None) -> int:

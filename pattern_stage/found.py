@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from pattern_stage.cells import Cell, Chain, chains, counted
@@ -15,10 +15,16 @@ class Found:
     """A match of query `number`: `events` are (component's place, event) in order of time; `start`
     is the first one's time, `time` when the match is known, both in microseconds."""
 
-    __slots__ = ("events", "number", "time")
+    __slots__ = ("_chains", "_place", "number", "time")
 
-    def __init__(self, number: int, events: Chain, time: int) -> None:
-        self.number, self.events, self.time = number, events, time
+    def __init__(self, number: int, chains: Chains, place: int, time: int) -> None:
+        self.number, self.time = number, time
+        self._chains, self._place = chains, place
+
+    @property
+    def events(self) -> Chain:
+        """The events, with their components' places; put together when they are first read."""
+        return self._chains.all[self._place]
 
     @property
     def start(self) -> int:
@@ -35,6 +41,24 @@ class Found:
         return f"Found({self.number}, {{{events}}}, start={self.start}, time={self.time})"
 
 
+class Chains:
+    """The chains of a cell whose first event is after `floor`, or one chain."""
+
+    __slots__ = ("_all", "_cell", "_floor")
+
+    def __init__(self, cell: Cell | Chain, floor: int | None) -> None:
+        self._cell, self._floor = cell, floor
+        self._all: Sequence[Chain] | None = (cell,) if isinstance(cell, tuple) else None
+
+    @property
+    def all(self) -> Sequence[Chain]:
+        """The chains, each once."""
+        if self._all is None:
+            assert isinstance(self._cell, Cell)
+            self._all = [*chains(self._cell, self._floor)]
+        return self._all
+
+
 class Outcome(NamedTuple):
     """Matches of some queries, known at one time: a chain, or the chains of a cell whose first
     event is after `floor`."""
@@ -43,11 +67,6 @@ class Outcome(NamedTuple):
     cell: Cell | Chain
     floor: int | None
     time: int
-
-    @property
-    def chains(self) -> Iterable[Chain]:
-        """The chains, each once."""
-        return (self.cell,) if isinstance(self.cell, tuple) else chains(self.cell, self.floor)
 
     @property
     def size(self) -> int:
@@ -89,8 +108,9 @@ class Group:
     def matches(self) -> Iterator[Found]:
         """The matches, each once."""
         for outcome in self.outcomes:
-            for chain in outcome.chains:
-                yield Found(self.number, chain, outcome.time)
+            cell = outcome.cell
+            for chain in (cell,) if isinstance(cell, tuple) else chains(cell, outcome.floor):
+                yield Found(self.number, Chains(chain, None), 0, outcome.time)
 
     def __repr__(self) -> str:
         return f"Group({self.number}, count={self.count}, last={self.last[1][1]}, time={self.time})"
@@ -119,12 +139,12 @@ def events_of(groups: Iterable[Group]) -> Iterator[Event]:
 
 def found_in(outcomes: Iterable[Outcome]) -> list[Found]:
     """The matches one by one, in order of time."""
-    found = [
-        Found(number, chain, outcome.time)
-        for outcome in outcomes
-        for chain in outcome.chains
-        for number in outcome.numbers
-    ]
+    found = list[Found]()
+    for numbers, cell, floor, time in outcomes:
+        several = Chains(cell, floor)
+        size = 1 if isinstance(cell, tuple) else counted(cell, floor)
+        for number in numbers:
+            found += [Found(number, several, place, time) for place in range(size)]
     found.sort(key=lambda match: match.time)
     return found
 

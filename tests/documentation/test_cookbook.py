@@ -67,7 +67,7 @@ def test_recipe(recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     documents: list[Envelope] = list(read_feeds("feeds", "S"))
     with xscl.Engine() as engine:
         subscriptions = engine.load(recipe.queries)
-        found = [match.to_dict() for match in engine.publish_many(documents)]
+        found = [match.to_dict() for match in (*engine.publish_many(documents), *engine.flush())]
     written = zip(found, chain(recipe.matches, repeat("")), strict=False)
     assert [as_written(match, line, documents) for match, line in written] == recipe.matches
     assert {match["query"] for match in found} == {one.name for one in subscriptions}
