@@ -41,7 +41,7 @@ DoubleOf = Callable[[str], float | None]
 class Layout(Protocol):
     """The rows of documents that are built alike, in columns of equal length: leaf paths, nodes,
     the codes of the nodes from the root to each row's own, and which of a document's strings is
-    the row's."""
+    the row's; `kinds` are the leaf paths, each once."""
 
     @property
     def paths(self) -> tuple[int, ...]: ...
@@ -51,6 +51,8 @@ class Layout(Protocol):
     def chains(self) -> tuple[tuple[int, ...], ...]: ...
     @property
     def strings(self) -> tuple[int | None, ...]: ...
+    @property
+    def kinds(self) -> frozenset[int]: ...
 
 
 Witness = tuple[int, Layout, tuple[int | None, ...]]

@@ -1,6 +1,7 @@
 """One interface for the ways to join a batch: in process, and in DuckDB (law 10).
 
-Each way is handed every batch: the one that suits the batch joins it, the others follow.
+Each way is handed every batch: the one that suits the batch joins it, the others follow, in ways
+of their own.
 """
 
 from __future__ import annotations
@@ -107,9 +108,6 @@ class BatchJoin(Protocol):
     def join(self, batch: Batch) -> bool:
         """Joins a batch with all that is held, and within itself; returns False, having found
         nothing, where the batch is too much for this way."""
-
-    def follow(self, batch: Batch) -> None:
-        """Takes in a batch that another way has joined, and finds only what no other way can."""
 
     def outputs(self, wanted: Wanted) -> Iterator[Outputs]:
         """The matches, or some of them."""

@@ -28,7 +28,7 @@ def programs_of(registry: Registry, joins: Iterable[int]) -> list[Program]:
 
 @lru_cache(maxsize=100_000)
 def program_of(plan: Plan) -> Program:
-    """The program of a plan, which must be one of a single side or have a value join."""
+    """The program of a plan; of one without a value join the core leaves every pair."""
     return _Compiler(plan).program()
 
 
@@ -41,7 +41,9 @@ class _Compiler:
         self.wanted = [f"n{node}" for node in plan.outputs]
         self.wanted += [plan.string(node) for node in plan.valued]
         # A value that is compared by order is looked up by its number, not joined.
-        self.atoms = [atom for atom in self.term.body if atom.relation != "strings"]
+        # What is together is a pair already.
+        others = ("strings", "together")
+        self.atoms = [atom for atom in self.term.body if atom.relation not in others]
         self.pending = [_by_number(comparison) for comparison in self.term.comparisons]
         self.bound: list[str] = []
 

@@ -68,7 +68,7 @@ class JoinProcessor:
         small = few <= self._strategies.in_process and batch.rows <= _LEAVES * max(few, _FEW)
         # In process before the state takes it: a slice that is filled must not hold what comes.
         if small and self._in_process.join(batch):
-            self.relational.follow(batch)
+            self.relational.follow(batch, crossed=self._in_process.crossed)
         else:
             self.relational.join(batch)
             self._in_process.follow(batch)

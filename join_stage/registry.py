@@ -222,6 +222,15 @@ class Registry:
         """The rows of a plan, by column."""
         return self._plans[plan.id].trie.root
 
+    def bounds_of(self, plan: Plan) -> tuple[int, int]:
+        """The widest (lo, wl) of the queries of a plan."""
+        bounds = {some for row in self._plans[plan.id].rows.values() for some in row.bounds}
+        return min(lo for lo, _ in bounds), max(wl for _, wl in bounds)
+
+    def singles_of(self, plan: Plan) -> list[set[int]]:
+        """The spines of a plan's singles, for each of them those that some row has."""
+        return [set(column) for column in self._plans[plan.id].used[len(plan.joins) :]]
+
     def reach(self, spine: int) -> int:
         """For how long (microseconds) after its time a row of a spine can be reached by a query:
         the widest window in which one waits for what comes later; 0 where none does."""

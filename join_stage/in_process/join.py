@@ -18,6 +18,7 @@ from join_stage.batch import Accepted, Batch, Layout, strings_of_rows
 from join_stage.batch_join import Ranges, Wanted
 from join_stage.evaluator import Binding
 from join_stage.in_process.channels import Channel, Channels, ChannelTuple
+from join_stage.in_process.crossing import Crossing
 from join_stage.in_process.edges import Accepts, Edges
 from join_stage.in_process.plain import hits_of_all
 from join_stage.in_process.ranges import PairRule, Range, Rules
@@ -66,6 +67,7 @@ class InProcessJoin:
         self._cache = ViewCache(state, self._signatures.position, strategies.memory)
         self._channels = Channels(registry)
         self._residual = ResidualTests(registry, self._accepts, state, self._cache)
+        self._crossing = Crossing(registry, self._accepts, state)
         self._strategies = strategies
         self.documents = 0
         self.tuples: list[ChannelTuple] = []
@@ -79,6 +81,8 @@ class InProcessJoin:
         # The versions as which it is settled, which only grow, together; and how many documents
         # have come since.
         self._settled = -1
+        # The version of queries and accepts, of those without an equality.
+        self._queries_as = -1
         self._came = 0
 
     # Batches
@@ -94,6 +98,7 @@ class InProcessJoin:
         unvalued: Sequence[int],
     ) -> None:
         """Follows changes of leaf paths between batches."""
+        self._crossing.clear()
         self._accepts.change(gone, moved)
         if moved or unvalued:
             self._cache.clear()
@@ -111,6 +116,8 @@ class InProcessJoin:
         if registry.orders:
             self._residual.note_values(batch)
         self._find_nothing()
+        if registry.crossing:
+            self._crossing.begin()
         if self._cache.holes:
             self._cache.fill(
                 strings[position]
@@ -120,29 +127,42 @@ class InProcessJoin:
         try:
             for document, layout, strings in batch.witnesses:
                 self._join(document, layout, strings)
+                if registry.crossing:
+                    self._crossing.add(document, batch.times[document], layout)
         except _ExcessivePairs:
             self._cache.clear()
+            self._crossing.clear()
             self._find_nothing()
             return False
+        if registry.crossing and self._crossing.pairs:
+            self._open += self._crossing.pairs
         if batch.strings:
             self._cache.reached(batch.strings[-1][0])
         self.documents += len(batch.documents)
         return True
 
+    @property
+    def crossed(self) -> bool:
+        """Whether the last batch was joined without DuckDB for plans without an equality, too."""
+        return not self._registry.crossing or self._crossing.pairs is not None
+
     def follow(self, batch: Batch) -> None:
         """Takes in a batch that was joined in DuckDB, and finds nothing."""
         self._residual.note(batch)
+        self._crossing.clear()
         self._cache.came(batch.string_numbers)
         self._find_nothing()
 
     def clear(self) -> None:
         """Lets go of all leaves: documents held were read anew."""
         self._cache.clear()
+        self._crossing.clear()
 
     def forget(self, watermark: int | None, documents: Sequence[int], *, exact: bool) -> None:
         """Drops documents and composites; others go as the cache has no room for them."""
         if documents:
             self._cache.drop(documents)
+            self._crossing.drop(documents, self._residual.times)
             self._residual.drop(documents)
 
     def drop_strings(self, strings: Sequence[int]) -> None:
@@ -153,6 +173,9 @@ class InProcessJoin:
         """Follows the queries, and keeps to the bounds of the memory."""
         if self._signatures.settle(changed=self._edges.settle()):
             self._cache.clear()
+        if self._queries_as != self._registry.version + self._accepts.version:
+            self._queries_as = self._registry.version + self._accepts.version
+            self._crossing.clear()
         self._channels.settle()
         self._cache.shrink()
         version = (self._signatures.version, self._cache.version)

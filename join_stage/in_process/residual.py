@@ -113,6 +113,10 @@ class ResidualTests:
         of others, the leaves of a document are bound once.
         """
         leaves = self._cache.leaves(_asked_for(pairs))
+        if self._registry.crossing and self._registry.orders:
+            strings = {string for one in leaves.values() for string in one.strings}
+            if missing := [one for one in strings if one is not None and one not in self._values]:
+                self._know(missing)
         bound: dict[int, Relation] = {}
         alike: dict[Key, list[tuple[Trie, set[Binding]]]] = {}
 
@@ -206,8 +210,13 @@ class ResidualTests:
         """The value of a string, by its number."""
         assert isinstance(number, int)
         if number not in self._values:
-            self._values[number] = self._state.string(number)
+            self._know([number])
         return self._values[number]
+
+    def _know(self, strings: Collection[int]) -> None:
+        """Looks up the values of some strings, all at once."""
+        found = self._state.values(strings)
+        self._values.update((number, found.get(number)) for number in strings)
 
 
 def _asked_for(pairs: Sequence[OpenPairs]) -> set[int]:

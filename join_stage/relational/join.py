@@ -52,6 +52,7 @@ class RelationalJoin:
         self._asked: frozenset[str] | None = None
         # Whether the batch was joined elsewhere; and that batch, until the relations need it.
         self._following = False
+        self._crossed = False
         self._followed: Batch | None = None
 
     # Batches
@@ -63,9 +64,11 @@ class RelationalJoin:
         self._join_values()
         return True
 
-    def follow(self, batch: Batch) -> None:
-        """Takes in a batch that was joined elsewhere, but for joins without an equality."""
+    def follow(self, batch: Batch, *, crossed: bool) -> None:
+        """Takes in a batch that was joined elsewhere, but for joins without an equality, unless it
+        was `crossed`."""
         self._state.take(batch)
+        self._crossed = crossed
         self._asked, self._following, self._followed = None, True, batch
         self._before = self._latest
         if batch.times:
@@ -123,7 +126,7 @@ class RelationalJoin:
 
     def outputs(self, wanted: Wanted) -> Iterator[Rows]:
         """The matches that the current batch completes, or some of them."""
-        elsewhere = self._following and not self._registry.crossing
+        elsewhere = self._following and (self._crossed or not self._registry.crossing)
         return iter(()) if elsewhere else self._outputs(wanted)
 
     def _outputs(self, wanted: Wanted) -> Iterator[Rows]:
@@ -237,7 +240,7 @@ class RelationalJoin:
     def _plans_found(self) -> list[Plan]:
         """The plans whose matches are to be found here."""
         if self._following:
-            if not self._registry.crossing:
+            if self._crossed or not self._registry.crossing:
                 return []
             self.prepare()
             return [plan for plan in self.plans() if plan.id in self._registry.crossing]

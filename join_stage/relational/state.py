@@ -213,13 +213,25 @@ class JoinState:
             [list(documents)],
         ).fetchall()
 
-    def string(self, number: int) -> tuple[str, float | None] | None:
-        """The value and double of a string, None of one that equals nothing."""
+    def documents_with(self, spines: Collection[int]) -> list[tuple[int, int]]:
+        """The documents and composites with a node for any of some spines, and their times."""
+        if not self.rows:
+            return []
+        self.write()
+        return self._connection.execute(
+            "SELECT DISTINCT doc, ts FROM node JOIN accept USING (path) "
+            "WHERE spine IN (SELECT unnest(?::INTEGER[]))",
+            [list(spines)],
+        ).fetchall()
+
+    def values(self, strings: Collection[int]) -> dict[int, tuple[str, float | None]]:
+        """The values and doubles of some strings, by number; none of what equals nothing."""
         self.write()
         found = self._connection.execute(
-            "SELECT value, double FROM strings WHERE id = ?", [number]
+            "SELECT id, value, double FROM strings WHERE id IN (SELECT unnest(?::BIGINT[]))",
+            [list(strings)],
         ).fetchall()
-        return found[0] if found else None
+        return {number: (value, double) for number, value, double in found}
 
     def strings_held(self, strings: Collection[int]) -> set[int]:
         """The strings of some that rows hold."""

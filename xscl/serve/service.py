@@ -26,6 +26,9 @@ __all__ = ["House", "Limits", "Service", "Tally"]
 _MEMORY = 64 * 1024 * 1024
 """Bytes of the newest matches that are in memory."""
 
+_BESIDE_FILE = 16 * 1024 * 1024
+"""The same, where the state file has all that are kept."""
+
 _SPARED = 50.0
 """Numbers of the engine are as old as this many times what it takes to count them."""
 
@@ -83,7 +86,7 @@ class Service:
         self.started = time.time()
         keep, keeper = self.limits.keep_matches, engine.keeper
         file = None if keeper is None else JournalFile(keeper, keep)
-        self.journal = Journal(keep, _MEMORY, file)
+        self.journal = Journal(keep, _MEMORY if file is None else _BESIDE_FILE, file)
         self.engine = EngineThread(
             engine, self.journal, skipped, self._count, waiting=self.limits.waiting
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from xscl.engine import Engine
-from xscl.errors import QueryError
+from xscl.errors import QueryError, XSCLError
 from xscl.language.read import parse
 from xscl.language.same_query import normal_form
 from xscl.language.scan import scan
@@ -18,8 +18,8 @@ from xscl.queries.subscription import Subscription
 
 __all__ = ["Subscribed", "is_same", "statement_of", "subscribe"]
 
-_LONGEST = 100_000
-"""Characters of a query that are looked at to show it."""
+_LOOKED_AT = (2_000, 20_000, 200_000)
+"""Characters of a text in which the end of a query is looked for."""
 
 Subscribed = tuple[list[Subscription], list[QueryError], Sequence[Match]]
 """Queries that are subscribed, or errors; and the matches that were found in documents held."""
@@ -51,7 +51,10 @@ def subscribe(
 def _subscribe(
     engine: Engine, text: str, name: str | None, params: Mapping[str, object], *, history: bool
 ) -> tuple[list[Subscription], list[QueryError]]:
-    if name is None and not params:
+    of_one = name is not None or bool(params)
+    if problem := _not_that_many(text, of_one=of_one):
+        return [], [QueryError(problem, query=name or "", text=text, at=0)]
+    if not of_one:
         return engine.load_good(text, history=history)
     try:
         return [engine.subscribe(text, name, params=params, history=history)], []
@@ -59,6 +62,19 @@ def _subscribe(
         return [], [error]
     except ExceptionGroup as errors:
         return [], [error for error in errors.exceptions if isinstance(error, QueryError)]
+    except XSCLError as error:
+        # It must not break off the transaction, and with that the engine.
+        return [], [QueryError(str(error), query=name or "", text=text, at=0)]
+
+
+def _not_that_many(text: str, *, of_one: bool) -> str:
+    """What is wrong with the number of queries in a text; empty if nothing is, or all else."""
+    queries, errors = parse(text)
+    if errors or len(queries) == 1 or (queries and not of_one):
+        return ""
+    if not queries:
+        return "found no query in the text, expected one or more"
+    return f"found {len(queries)} queries; a name and params are for a text of one"
 
 
 def is_same(subscription: Subscription, text: str, params: Mapping[str, object]) -> bool:
@@ -73,6 +89,9 @@ def is_same(subscription: Subscription, text: str, params: Mapping[str, object])
 def statement_of(subscription: Subscription) -> str:
     """The text of a subscription's query, of that of a file which may have any number of others."""
     query = subscription.query
-    text = query.text[query.at : query.at + _LONGEST]
-    (statement, *_) = scan(text).statements
-    return text[statement.start : statement.end].strip()
+    for size in _LOOKED_AT:
+        text = query.text[query.at : query.at + size]
+        statements = scan(text).statements
+        if len(statements) > 1 or len(text) < size:
+            break
+    return text[statements[0].start : statements[0].end].strip()

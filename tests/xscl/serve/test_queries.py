@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import threading
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +72,66 @@ def test_a_text_is_subscribed_whole_or_not_at_all(server: Asking) -> None:
     assert names(server) == ["good", "other"]
 
 
+@pytest.mark.parametrize("text", ["", " \n", "-- nothing", "DECLARE NAMESPACE p = 'u'"])
+def test_a_text_without_a_query(server: Asking, text: str) -> None:
+    assert "no query" in server.post("/queries", 400, text=text)["error"]["message"]
+
+
+def test_a_name_and_params_are_of_one_query(server: Asking) -> None:
+    for members in ({"name": "n"}, {"params": {"p": 1}}):
+        told = server.post("/queries", 400, text="S//a; S//b", **members)
+        assert "2 queries" in told["error"]["message"]
+    assert names(server) == []
+
+
+def test_what_is_wrong_with_a_query_does_not_end_the_server(tmp_path: Path) -> None:
+    with serving(state=tmp_path / "s.duckdb") as server:
+        for params in ({}, {"what": [1]}, {"what": {}}, {"what": None}):
+            server.post("/queries", 400, text="S//a[./t = :what]", params=params)
+            server.post("/queries", 400, text="S//a[./t = 'x'", name="n", params=params)
+        server.post("/queries", 201, text="S//a[./t = :what]", params={"what": "x"})
+
+
+def test_a_long_query_beside_many(server: Asking) -> None:
+    long = "S//a[" + " or ".join(f"./t{i} = 'x'" for i in range(300)) + "]"
+    server.post("/queries", 201, text=f"S//a;\n{long};\nS//b")
+    assert [one["text"] for one in server.get("/queries")["queries"]] == ["S//a", long, "S//b"]
+
+
+def test_a_failure_of_the_engine_ends_the_server(server: Asking) -> None:
+    server.engine.close()
+    send(server, "POST", "/streams/S", b"<a/>", Content_Type="application/xml")
+    deadline = time.monotonic() + 60
+    with suppress(OSError):
+        while server.raw("GET", "/"):
+            assert time.monotonic() < deadline
+
+
+def test_requests_that_wait_are_bounded() -> None:
+    with serving("S//a", limits=Limits(waiting=2)) as server:
+        answers: list[int] = []
+
+        def publish() -> None:
+            kind = {"Content_Type": "application/xml"}
+            answers.append(send(server, "POST", "/streams/S", b"<a/>", **kind)[0])
+
+        with server.engine.transaction():
+            # The engine is busy with ours: two at most wait for it, two more for these, and the
+            # others leave.
+            asking = [threading.Thread(target=publish) for _ in range(8)]
+            for thread in asking:
+                thread.start()
+            deadline = time.monotonic() + 60
+            while len(answers) < 4:
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+            assert {*answers} == {503}
+        for thread in asking:
+            thread.join(60)
+        assert answers.count(200) == 8 - answers.count(503)
+        assert 2 <= answers.count(200) <= 4
+
+
 def test_no_more_queries_than_allowed(server: Asking) -> None:
     server.post("/queries", 201, text="S//a; S//b")
     server.post("/queries", 429, text="S//c; S//d")
@@ -128,9 +191,9 @@ def test_documents_of_each_kind(server: Asking) -> None:
 
 def test_a_time_is_seconds_or_text(server: Asking) -> None:
     server.post("/queries", 201, text="S//a")
-    for id, time in (("1", "86400"), ("2", "1970-01-02T00:00:01Z"), ("3", "86401.5")):
+    for id, at in (("1", "86400"), ("2", "1970-01-02T00:00:01Z"), ("3", "86401.5")):
         xml = {"Content_Type": "application/xml"}
-        status, _ = send(server, "POST", f"/streams/S?id={id}&timestamp={time}", b"<a/>", **xml)
+        status, _ = send(server, "POST", f"/streams/S?id={id}&timestamp={at}", b"<a/>", **xml)
         assert status == 200
     times = [one["time"] for one in server.get("/matches")["matches"]]
     assert times == [86400, 86401, 86401.5]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
+from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from xscl.queries.subscription import Subscription
@@ -77,7 +78,7 @@ async def list_queries(
         shown = some[after : after + limit]
         return Queries(queries=[_info(service, one) for one in shown], total=len(some))
 
-    return await service.engine.do(listed)
+    return await run_in_threadpool(listed)
 
 
 @router.post("/queries", status_code=201, responses=statuses(429))
@@ -89,7 +90,7 @@ async def post_queries(service: House, wanted: NewQuery) -> Queries:
 @router.get("/queries/{name:name}", responses=statuses(404))
 async def get_query(service: House, name: Name) -> QueryInfo:
     """One query."""
-    return await service.engine.do(lambda: _info(service, _named(service, name)))
+    return await run_in_threadpool(lambda: _info(service, _named(service, name)))
 
 
 @router.put("/queries/{name:name}", responses={201: _NEW, **statuses(409, 429)})

@@ -1,0 +1,115 @@
+"""Joins without an equality, in process: a document with all that came within the window.
+
+Such a plan has nothing to look its pairs up by but time: so for each of its sides the documents
+with a node for it stand in order of time, and a document that comes meets those on the opposite
+side within the widest window.  What is asked of the pair beside that is tested as what a signature
+does not say (`residual`).  Where these are many, DuckDB is asked, which compares them faster.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
+
+from join_stage.batch import Layout
+from join_stage.compiler import program_of
+from join_stage.in_process.edges import Accepts
+from join_stage.in_process.residual import OpenPairs
+from join_stage.in_process.signatures import Hit
+from join_stage.in_process.slices import Posting
+from join_stage.plan import Plan
+from join_stage.registry import Registry
+from join_stage.relational.state import JoinState
+
+__all__ = ["Crossing"]
+
+_MOST = 2_000
+"""So many pairs of a batch are compared one by one: it takes as long as to ask DuckDB once."""
+
+
+class _Sides:
+    """A plan, the hit that every pair of documents begins with, the bounds of its queries, and on
+    either side its spines, by chain, and the documents with a node for them."""
+
+    def __init__(self, plan: Plan, registry: Registry, state: JoinState) -> None:
+        self.plan = plan
+        self.hit = Hit(program_of(plan), registry.rows_of(plan), ((),))
+        self.lo, self.wl = registry.bounds_of(plan)
+        spines = registry.singles_of(plan)
+        self.spines: list[list[set[int]]] = [
+            [some for chain, some in zip(plan.singles, spines, strict=True) if chain.side == side]
+            for side in (0, 1)
+        ]
+        self.postings = (Posting(), Posting())
+        for posting, chains in zip(self.postings, self.spines, strict=True):
+            for document, time in state.documents_with(set[int]().union(*chains)):
+                posting.add(document, time)
+
+    def met_by(self, time: int, side: int) -> Sequence[int]:
+        """The documents on the opposite side that one of a time meets."""
+        posting = self.postings[1 - side]
+        least, most = time - self.wl, time + self.wl
+        if self.lo >= 0:
+            # The right one is later.
+            least, most = (least, time - 1) if side else (time + 1, most)
+        begin = bisect_left(posting.times, least)
+        return posting.documents[begin : bisect_right(posting.times, most, begin)]
+
+
+class Crossing:
+    """The plans without an equality, and what the last batch has found for them, for `pairs`:
+    None where DuckDB is to be asked."""
+
+    def __init__(self, registry: Registry, accepts: Accepts, state: JoinState) -> None:
+        self._registry = registry
+        self._accepts = accepts
+        self._state = state
+        self.pairs: list[OpenPairs] | None = []
+        self._many = 0
+        self._of_plans: list[_Sides] | None = None
+        self._feeds: dict[Layout, list[tuple[_Sides, int]]] = {}
+
+    def clear(self) -> None:
+        """Lets go of all: queries or leaf paths are others, or documents came unseen."""
+        self._of_plans = None
+        self._feeds.clear()
+
+    def begin(self) -> None:
+        """Before a batch: nothing is found, and what came before it is known."""
+        self.pairs, self._many = [], 0
+        if self._of_plans is None:
+            plans = self._registry.crossing.values()
+            self._of_plans = [_Sides(plan, self._registry, self._state) for plan in plans]
+
+    def add(self, document: int, time: int, layout: Layout) -> None:
+        """Adds a document, with the pairs that it makes."""
+        feeds = self._feeds.get(layout)
+        if feeds is None:
+            feeds = self._feeds[layout] = self._feeds_of(layout)
+        for of_plan, side in feeds:
+            if self.pairs is not None:
+                others = of_plan.met_by(time, side)
+                self._many += len(others)
+                if self._many > _MOST:
+                    self.pairs = None
+                elif others:
+                    self.pairs.append(OpenPairs(document, others, bool(side), (of_plan.hit,)))
+        for of_plan, side in feeds:
+            of_plan.postings[side].add(document, time)
+
+    def drop(self, documents: Sequence[int], times: Mapping[int, int]) -> None:
+        """Documents are no more, which had these times."""
+        for of_plan in self._of_plans or ():
+            for posting in of_plan.postings:
+                for document in documents:
+                    if document in times:
+                        posting.remove(document, times[document])
+
+    def _feeds_of(self, layout: Layout) -> list[tuple[_Sides, int]]:
+        here = {spine for path in layout.kinds for spine, _ in self._accepts[path]}
+        return [
+            (of_plan, side)
+            for of_plan in self._of_plans or ()
+            for side, chains in enumerate(of_plan.spines)
+            if not any(here.isdisjoint(some) for some in chains)
+        ]
