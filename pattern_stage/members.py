@@ -19,6 +19,10 @@ _MANY = 8
 """More queries than these are read off a mask's digits."""
 
 
+_WORN = 64
+"""So many more bits than queries are borne."""
+
+
 class Members:
     """Queries by bit.  A bit that was a query's is not given to another: runs may bear it."""
 
@@ -35,6 +39,11 @@ class Members:
 
     def __len__(self) -> int:
         return len(self._bits)
+
+    @property
+    def worn(self) -> bool:
+        """Whether most bits are of queries that have gone."""
+        return len(self._queries) > 2 * len(self._bits) + _WORN
 
     def add(self, number: int, constants: tuple[str | float, ...], since: int) -> None:
         """A query that sees events with a number not below `since`."""

@@ -46,8 +46,10 @@ class PatternStage:
         self._layouts = Layouts()
         self._version = 0
         self._automata: dict[object, Automaton] = {}
-        self._groups: dict[object, Shared] = {}
-        self._of_query: dict[int, tuple[object, Pattern]] = {}
+        self._groups: dict[Shared, tuple[object, ...]] = {}
+        self._open: dict[tuple[object, ...], Shared] = {}
+        """The groups that take queries in, by what these have in common."""
+        self._of_query: dict[int, Shared] = {}
         self._at_once: dict[int, list[Shared]] = {}
         self._in_order: dict[int, list[Shared]] = {}
         self._weak: list[Shared] = []
@@ -86,34 +88,37 @@ class PatternStage:
             self._automata[template] = automaton
         apart = number if "templates" in self._without else None
         key = (template, tuple(values[place] for place in automaton.fixed), weak, apart)
-        group = self._groups.get(key)
-        if group is None:
+        group = self._open.get(key)
+        if group is None or group.members.worn:
             group = Shared(pattern, automaton, values, weak, self._identity, self._without)
-            self._groups[key] = group
+            self._open[key] = group
+            self._groups[group] = key
             for type_ in group.components:
                 routes = self._at_once if group.at_once else self._in_order
                 routes.setdefault(type_, []).append(group)
             if weak:
                 self._weak.append(group)
         group.members.add(number, values, since)
-        self._of_query[number] = (key, pattern)
+        self._of_query[number] = group
         self._version += 1
 
     def remove(self, number: int) -> None:
         """Takes a query away."""
-        key, _ = self._of_query.pop(number)
-        group = self._groups[key]
+        group = self._of_query.pop(number)
         group.remove(number)
-        if not len(group.members):
-            del self._groups[key]
-            self._touched.pop(group, None)
-            if group.weak:
-                self._weak.remove(group)
-            for routes in (self._at_once, self._in_order):
-                for type_ in group.components:
-                    if group in routes.get(type_, ()):
-                        routes[type_].remove(group)
         self._version += 1
+        if len(group.members):
+            return
+        key = self._groups.pop(group)
+        if self._open.get(key) is group:
+            del self._open[key]
+        if not any(group.automaton is other.automaton for other in self._groups):
+            del self._automata[key[0]]
+        self._touched.pop(group, None)
+        for type_ in group.components:
+            (self._at_once if group.at_once else self._in_order)[type_].remove(group)
+        if group.weak:
+            self._weak.remove(group)
 
     @property
     def version(self) -> int:
@@ -171,7 +176,7 @@ class PatternStage:
         del self._waiting[:due]
         self._steps += 1
         if self._steps % _ROUND == 0:
-            self._touched = dict.fromkeys(self._groups.values())
+            self._touched = dict.fromkeys(self._groups)
         for group in self._touched:
             group.advance(watermark)
         self._collect()
@@ -180,9 +185,7 @@ class PatternStage:
     def flush(self) -> None:
         """Finds what would be found if no event came any more; the watermark stays."""
         self._collect()
-        apart = {
-            group: group.copy() for group in self._groups.values() if group.runs.endings.waiting
-        }
+        apart = {group: group.copy() for group in self._groups if group.runs.endings.waiting}
         for type_, event in self._waiting:
             for group in self._in_order.get(type_, ()):
                 if group not in apart:
@@ -221,20 +224,19 @@ class PatternStage:
         """What NON OVERLAPPING must remember over a restart: query, partition, time."""
         return [
             (number, partition, time)
-            for group in self._groups.values()
+            for group in self._groups
             for (number, partition), time in group.runs.endings.told.items()
         ]
 
     @told.setter
     def told(self, told: Iterable[tuple[int, Iterable[str | None] | None, int]]) -> None:
         for number, partition, time in told:
-            key, _ = self._of_query[number]
             part = None if partition is None else tuple(partition)
-            self._groups[key].runs.endings.tell(number, part, time)
+            self._of_query[number].runs.endings.tell(number, part, time)
 
     def stats(self) -> Mapping[str, int]:
         """Counts of what is held, and of what was dropped."""
-        groups = self._groups.values()
+        groups = self._groups
         return {
             "queries": len(self._of_query),
             "templates": len({id(group.automaton) for group in groups}),

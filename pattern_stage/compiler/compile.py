@@ -67,9 +67,7 @@ def _automaton(compiler: Compiler) -> Automaton:
     if pattern.non_overlapping and compiler.tests and not strict:
         overlap = overlap_function(compiler.texts, pattern)
     keys = _keys(compiler)
-    kleene = any(one.kleene for one in pattern.components)
-    any_ = pattern.strategy is Strategy.SKIP_TILL_ANY_MATCH
-    sequence = sequence_of(compiler) if any_ and not kleene else None
+    sequence = sequence_of(compiler)
     walked = any(move.walk or (move.finish and move.finish.walk) for move in moves)
     make, source = compiler.texts.compiled()
     return Automaton(

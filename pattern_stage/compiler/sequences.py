@@ -26,6 +26,7 @@ from pattern_stage.pattern import (
     Length,
     Read,
     Slot,
+    Strategy,
 )
 
 if TYPE_CHECKING:
@@ -34,8 +35,20 @@ if TYPE_CHECKING:
 __all__ = ["sequence_of"]
 
 
-def sequence_of(compiler: Compiler) -> Sequence:
-    """The plan of a pattern without a Kleene plus, in which any event may be skipped."""
+_LONGEST = 16
+"""Python nests no more than 20 loops."""
+
+
+def sequence_of(compiler: Compiler) -> Sequence | None:
+    """The plan of a pattern without a Kleene plus, in which any event may be skipped; None of one
+    that is left to runs."""
+    pattern = compiler.pattern
+    if (
+        pattern.strategy is not Strategy.SKIP_TILL_ANY_MATCH
+        or any(one.kleene for one in pattern.components)
+        or len(compiler.positive) > _LONGEST
+    ):
+        return None
     return _Plan(compiler).sequence()
 
 

@@ -32,11 +32,11 @@ OWN = {
     "Engine": {"clear", "keeper", "preview", "relations"},
     "Match": set(),
     "MatchGroup": set(),
-    "MatchGroups": {"add", "ranges"},
+    "MatchGroups": {"ranges"},
     "MatchStream": {"take"},
     "Subscription": {
         *("deliver", "dissection", "feeds", "match", "numbers", "on_match", "order", "outline"),
-        *("all_numbers", "place", "reported", "since", "streams", "values", "wiring"),
+        *("all_numbers", "place", "reported", "since", "streams", "values", "waits", "wiring"),
     },
     "QueryError": {"args"},
 }

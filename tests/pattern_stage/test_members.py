@@ -16,10 +16,12 @@ from tests.oracle.sequences import (
     Arithmetic,
     Block,
     Comparison,
+    Component,
     Event,
     Negative,
     Number,
     Query,
+    Read,
     Term,
     Text,
     evaluate,
@@ -134,3 +136,22 @@ def test_queries_come_and_go(scene: Scene, size: int, dice: Random) -> None:
     for number in seen.keys() - ended.keys():
         staging.stage.remove(number)
     assert staging.stage.stats()["automata"] == 0
+
+
+def test_queries_that_go_leave_nothing() -> None:
+    """However many come and go beside one that stays."""
+    block = Block("A")
+    staging = Staging([])
+    for number in range(500):
+        read = Comparison(">", Read("a", "p"), Number(number))
+        staging.queries.append(Query("Q", (Component("a", (block,)),), conjuncts=((read,),)))
+        staging.add(number, staging.queries[-1])
+        if number % 2:
+            staging.stage.remove(number)
+        elif number > 20:
+            staging.stage.remove(number - 10)
+    event = staging.event(staging.types[block], Event("d", 1, 0, values={"p": "495"}))
+    staging.stage.take([event])
+    found = [match.number for match in staging.stage.found()]
+    assert found == [*range(0, 12, 2), *range(490, 495, 2)]
+    assert staging.stage.stats()["automata"] <= 3

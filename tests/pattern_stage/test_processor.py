@@ -10,15 +10,16 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from pattern_stage import SWITCHES, Event, Found, PatternStage
+from pattern_stage import SWITCHES, Found, PatternStage
+from pattern_stage import Event as Staged
 from tests.drawn import drawn
 from tests.oracle.drawn_sequences import Scene, scenes
-from tests.oracle.sequences import evaluate
+from tests.oracle.sequences import Block, Component, Event, Query, Test, evaluate
 from tests.pattern_stage.staging import Staging
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
-Coming = list[tuple[int, Event]]
+Coming = list[tuple[int, Staged]]
 
 
 def expected(scene: Scene) -> Counter[tuple[object, ...]]:
@@ -134,3 +135,19 @@ def test_what_is_flushed_is_found_once(scene: Scene, size: int, cut: int) -> Non
     }
     missing = {match for match in expected(scene) - seen if match[0] in simple}
     assert not missing, scene.text
+
+
+@pytest.mark.parametrize("length", [1, 16, 17, 40])
+def test_sequences_of_any_length(length: int) -> None:
+    block = Block("A")
+    components = tuple(Component(f"x{place}", (block,)) for place in range(length))
+    staging = Staging([Query("Q", components, tests=(Test("k"),), within=length + 0.5)])
+    coming = [
+        staging.event(staging.types[block], Event(f"d{time}", time, 0, values={"k": "u"}))
+        for time in range(length + 2)
+    ]
+    found = fed(staging.stage, coming[::2] + coming[1::2], 1, False)
+    events = [[event[1] for _, event in match.events] for match in found]
+    assert len(events) == len({*map(tuple, events)})
+    assert len(events) == 2 * length + 1
+    assert all(match.time - match.start <= length * 1_000_000 for match in found)

@@ -40,7 +40,8 @@ def why(
     """Shows why documents match a query, or why not.
 
     That is each filter, equality and time constraint, whether it holds, and the values.  DOC is
-    the id of a document, one for each block of the query, in their order.  Without DOC: how many
+    the id of a document, one for each block of the query, in their order, or for each event of a
+    pattern.  Without DOC: how many
     documents and pairs passed each condition, and which failed by one condition alone.
     """
     check_given(given)

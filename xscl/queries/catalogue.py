@@ -20,7 +20,7 @@ from xscl.queries.constant_table import Asked, ConstantTable
 from xscl.queries.pattern_levels import PatternLevels, Told
 from xscl.queries.shared_query import SharedDisjunct, SharedQueries, SharedQuery
 from xscl.queries.stage_registration import Reader, StageRegistration
-from xscl.queries.stream_graph import StreamGraph
+from xscl.queries.stream_graph import StreamGraph, edges_of
 from xscl.queries.subscription import Subscription, Wiring
 
 if TYPE_CHECKING:
@@ -114,7 +114,8 @@ class Catalogue:
         subscription = self._subscribe(wiring, name, since, on_match, place)
         self._by_name[name] = subscription
         if len(self.patterns):
-            self.patterns.place(self.graph.level)
+            feeds = any(True for _ in edges_of(wiring.dissection))
+            self.patterns.place(self.graph.level, anew=feeds)
         return subscription
 
     def add_shared(

@@ -125,6 +125,7 @@ class _Level:
 
     stage: PatternStage
     waiting: list[tuple[int, Event]] = field(default_factory=list)
+    feeding: bool = False
 
 
 class PatternLevels:
@@ -148,7 +149,7 @@ class PatternLevels:
         self._without = frozenset(without)
         self._queries: dict[int, _Query] = {}
         self._levels: list[_Level] = []
-        self._feeding: set[int | None] = set()
+        self._unplaced: dict[int, _Query] = {}
         self._turn = 0
         self._changes = 0
         # How events of documents are read: of whole ones by stream, of others by type.
@@ -166,12 +167,14 @@ class PatternLevels:
         """Takes in a pattern that sees the documents from number `since` on, and may be `feeding`
         a stream; `place` sets its level."""
         types = tuple(tuple(map(self.types.take, blocks)) for blocks in compiled.blocks)
-        self._queries[number] = _Query(compiled, types, since, feeding)
+        query = _Query(compiled, types, since, feeding)
+        self._queries[number] = self._unplaced[number] = query
         return PatternReading(compiled, self.nodes.node)
 
     def remove(self, number: int) -> None:
         """Takes out a pattern."""
         query = self._queries.pop(number)
+        self._unplaced.pop(number, None)
         if query.level is not None:
             self._levels[query.level].stage.remove(number)
         for types in query.types:
@@ -179,9 +182,12 @@ class PatternLevels:
                 self.types.release(one)
         self._changed()
 
-    def place(self, level_of: Callable[[Iterable[str]], int]) -> None:
-        """Puts the patterns onto their levels, given that of a pattern over some streams."""
-        for number, query in self._queries.items():
+    def place(self, level_of: Callable[[Iterable[str]], int], *, anew: bool) -> None:
+        """Puts the patterns onto their levels, given that of a pattern over some streams: those
+        that have none or, where the graph of streams is another one, `anew`."""
+        queries = self._queries if anew else self._unplaced
+        self._unplaced = {}
+        for number, query in queries.items():
             level = level_of({one.stream for one in query.all_types})
             if query.level == level:
                 continue
@@ -252,7 +258,6 @@ class PatternLevels:
 
     def _changed(self) -> None:
         self._changes += 1
-        self._feeding = {one.level for one in self._queries.values() if one.feeding}
         self._whole = None
 
     def _identity(self, number: int) -> tuple[object, ...]:
@@ -330,14 +335,15 @@ class PatternLevels:
         """How events are read, as queries are now."""
         whole: dict[str, list[_Whole]] = {}
         parts: dict[int, list[tuple[int, OfNode]]] = {}
+        on_level: list[set[EventType]] = [set() for _ in self._levels]
+        for level in self._levels:
+            level.feeding = False
+        for query in self._queries.values():
+            if query.level is not None:
+                on_level[query.level] |= query.all_types
+                self._levels[query.level].feeding |= query.feeding
         for number, level in enumerate(self._levels):
-            on_it = {
-                one
-                for query in self._queries.values()
-                if query.level == number
-                for one in query.all_types
-            }
-            for one in sorted(on_it, key=lambda one: one.number):
+            for one in sorted(on_level[number], key=lambda one: one.number):
                 slots = level.stage.slots(one.number)
                 if one.whole:
                     readers = whole.setdefault(one.stream, [])
@@ -400,6 +406,8 @@ class PatternLevels:
         if self._turn == len(self._levels):
             self._turn = 0
             return ()
+        if self._whole is None:
+            self._read()
         level = self._levels[self._turn]
         self._turn += 1
         stage = level.stage
@@ -409,7 +417,7 @@ class PatternLevels:
             stage.flush()
         else:
             stage.advance(watermark)
-        return (PatternRows(stage, feeding=self._turn - 1 in self._feeding),)
+        return (PatternRows(stage, feeding=level.feeding),)
 
     def reach(self, spine: int) -> int:
         """For how long (microseconds) after its time a witness of a spine can be reached."""
@@ -422,15 +430,7 @@ class PatternLevels:
         return max(map(self._reach, whole), default=0)
 
     def _reach(self, one: EventType) -> int:
-        on_levels = {query.level for query in self._queries.values() if one in query.all_types}
-        return max(
-            (
-                self._levels[level].stage.reach(one.number)
-                for level in on_levels
-                if level is not None
-            ),
-            default=0,
-        )
+        return max([level.stage.reach(one.number) for level in self._levels], default=0)
 
     def forget(
         self, watermark: int | None, documents: Sequence[int], *, exact: bool = False

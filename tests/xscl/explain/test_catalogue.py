@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlglot
 
 from join_stage import to_sql
+from xscl import Engine
 from xscl.dissection.dissect import dissect
 from xscl.dissection.parts import Dissection
 from xscl.explain import as_sql, as_text, catalogue_text, explain_file
@@ -103,3 +104,15 @@ def said(sql: str) -> str:
 
 def test_a_query_that_never_holds_has_no_sql() -> None:
     assert as_sql(dissected("S//a->x JOIN {'a' = 'b'} S//b->y")) == ""
+
+
+def test_an_engine_explains_all_of_its_queries() -> None:
+    with Engine() as engine:
+        engine.load(
+            "S//a->x JOIN {x = y} S//b->y; EVENT SEQ(A a, B b); EVENT SEQ(A a, B b) -- twice"
+        )
+        told = engine.explain()
+        alone = [engine.explain(name) for name in ("q1", "q2", "q3")]
+    assert all(one.splitlines()[1] in told for one in alone)
+    (row,) = (line for line in told.splitlines() if "a → b" in line and "q2 and q3" in line)
+    assert row.split()[-5:] == ["—", "2", "q2", "and", "q3"]
