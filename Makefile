@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 WORKERS := $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 4 ? n + 1 : 5)))
 SHARED_OUT := --numprocesses $(WORKERS) --dist loadgroup
 
-.PHONY: demo test room docs fuzz mutants bench bench-quick clean
+.PHONY: demo test room docs pictures fuzz mutants bench bench-quick clean
 
 demo: $(VENV)/.run
 	$(BIN)/xscl demo
@@ -40,6 +40,10 @@ room: $(VENV)/.dev
 # The pages of docs/ and the Python reference as a site: build/docs/index.html
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx --fail-on-warning --quiet docs build/docs
+
+# The pictures of the page of `xscl serve` in docs/page; wants a Chromium
+pictures: $(VENV)/.dev
+	$(BIN)/python -m tests.xscl.serve.pictures
 
 # All tests that draw their examples, with DRAW times as many, of lives of an engine from LIFE on;
 # then hostile bytes for each reader of a stranger's input, each for as long as asked: make fuzz

@@ -17,7 +17,7 @@ __all__ = ["Bounds", "Widest"]
 
 
 class Widest:
-    """A multiset of integers that knows its largest, 0 where it is empty.
+    """A multiset of integers that knows its `largest`, 0 where it is empty.
 
     >>> windows = Widest()
     >>> windows.add(3), windows.add(7), windows.add(7), windows.remove(7), windows.largest
@@ -26,12 +26,14 @@ class Widest:
     (None, 3)
     """
 
-    __slots__ = ("_counts", "_heap")
+    __slots__ = ("_counts", "_heap", "largest")
 
     def __init__(self) -> None:
-        # Values that have gone stay in the heap until they surface or outnumber the others.
+        self.largest = 0
+        # Values that have gone stay in the heap until they surface or outnumber the others; most
+        # multisets never lose their largest value, and never have one.
         self._counts: dict[int, int] = {}
-        self._heap: list[int] = []
+        self._heap: list[int] | None = None
 
     def __bool__(self) -> bool:
         return bool(self._counts)
@@ -39,29 +41,34 @@ class Widest:
     def __iter__(self) -> Iterator[int]:
         return iter(self._counts)
 
-    @property
-    def largest(self) -> int:
-        """The largest value."""
-        return -self._heap[0] if self._heap else 0
-
     def add(self, value: int) -> None:
         """Adds a value once more."""
         count = self._counts.get(value, 0)
-        self._counts[value] = count + 1
         if not count:
-            heapq.heappush(self._heap, -value)
+            self.largest = max(value, self.largest) if self._counts else value
+            if self._heap is not None:
+                heapq.heappush(self._heap, -value)
+        self._counts[value] = count + 1
 
     def remove(self, value: int) -> None:
         """Takes a value out once; it must be in."""
-        self._counts[value] -= 1
-        if self._counts[value]:
+        counts = self._counts
+        counts[value] -= 1
+        if counts[value]:
             return
-        del self._counts[value]
-        if len(self._heap) > 2 * len(self._counts):
+        del counts[value]
+        if self._heap is not None and len(self._heap) > 2 * len(counts):
+            self._heap = None
+        if value == self.largest:
+            self.largest = self._surfaced() if counts else 0
+
+    def _surfaced(self) -> int:
+        if self._heap is None:
             self._heap = [-value for value in self._counts]
             heapq.heapify(self._heap)
-        while self._heap and -self._heap[0] not in self._counts:
+        while -self._heap[0] not in self._counts:
             heapq.heappop(self._heap)
+        return -self._heap[0]
 
 
 class Bounds:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Measured", "Metrics"]
 
+_METHODS = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"})
+
 _QUERIES = 1_000
 """Queries that have numbers of their own, as each is a series of its own."""
 
@@ -75,7 +77,9 @@ class Measured:
         finally:
             if status != "events":
                 route = getattr(scope.get("route"), "path_format", "none")
-                measure = self._metrics.requests.labels(scope["method"], route, status)
+                # Of anybody's own methods there is no end.
+                method = scope["method"] if scope["method"] in _METHODS else "other"
+                measure = self._metrics.requests.labels(method, route, status)
                 measure.observe(time.perf_counter() - started)
 
 

@@ -53,9 +53,11 @@ class _Protocol(H11Protocol):
 
     def _refuse(self, status: HTTPStatus, reason: str) -> None:
         body = json.dumps({"error": {"message": reason}}).encode()
+        again = "Retry-After: 1\r\n" if status == HTTPStatus.SERVICE_UNAVAILABLE else ""
         head = (
             f"HTTP/1.1 {status} {status.phrase}\r\nContent-Type: application/json\r\n"
-            f"Content-Length: {len(body)}\r\nRetry-After: 1\r\nConnection: close\r\n\r\n"
+            f"Content-Length: {len(body)}\r\nConnection: close\r\n"
+            f"{again}\r\n"
         )
         self.transport.write(head.encode() + body)
         self.transport.close()

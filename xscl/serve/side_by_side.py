@@ -16,12 +16,13 @@ from pydantic import BaseModel, Field
 from xscl.documents.document import Document, document_of, is_small
 from xscl.documents.marked import Place, marked_text
 from xscl.documents.trees import content_of, parsed
+from xscl.engine import Engine
 from xscl.errors import DocumentError, XSCLError
 from xscl.language.syntax import Query
 from xscl.sinks.entries import in_json, in_xml, named
 from xscl.why import JoinedNodes, conditions_of, joined_nodes
 
-__all__ = ["DocumentInfo", "MarkedDocument", "SideBySide", "info_of", "side_by_side"]
+__all__ = ["DocumentInfo", "Gone", "MarkedDocument", "SideBySide", "as_held", "info_of"]
 
 _VALUES = 5
 _LONGEST = 200
@@ -72,7 +73,24 @@ class SideBySide(BaseModel):
     result: str
 
 
-def side_by_side(
+class Gone(Exception):
+    """A document of a match is held no more."""
+
+
+def as_held(match: Mapping[str, Any], engine: Engine) -> SideBySide:
+    """A match side by side with its documents, as an engine holds them; raises Gone."""
+    envelopes = []
+    for document, stream in zip(match["documents"], match["streams"], strict=True):
+        found = (one for one in engine.held(document) if one["stream"] == stream)
+        if (envelope := next(found, None)) is None:
+            raise Gone(f"document {document!r} of stream {stream!r} is held no more")
+        envelopes.append(envelope)
+    some = (one for one in engine.subscriptions if one.name == match["query"])
+    of = next(some, None)
+    return _side_by_side(match, None if of is None else of.dissection.query, envelopes)
+
+
+def _side_by_side(
     match: Mapping[str, Any], query: Query | None, envelopes: Sequence[Mapping[str, object]]
 ) -> SideBySide:
     """The documents of a query's match, given as its JSON says it; nothing is marked without the

@@ -6,6 +6,7 @@ Each has an engine of its own, in memory: nothing is published, and no state is 
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Iterable, Mapping
@@ -19,14 +20,17 @@ from xscl.language.parameters import Prepared
 from xscl.language.read import parse_from
 from xscl.matches.match import json_line
 from xscl.serve.engine_thread import Busy
+from xscl.serve.side_by_side import SideBySide, as_held
 
 __all__ = ["Checked", "Tried", "check", "dry_run"]
 
 _DOCUMENTS = 5_000
 _MATCHES = 100
 _BYTES = 1_000_000
+_SHOWN = 20
 _SECONDS = 3.0
-"""The bounds of a dry run: documents, matches and the bytes of these, seconds."""
+"""The bounds of a dry run: documents, matches and the bytes of these, those that are shown side by
+side, seconds."""
 
 _BATCH = 0.2
 """Seconds that a batch of it is to take, as the batch before it tells: the first has one document,
@@ -44,10 +48,12 @@ class Checked(NamedTuple):
 
 
 class Tried(NamedTuple):
-    """What a dry run found: the lines of its matches, how many of the documents were looked at,
-    whether that was all of them, and the errors of the text."""
+    """What a dry run found: the lines of its matches, the first of them side by side with their
+    documents, how many of these were looked at, whether that was all of them; or the errors of the
+    text."""
 
     lines: list[bytes]
+    shown: list[SideBySide]
     documents: int
     whole: bool
     errors: list[QueryError]
@@ -88,26 +94,29 @@ def _dry_run(
         tables = {name: [{"name": name, **params}] for name, one in asked.items() if one.parameters}
         _, errors = engine.load_good(text, tables=tables)
         if errors:
-            return Tried([], 0, True, errors)
+            return Tried([], [], 0, True, errors)
         read = set(engine.streams)
         newest = [one for one in islice(iterator, _DOCUMENTS) if one["stream"] in read]
         whole = next(iterator, None) is None
         newest.reverse()
         while some := newest[done : done + batch]:
             began = time.monotonic()
-            for group in engine.publish_many(some, grouped=True):
-                for match in group.matches():
-                    if len(lines) == _MATCHES or length > _BYTES:
-                        return Tried(lines, done, False, [])
-                    lines.append(json_line(match))
-                    length += len(lines[-1])
+            found = (m for g in engine.publish_many(some, grouped=True) for m in g.matches())
+            for match in islice(found, _MATCHES + 1 - len(lines)):
+                lines.append(json_line(match))
+                length += len(lines[-1])
+                if length > _BYTES:
+                    break
             done += len(some)
             now = time.monotonic()
-            if now > ends:
+            enough = len(lines) > _MATCHES or length > _BYTES
+            if now > ends or enough:
+                whole = whole and done == len(newest) and not enough
                 break
             in_time = int(len(some) * _BATCH / max(now - began, 1e-6))
             batch = max(1, min(in_time, 4 * len(some)))
-    return Tried(lines, done, whole and done == len(newest), [])
+        shown = [as_held(json.loads(line), engine) for line in lines[:_SHOWN]]
+    return Tried(lines[:_MATCHES], shown, done, whole, [])
 
 
 def _tables(

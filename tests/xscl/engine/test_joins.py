@@ -262,11 +262,10 @@ def test_nodes_compare_as_numbers_where_both_are() -> None:
         for number, (left, right, _) in enumerate(COMPARED)
         for side, value in (("a", left), ("b", right))
     ]
-    for one in OPERATORS:
-        query = f"S/a%s[n->x] JOIN {{x {one} y}} S/b%s[n->y]"
-        found = pairs_of([query % (n, n) for n in range(len(COMPARED))], *documents)
-        holds = [bool(each) for each in found]
-        assert holds == [one in orders.split() for *_, orders in COMPARED], one
+    cases = [(n, one) for n in range(len(COMPARED)) for one in OPERATORS]
+    queries = [f"S/a{n}[n->x] JOIN {{x {one} y}} S/b{n}[n->y]" for n, one in cases]
+    for (n, one), found in zip(cases, pairs_of(queries, *documents), strict=True):
+        assert bool(found) == (one in COMPARED[n][2].split()), (COMPARED[n], one)
 
 
 # Paths from variables.

@@ -20,7 +20,7 @@ PATIENCE = 60_000.0
 def browser() -> Iterator[Browser]:
     """The browser, without a window, only for as long as a module needs it: the thread that drives
     it can run no other event loop."""
-    found = next(filter(None, map(shutil.which, NAMES)), None)
+    found = executable()
     if found is None:
         pytest.skip("wants Chromium: apt-get install chromium")
     expect.set_options(timeout=PATIENCE)
@@ -28,3 +28,8 @@ def browser() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=found, args=NAMES_HERE)
         yield browser
         browser.close()
+
+
+def executable() -> str | None:
+    """Where Chromium is, if it is anywhere."""
+    return next(filter(None, map(shutil.which, NAMES)), None)

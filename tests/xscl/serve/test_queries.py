@@ -276,3 +276,11 @@ def test_numbers(server: Asking) -> None:
     counted = 'xscl_request_seconds_count{method="POST",route="/streams/{name}",status="200"} 1.0'
     assert counted in lines
     assert server.get("/feeds") == {"feeds": []}
+
+
+def test_methods_without_end_are_one_number(server: Asking) -> None:
+    for i in range(20):
+        server.raw(f"METHOD{i}", "/queries")
+    _, body = server.raw("GET", "/metrics")
+    assert b"METHOD" not in body
+    assert b'xscl_request_seconds_count{method="other",route="/queries",status="405"} 20.0' in body

@@ -60,6 +60,11 @@ def test_a_dry_run_finds_what_is_held(server: Asking) -> None:
     assert tried["documents"] == 12
     assert tried["whole"]
     found = {tuple(match["documents"]) for match in tried["matches"]}
+    assert len(tried["shown"]) == len(tried["matches"])
+    for match, shown in zip(tried["matches"], tried["shown"], strict=True):
+        assert [one["id"] for one in shown["documents"]] == match["documents"]
+        assert [one["text"] for one in shown["joined"]] == ["x = y"]
+        assert all(any("mark" in p for p in one["pieces"]) for one in shown["documents"])
     assert found == {(f"a{n}", f"b{m}") for n in range(6) for m in range(6) if n % 3 == m % 4}
     assert [one["name"] for one in server.get("/queries")["queries"]] == ["pair"]
     assert server.engine.documents == 12

@@ -3,7 +3,7 @@
 import { get, post } from "./api.js";
 import { el, fill, nothing, problem } from "./dom.js";
 import { editor } from "./editor.js";
-import { result } from "./sides.js";
+import { sides } from "./sides.js";
 import { counted, moment } from "./words.js";
 
 const PAUSE = 250;
@@ -92,9 +92,11 @@ export async function ask(place, { ended }) {
       fill(found, el("h2", {}, `${many} among ${of} held`),
         !answer.whole && el("p", { class: "note" }, "It ended early: there may be more."),
         answer.documents === 0 && nothing("Nothing to try it on.", "Documents are held while a query can reach them, and none of these streams is read yet."),
-        el("ol", { class: "matches-list" }, answer.matches.slice(0, 20).map((match) => el("li", { class: "card" },
+        el("ol", { class: "matches-list" }, answer.shown.map((shown, index) => [shown, answer.matches[index]]).map(([shown, match]) => el("li", { class: "card" },
           el("details", {}, el("summary", {}, el("span", { class: "name" }, match.query),
-            el("span", { class: "values" }, match.documents.join(" · ")), moment(match.time)), result(match))))));
+            el("span", { class: "values" }, match.documents.join(" · ")), moment(match.time)),
+            sides({ match, ...shown }, false))))),
+        answer.matches.length > answer.shown.length && el("p", { class: "dim" }, `The first ${answer.shown.length} are shown.`));
     } catch (error) {
       found.replaceChildren(problem(error));
     }

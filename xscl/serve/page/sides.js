@@ -5,8 +5,8 @@ import { apart, moment } from "./words.js";
 
 const HUES = 6;
 
-/** What `GET /matches/ID` answers, as elements. */
-export function sides(shown) {
+/** What `GET /matches/ID` answers, as elements; of a query that is subscribed, with ways on. */
+export function sides(shown, subscribed = true) {
   const { match, documents, joined } = shown;
   const why = new URLSearchParams(match.documents.map((id) => ["document", id]));
   const columns = documents.map((one, index) => el("section", { class: "side", "aria-label": `Document ${index + 1}: ${one.id}` },
@@ -21,7 +21,7 @@ export function sides(shown) {
     documents.some((one) => !one.whole) && el("p", { class: "note" }, "A document is too large for what joined them to be marked; it is shown as far as it goes here."),
     el("div", { class: "columns" }, columns),
     result(match, shown.result),
-    el("p", { class: "links" },
+    subscribed && el("p", { class: "links" },
       el("a", { href: `#/why/${encodeURIComponent(match.query)}?${why}` }, "Why they match"),
       el("a", { href: `#/queries/${encodeURIComponent(match.query)}` }, "The query")));
 }

@@ -19,7 +19,7 @@ from xscl.serve.explained import FORMS, Form, explained
 from xscl.serve.openapi import statuses
 from xscl.serve.problems import Refused
 from xscl.serve.service import House, Service
-from xscl.serve.side_by_side import DocumentInfo, SideBySide, info_of, side_by_side
+from xscl.serve.side_by_side import DocumentInfo, Gone, SideBySide, as_held, info_of
 from xscl.stream_names import public_name
 from xscl.why import Funnel, Why, funnel
 
@@ -122,15 +122,10 @@ def _shown(service: Service, id: str) -> bytes:
     if entry is None:
         raise Refused(404, f"no match {id!r} is kept")
     match = json.loads(entry.line)
-    envelopes = []
-    for document, stream in zip(match["documents"], match["streams"], strict=True):
-        found = service.engine.engine.held(document)
-        envelope = next((one for one in found if one["stream"] == stream), None)
-        if envelope is None:
-            raise Refused(410, f"document {document!r} of stream {stream!r} is held no more")
-        envelopes.append(envelope)
-    of = _dissection(service, entry.query)
-    shown = side_by_side(match, None if of is None else of.query, envelopes)
+    try:
+        shown = as_held(match, service.engine.engine)
+    except Gone as gone:
+        raise Refused(410, str(gone)) from gone
     # The line as it is: it may hold what only JSON can say.
     rest = shown.model_dump_json(exclude_none=True).encode()
     return b'{"match": %b, %b\n' % (entry.line[:-1], rest[1:])

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from xscl.serve.explained import FORMS, Form, explained
 from xscl.serve.problems import Problem, Refused, problem_of
 from xscl.serve.service import House
+from xscl.serve.side_by_side import SideBySide
 from xscl.serve.trying import Tried, check, dry_run
 from xscl.stream_names import is_internal
 
@@ -73,9 +74,9 @@ class DryRun(BaseModel):
     """What a text finds among the documents that are held."""
 
     matches: list[dict[str, Any]]
+    shown: list[SideBySide] = Field(description="The first matches with their documents.")
     documents: int = Field(description="The documents that were looked at, the newest.")
     whole: bool = Field(description="Whether these are all that are held, and all their matches.")
-    errors: list[Problem]
 
 
 @router.post("/check", response_model_exclude_none=True)
@@ -109,8 +110,9 @@ async def post_dry_run(service: House, tried: TriedText) -> Response:
     found = await run_in_threadpool(run)
     if found.errors:
         raise Refused(400, *map(problem_of, found.errors))
-    body = b'{"matches": [%b], "documents": %d, "whole": %b, "errors": []}\n' % (
+    body = b'{"matches": [%b], "shown": [%b], "documents": %d, "whole": %b}\n' % (
         b",\n".join(line[:-1] for line in found.lines),
+        b",\n".join(one.model_dump_json(exclude_none=True).encode() for one in found.shown),
         found.documents,
         b"true" if found.whole else b"false",
     )
