@@ -41,6 +41,10 @@ def stats(
     `misses`) and `evicted`; the document `pairs` with something in common, the signatures
     `evaluated` for them, and the `plain_pairs` that were evaluated one by one.
 
+    `patterns` has, of patterns, the number of `queries`, the `templates` and `automata` that these
+    share, the `runs` that are under way, the events that are `waiting` for the watermark, and those
+    that were `dropped` for queries that do not wait.
+
     `memory` has the bytes of the relations and of documents' bodies, in memory and, as `…_filed`,
     in temporary files, and how many statements have needed more than the relations' share
     (`relations_exceeded`); bodies that are held as they were published, where memory has no bound,
@@ -91,6 +95,7 @@ def stats(
         "value_joins": counts["value_joins"],
         "in_process": join.in_process(),
         "joined": join.joined(),
+        "patterns": queries.patterns.stats(),
         "memory": {
             "relations": in_memory,
             "relations_filed": filed,

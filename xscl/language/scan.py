@@ -82,10 +82,8 @@ _EVENTS = re.compile(
     rf"(?ai:EVENT|PATTERN){END_OF_WORD}(?![ \t\r\n]*+(?:[/;)]|\Z|(?ai:PUBLISH){END_OF_WORD}"
     rf"|(?ai:FOLLOWED[ \t\r\n]++BY){END_OF_WORD}|(?ai:JOIN)[ \t\r\n]*+\{{))"
 )
-_AFTER_EVENTS = re.compile(
-    rf"(?ai:PUBLISH){END_OF_WORD}"
-    rf"(?![ \t\r\n]*+(?:[-=!<>≠≤≥+*/%),]|(?ai:AND|OR|WITHIN){END_OF_WORD}))"
-)
+# What only a value can follow: PUBLISH behind it is one.
+_WANTS_VALUE = {*"=!<>≠≤≥+-*/(∧∨", "WHERE", "AND", "OR"}
 _NAME_REMARK = re.compile(r"--[ \t]*name[ \t]*:[ \t]*(\S(?:.*\S)?)")
 _PARAMETER = re.compile(rf"\(:({NAME})")
 _COMMENT_MARK = re.compile(r"\(:|:\)")
@@ -229,10 +227,12 @@ class _Scanner:
     def events(self, start: int) -> int:
         """Take the pattern that begins at a place; tell where what follows it does."""
         at = start
-        depth, asks = 0, False
+        depth, asks, before = 0, False, ""
         while (found := _TOKEN.match(self.text, at)) is not None:
             kind, sign = found.lastgroup, found[0]
-            if kind == "end" or (depth == 0 and (sign == ")" or self.ends_events(at))):
+            word = sign.upper()
+            publishes = word == "PUBLISH" and not (asks and before in _WANTS_VALUE)
+            if kind == "end" or (depth == 0 and (sign == ")" or publishes)):
                 break
             if kind == "unclosed":
                 return self.token(kind, at, found.end())
@@ -246,17 +246,13 @@ class _Scanner:
                 at = self.comment(found.start())
             elif kind != "blank":
                 depth += (sign in "([{") - (sign in ")]}")
-                asks = asks or (depth == 0 and sign.upper() == "WHERE")
-                self.end = at
+                asks = asks or (depth == 0 and word == "WHERE")
+                self.end, before = at, word
         items = self.selecting, self.listed
         listed = self.text[items[0] : items[1]].strip() not in ("", "*")
         self.patterns.append(Events(start, at, items if self.selecting and listed else None))
         self.selecting = 0
         return at
-
-    def ends_events(self, at: int) -> bool:
-        """Whether a pattern is over before what stands at a place."""
-        return _AFTER_EVENTS.match(self.text, at) is not None
 
     def slashed(self, start: int) -> int:
         """Take a comment between `/*` and `*/`."""

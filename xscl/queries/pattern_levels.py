@@ -8,6 +8,7 @@ what one publishes are events of those above it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
@@ -126,6 +127,23 @@ class _Level:
     stage: PatternStage
     waiting: list[tuple[int, Event]] = field(default_factory=list)
     feeding: bool = False
+    mark: int | None = None
+    dropped: int = 0
+
+    def take(self) -> None:
+        """Takes what waits, but for what lies in the past, as results do that a query has of
+        documents held."""
+        waiting, self.waiting, mark = self.waiting, [], self.mark
+        if mark is not None:
+            coming = [one for one in waiting if one[1][0] >= mark]
+            self.dropped += len(waiting) - len(coming)
+            waiting = coming
+        self.stage.take(waiting)
+
+    def advance(self, watermark: int | None) -> None:
+        """Lets the stage see the time."""
+        self.mark = watermark
+        self.stage.advance(watermark)
 
 
 class PatternLevels:
@@ -202,6 +220,14 @@ class PatternLevels:
 
     def __iter__(self) -> Iterator[int]:
         return iter(self._queries)
+
+    def stats(self) -> dict[str, int]:
+        """What is held, and how many events were dropped, for `Engine.stats`."""
+        totals = Counter(dict.fromkeys(PatternStage().stats(), 0))
+        for level in self._levels:
+            totals.update(level.stage.stats())
+            totals["dropped"] += level.dropped
+        return dict(totals)
 
     def told(self) -> dict[int, list[Told]]:
         """What patterns must remember over a restart, as plain data."""
@@ -324,7 +350,7 @@ class PatternLevels:
                 level.stage.take(before)
                 level.stage.flush()
             level.stage.take([one for one in waiting if one[1][1] >> PLACES >= flushed])
-            level.stage.advance(watermark)
+            level.advance(watermark)
             found = PatternRows(level.stage, feeding=True)
             # What nobody asks for is not found again.
             found.by_query()
@@ -410,14 +436,12 @@ class PatternLevels:
             self._read()
         level = self._levels[self._turn]
         self._turn += 1
-        stage = level.stage
-        waiting, level.waiting = level.waiting, []
-        stage.take(waiting)
+        level.take()
         if ended:
-            stage.flush()
+            level.stage.flush()
         else:
-            stage.advance(watermark)
-        return (PatternRows(stage, feeding=level.feeding),)
+            level.advance(watermark)
+        return (PatternRows(level.stage, feeding=level.feeding),)
 
     def reach(self, spine: int) -> int:
         """For how long (microseconds) after its time a witness of a spine can be reached."""

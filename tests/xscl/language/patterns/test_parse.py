@@ -145,3 +145,15 @@ def test_constants_alone_tell_queries_apart() -> None:
     )
     assert normal_form(one) == normal_form(other) != normal_form(another)
     assert isinstance(good("SELECT a.x FROM EVENT A a").select[0].path, Selected)  # type: ignore[index]
+
+
+@pytest.mark.parametrize("publishing", ["", " PUBLISH and", " publish publish", " PUBLISH within"])
+def test_publish_may_be_an_attribute_and_any_word_a_stream(publishing: str) -> None:
+    query = good(f"EVENT A WHERE publish = 1 AND 2 < publish AND publish/publish = 'x'{publishing}")
+    assert (query.publish is not None) == bool(publishing)
+    assert query.publish is None or query.publish.text == publishing.split()[-1]
+
+
+@pytest.mark.parametrize("text", ["PATTERN A+", "PATTERN SEQ(A, B+)", "EVENT A WHERE p = 50%"])
+def test_publish_may_follow_a_sign(text: str) -> None:
+    assert good(f"{text} PUBLISH p").publish is not None
