@@ -45,6 +45,11 @@ def listening(host: str, port: int) -> socket.socket:
     return listener
 
 
+_TO_END = 5
+"""Seconds in which who is sent something has to take it, when the server ends: containers are
+given ten."""
+
+
 class _Uvicorn(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -72,7 +77,7 @@ class Server:
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            timeout_graceful_shutdown=10,
+            timeout_graceful_shutdown=_TO_END,
         )
         self._uvicorn = _Uvicorn(config)
         service.engine.failed = self._failed
