@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import os
 import platform
-import socket
 import sys
 import tempfile
 import threading
@@ -21,7 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tests.xscl.serve.many_readers import LATENESS, QUERY, Publisher, reading
+from tests.xscl.serve.many_readers import LATENESS, QUERY, Publisher, reading, stopped
 from tests.xscl.serve.process import Served, served
 
 SOON = 0.1
@@ -44,11 +43,7 @@ def main() -> int:
         (Path(name) / "q.xscl").write_text(QUERY)
         options = ("q.xscl", "--lateness", LATENESS)
         options = (*options, "--state", "s.duckdb") if arguments.state else options
-        with (
-            served(Path(name), *options) as server,
-            socket.create_connection(("127.0.0.1", server.port)) as stopped,
-        ):
-            stopped.sendall(b"GET /matches?live=1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        with served(Path(name), *options) as server, stopped(server.port):
             return measured(server, arguments.readers, arguments.documents, arguments.rate)
 
 

@@ -13,6 +13,7 @@ import contextlib
 import json
 import multiprocessing
 import re
+import socket
 import threading
 import time
 from array import array
@@ -23,7 +24,7 @@ from http.client import HTTPConnection, HTTPException
 from multiprocessing.connection import Connection
 from typing import Any
 
-__all__ = ["LATENESS", "QUERY", "Account", "Publisher", "reading"]
+__all__ = ["LATENESS", "QUERY", "Account", "Publisher", "reading", "stopped"]
 
 QUERY = """\
 -- name: links
@@ -111,6 +112,16 @@ class Publisher:
         assert answer.status == 200, told
         outcome = json.loads(told)
         assert outcome["taken"] + outcome["duplicates"] == len(numbers), told
+
+
+@contextlib.contextmanager
+def stopped(port: int) -> Iterator[None]:
+    """A reader of all matches that never reads, with as little room for them as it can have."""
+    with socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
+        connection.connect(("127.0.0.1", port))
+        connection.sendall(b"GET /matches?live=1 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        yield
 
 
 class Reading:
