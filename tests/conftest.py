@@ -24,9 +24,11 @@ _LONG = (
     "tests/crash/",
     "tests/hostile/",
     "tests/xscl/engine/test_back_pressure.py",
+    "tests/xscl/serve/test_in_browser.py",
+    "tests/xscl/serve/test_many_readers.py",
     "tests/test_wheel.py",
 )
-"""Where the tests are that start Spark, and others that take long."""
+"""Where the tests are that start Spark or a browser, and others that take long."""
 
 
 @pytest.hookimpl(tryfirst=True)
