@@ -29,6 +29,7 @@ NAMES = (
     "stage_one_items",
     "stage_one_patterns",
     "personalised",
+    "pattern_speed",
     "adversarial",
     "durability",
     "spark_joins",

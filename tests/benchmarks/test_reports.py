@@ -40,6 +40,7 @@ QUICKEST = (
     "figure_6_16",
     "stage_one_items",
     "personalised",
+    "pattern_speed",
     "adversarial",
     "durability",
 )
