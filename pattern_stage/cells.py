@@ -7,13 +7,13 @@ another past).  A chain is a path from a cell back to a beginning.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from operator import is_
 from typing import Any
 
 from pattern_stage.layouts import Event
 
-__all__ = ["Cell", "Chain", "bound", "chains", "counted", "joined", "pruned"]
+__all__ = ["Cell", "Chain", "best", "bound", "chains", "counted", "joined", "pruned"]
 
 Chain = tuple[tuple[int, Event], ...]
 """(component's place, event) in order of time."""
@@ -23,13 +23,17 @@ Starts = dict[int, int]
 """How many chains begin at which time."""
 
 
+Best = tuple[int, int, Any]
+"""Of a chain: minus its start, its length, and it itself back to front, linked."""
+
+
 class Cell:
     """An event taken by a component, behind what one of the cells `before` and `further` has.
 
     Without an event it only joins the cells before it.
     """
 
-    __slots__ = ("before", "event", "further", "place", "starts")
+    __slots__ = ("before", "best", "event", "further", "place", "starts")
 
     def __init__(
         self,
@@ -40,6 +44,7 @@ class Cell:
     ) -> None:
         self.event, self.place, self.before, self.further = event, place, before, further
         self.starts: Starts | None = None
+        self.best: Best | None = None
 
 
 def joined(left: Cell, right: Cell) -> Cell:
@@ -94,6 +99,39 @@ def counted(cell: Cell, floor: int | None) -> int:
                     one.starts[start] = one.starts.get(start, 0) + count
     starts = cell.starts or {}
     return sum(count for start, count in starts.items() if floor is None or start > floor)
+
+
+def best(cell: Cell, order: Callable[[Chain], Any]) -> Chain:
+    """The chain of a cell that starts latest, and of these is shortest, and of these comes first
+    in an order of chains; without going along the others."""
+    waiting = [cell]
+    while waiting:
+        one = waiting[-1]
+        pasts = () if one.before is None else (one.before, *one.further)
+        if one.best is not None:
+            waiting.pop()
+        elif unknown := [past for past in pasts if past.best is None]:
+            waiting += unknown
+        elif one.event is not None and not pasts:
+            one.best = (-one.event[0], 1, ((one.place, one.event), None))
+        else:
+            found = [past.best for past in pasts if past.best is not None]
+            start, length = min(of[:2] for of in found)
+            links = [link for *of, link in found if of == [start, length]]
+            link = links[0] if len(links) == 1 else min(links, key=lambda of: order(_linked(of)))
+            if one.event is not None:
+                length, link = length + 1, ((one.place, one.event), link)
+            one.best = start, length, link
+    assert cell.best is not None
+    return _linked(cell.best[2])
+
+
+def _linked(link: Any) -> Chain:
+    found = []
+    while link is not None:
+        one, link = link
+        found.append(one)
+    return tuple(reversed(found))
 
 
 def pruned(cell: Cell, floor: int, done: dict[int, tuple[Cell, Cell | None]]) -> Cell | None:

@@ -14,7 +14,7 @@ from itertools import count
 from typing import Any
 
 from pattern_stage.automaton import Automaton
-from pattern_stage.cells import Cell, Chain, bound, chains
+from pattern_stage.cells import Cell, Chain, best, bound, chains
 from pattern_stage.found import Outcome
 from pattern_stage.layouts import Event
 from pattern_stage.members import Members
@@ -46,6 +46,8 @@ class Endings:
         self._before_end = [one for one in self._negated if one.negated.before is not None]
         self._plain = overlapping and not self._negated
         self._overlapping = overlapping
+        alike = automaton.overlap is None or bool(automaton.keys)
+        self._one_partition = not overlapping and not self._negated and alike
         self._partition = None
         if automaton.overlap is not None:
             self._partition = members.functions[automaton.overlap]
@@ -80,6 +82,12 @@ class Endings:
         """A run that is complete for the queries of a mask, with all its chains."""
         if self._plain:
             self._tell(mask, cell, time)
+            return
+        if self._one_partition and isinstance(cell, Cell):
+            # Of rivals of one time and partition that which is best is told, or none.
+            chain, floor = best(cell, self._order), self._floor(time)
+            if floor is None or chain[0][1][0] > floor:
+                self._known(mask, chain, time)
             return
         for chain in (cell,) if isinstance(cell, tuple) else chains(cell, self._floor(time)):
             self.sequence(mask, chain, time)

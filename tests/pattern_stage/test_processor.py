@@ -151,3 +151,23 @@ def test_sequences_of_any_length(length: int) -> None:
     assert len(events) == len({*map(tuple, events)})
     assert len(events) == 2 * length + 1
     assert all(match.time - match.start <= length * 1_000_000 for match in found)
+
+
+def test_what_is_exponential_is_not_gone_through() -> None:
+    """2^200 runs: they are counted, and the one is told that overlaps with none."""
+    block, other = Block("A"), Block("B")
+    components = (Component("a", (block,), kleene=True), Component("b", (other,)))
+    queries = [
+        Query("all", components, "skip_till_any_match"),
+        Query("apart", components, "skip_till_any_match", non_overlapping=True),
+    ]
+    counting, finding = Staging(queries[:1]), Staging(queries[1:])
+    for staging in (counting, finding):
+        events = [
+            staging.event(staging.types[other if time == 200 else block], Event("d", time, 0))
+            for time in range(201)
+        ]
+        staging.stage.take(events)
+        staging.stage.flush()
+    assert counting.stage.counts() == {0: 2**200 - 1}
+    assert [match.start for match in finding.stage.found()] == [199 * 1_000_000]
