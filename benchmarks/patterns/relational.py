@@ -22,10 +22,14 @@ class RelationalJoins:
 
     def __init__(self, length: int, tests: int, within: int) -> None:
         self.length, self.tests, self.within = length, tests, within
-        self.tables: list[defaultdict[int, deque[Typed]]] = [
+        self.tables: list[defaultdict[tuple[int, ...], deque[Typed]]] = [
             defaultdict(deque) for _ in range(length)
         ]
         self.joined = 0
+
+    def prepare(self, events: Sequence[Typed]) -> Sequence[Typed]:
+        """What `take` takes."""
+        return events
 
     def take(self, events: Iterable[Typed]) -> int:
         """The number of matches that some events complete."""
@@ -33,12 +37,12 @@ class RelationalJoins:
         for event in events:
             if event.type <= self.length:
                 found += self.probe(event)
-                self.tables[event.type - 1][event.values[0]].append(event)
+                self.tables[event.type - 1][event.values[: min(1, self.tests)]].append(event)
         return found
 
     def probe(self, event: Typed) -> int:
         rows: list[tuple[Typed, ...]] = [(event,)]
-        key, least = event.values[0], event.tick - self.within
+        key, least = event.values[: min(1, self.tests)], event.tick - self.within
         for place in range(self.length):
             if place == event.type - 1:
                 continue

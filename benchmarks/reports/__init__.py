@@ -14,6 +14,8 @@ from benchmarks.scale import Scale
 
 FIRST = ("growth", "user_table", "peers", "feed_readers")
 """What the page begins with, for users."""
+SASE = ("sase_stacks",)
+"""The figures of SASE and SASE+, in a folder of their own."""
 NAMES = (
     *FIRST,
     "table_6_3",
@@ -33,6 +35,7 @@ NAMES = (
     "adversarial",
     "durability",
     "spark_joins",
+    *SASE,
 )
 
 LARGE = {"peers", "feed_readers", "spark_joins"}
@@ -43,5 +46,6 @@ BY_DEFAULT = {True: NAMES, False: tuple(name for name in NAMES if name not in LA
 
 def run(name: str, scale: Scale) -> Report:
     """Measures the figure of a name."""
-    report: Report = import_module(f"benchmarks.reports.{name}").run(scale)
+    folder = "benchmarks.reports.sase" if name in SASE else "benchmarks.reports"
+    report: Report = import_module(f"{folder}.{name}").run(scale)
     return report

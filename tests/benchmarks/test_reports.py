@@ -43,6 +43,7 @@ QUICKEST = (
     "pattern_speed",
     "adversarial",
     "durability",
+    "sase_stacks",
 )
 
 
@@ -151,7 +152,7 @@ def test_every_result_has_its_commit_and_date() -> None:
 def test_there_is_a_module_for_each_name() -> None:
     folder = Path(reports.__file__).parent
     assert sorted(reports.NAMES) == sorted(
-        file.stem for file in folder.glob("*.py") if file.stem != "__init__"
+        file.stem for file in folder.rglob("*.py") if file.stem != "__init__"
     )
 
 

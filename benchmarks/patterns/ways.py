@@ -1,0 +1,152 @@
+"""The papers' queries as patterns, ways to evaluate them over a generator's events, and their
+clock: processor time, without that of making the events."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+from benchmarks.measure import Rate
+from benchmarks.patterns.streams import Stock, Typed
+from benchmarks.scale import QUICK, Scale
+from pattern_stage import (
+    Attribute,
+    Comparison,
+    Component,
+    Conjunct,
+    Form,
+    Pattern,
+    PatternStage,
+    Read,
+    Test,
+)
+
+__all__ = ["Staged", "Way", "compared", "domains", "order", "sequence", "sized"]
+
+STEPS = 10
+"""A window comes in so many steps."""
+
+
+class Way(Protocol):
+    """A way to evaluate a query."""
+
+    def prepare(self, events: Any) -> Any:
+        """A step's events as `take` takes them."""
+
+    def take(self, events: Any) -> int:
+        """The number of matches that a step's events complete."""
+
+
+class Staged:
+    """A query of the product's pattern stage, over typed events or stocks.
+
+    `verbose`: each match is put together, event by event; else they are counted alone.
+    """
+
+    def __init__(
+        self,
+        pattern: Pattern,
+        types: Iterable[int],
+        constants: Iterable[str | float] = (),
+        without: Iterable[str] = (),
+        verbose: bool = False,
+    ) -> None:
+        self.stage, self.verbose = PatternStage(without), verbose
+        self.stage.add(0, pattern, [(type_,) for type_ in types], constants)
+        self.lengths = self.runs = self.steps = 0
+
+    def prepare(self, events: Iterable[Typed | Stock]) -> list[tuple[int, tuple[Any, ...]]]:
+        """The events with their types and the slots that are read of these."""
+        return [self._staged(event) for event in events]
+
+    def _staged(self, event: Typed | Stock) -> tuple[int, tuple[Any, ...]]:
+        type_ = event.type if isinstance(event, Typed) else 1
+        values = []
+        for slot in self.stage.slots(type_):
+            value = None
+            if slot is not None:
+                name = slot.attribute.steps[0]
+                value = (
+                    event.values[int(name[-1]) - 1]
+                    if isinstance(event, Typed)
+                    else getattr(event, name)
+                )
+                value = float(value) if slot.form is Form.NUMBER else str(value)
+            values.append(value)
+        return type_, (event.tick, event.tick, *values)
+
+    def take(self, events: Sequence[tuple[int, tuple[Any, ...]]]) -> int:
+        """The number of matches that a step's events complete."""
+        stage = self.stage
+        stage.take(events)
+        stage.advance(events[-1][1][0])
+        if not self.verbose:
+            return stage.counts().get(0, 0)
+        found = stage.found()
+        for match in found:
+            self.lengths += len(match.events)
+        return len(found)
+
+
+def compared(
+    ways: Mapping[str, Way], events: Sequence[Any], window: int, limit: float
+) -> dict[str, Rate]:
+    """How fast each way takes the events that come after the first window; none begins a step
+    after `limit` seconds (one that gets through no window is taken by the latter half of its
+    steps).  All find the same in the same steps, else an AssertionError."""
+    size = max(1, window // STEPS)
+    rates: dict[str, Rate] = {}
+    for name, way in ways.items():
+        steps = (way.prepare(events[start : start + size]) for start in range(0, len(events), size))
+        rates[name] = _timed(way, steps, size, STEPS, limit)
+    first, *rest = rates.items()
+    for name, went in rest:
+        if any(one != other for one, other in zip(first[1].found, went.found, strict=False)):
+            raise AssertionError(f"{first[0]} and {name} find different numbers of matches")
+    return rates
+
+
+def _timed(way: Way, steps: Iterable[Any], size: int, warm: int, limit: float) -> Rate:
+    gc.collect()
+    found, each = [], []
+    for step in steps:
+        started = time.process_time()
+        found.append(way.take(step))
+        each.append(time.process_time() - started)
+        if sum(each) > limit:
+            break
+    late = each[warm if len(each) > warm else len(each) // 2 :]
+    return Rate(size * len(late), max(sum(late), 1e-9), tuple(found), tuple(each))
+
+
+def sequence(length: int, tests: int, window: int, conjuncts: tuple[Conjunct, ...] = ()) -> Pattern:
+    """`SEQ(E1, …, EL) WHERE [attr1] ∧ … WITHIN W`."""
+    return Pattern(
+        tuple(Component(f"e{place + 1}") for place in range(length)),
+        conjuncts=conjuncts,
+        tests=tuple(Test(attribute(number + 1)) for number in range(tests)),
+        within=window,
+    )
+
+
+def attribute(number: int) -> Attribute:
+    """`attr1` …"""
+    return Attribute((f"attr{number}",))
+
+
+def order(one: int, other: int, number: int, operator: Any = "<") -> Conjunct:
+    """A comparison of an attribute of two components, as numbers."""
+    left, right = (Read(place, attribute(number)) for place in (one, other))
+    return (Comparison(operator, left, right),)
+
+
+def domains(*sizes: int) -> tuple[int, ...]:
+    """The domains of five attributes, of 100 values each where nothing else is said."""
+    return (*sizes, *[100] * (5 - len(sizes)))
+
+
+def sized(scale: Scale, window: int) -> int:
+    """A window as in the paper, or of no size at all for a test of the report."""
+    return window if scale.items >= QUICK.items else max(20, window // 100)
