@@ -44,6 +44,7 @@ QUICKEST = (
     "adversarial",
     "durability",
     "sase_stacks",
+    "sase_joins",
 )
 
 
