@@ -3,6 +3,7 @@ signs of patterns."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from lark.grammar import Rule
 
+from pattern_stage import SWITCHES
 from tests.documentation.examples import Example, blocks, examples, run, run_session
 from xscl.language import parse
 from xscl.language.grammar import grammar
@@ -50,3 +52,8 @@ def test_the_examples_use_all_words_and_signs(monkeypatch: pytest.MonkeyPatch) -
         one.name for one in grammar("grammar").terminals
     }
     assert sorted(known - used) == []
+
+
+def test_the_techniques_are_those_that_can_be_switched_off() -> None:
+    section = PAGE.partition("## Techniques")[2].partition("\n## ")[0]
+    assert set(re.findall(r"^\| `([\w ]+)` \|", section, re.M)) == SWITCHES
