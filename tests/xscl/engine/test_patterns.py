@@ -239,3 +239,13 @@ def test_a_document_may_tell_of_a_span_of_time() -> None:
     assert [(one.query, one.start, one.time) for one in found] == [("p", 1, 3), ("r", 1, 3)]
     with pytest.raises(xscl.DocumentError, match=r"`start` is 5, after its timestamp"):
         xscl.Engine()._evaluation.read([{"xml": "<a/>", "start": 5, "timestamp": 4}], raising=True)
+
+
+def test_a_cleared_engine_begins_anew() -> None:
+    engine = xscl.Engine(lateness=0)
+    engine.subscribe("PATTERN SEQ(A a, A b) OUTPUT NON OVERLAPPING", name="q")
+    documents = [document("A", time) for time in (1, 2, 3)]
+    for _ in range(2):
+        assert found([*engine.run(documents)]) == [("q", ("A1", "A2"), 1.0, 2.0)]
+        engine.clear()
+        assert engine.flush() == []
