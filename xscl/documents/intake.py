@@ -217,6 +217,7 @@ class Intake:
         """Lets go of all that is held, and of the time; `forget` tells the numbers."""
         self._let_go(self.retention.clear())
         self.latest = self.advanced = None
+        self.flushed = 0
 
     def _let_go(self, expired: Sequence[int]) -> None:
         if expired:

@@ -77,6 +77,11 @@ class MatchForm:
         """The time of the latest document, in seconds."""
         return to_seconds(max([side.document.time for side in sides]))
 
+    def start(self, sides: Sequence[Side]) -> float | None:
+        """The start of the document of a match of one, in seconds, where it bears one."""
+        start = sides[0].document.start if len(sides) == 1 else None
+        return None if start is None else to_seconds(start)
+
     def is_json(self, sides: Sequence[Side]) -> bool:
         """Whether the result is a JSON value."""
         if self._xml is None or self._json is None:

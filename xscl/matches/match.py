@@ -92,11 +92,10 @@ class Match:
 
     @property
     def start(self) -> float | None:
-        """The time of the first event of a pattern, in seconds; None of other queries."""
+        """The time of the first event of a pattern, in seconds; of a query of one block the start
+        of its document, where that bears one; else None."""
         form = self._form
-        if isinstance(form, PatternForm):
-            return form.start(self._sides)
-        return form.start if isinstance(form, Told) else None
+        return form.start if isinstance(form, Told) else form.start(self._sides)
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -211,8 +210,7 @@ class Match:
 
     def to_dict(self) -> dict[str, object]:
         """The members of a line of JSON Lines."""
-        start = self.start
-        of_pattern = {} if start is None else {"variables": list(self.variables), "start": start}
+        variables, start = self.variables, self.start
         return {
             "id": self.id,
             "query": self.query,
@@ -221,7 +219,8 @@ class Match:
             "documents": list(self.documents),
             "streams": list(self.streams),
             "nodes": list(self.nodes),
-            **of_pattern,
+            **({"variables": list(variables)} if variables else {}),
+            **({} if start is None else {"start": start}),
             "bindings": dict(self.bindings),
             "values": self.values,
             "result": self.result,
@@ -236,7 +235,7 @@ def json_form(match: Match) -> str:
 def json_line(match: Match) -> bytes:
     """A match as a line of JSON Lines, in UTF-8."""
     form = match._form
-    if not isinstance(form, MatchForm):
+    if not isinstance(form, MatchForm) or form.start(match._sides) is not None:
         return f"{dumps(match.to_dict())}\n".encode()
     return form.line(match._query, match._sides)
 

@@ -244,9 +244,9 @@ class PatternLevels:
             assert level is not None
             self._levels[level].stage.told = [(number, *rest) for rest in some]
 
-    def renew(self) -> None:
-        """Begins anew, to be fed with the documents held (`wait`, `catch_up`)."""
-        told = [level.stage.told for level in self._levels]
+    def renew(self, *, forget: bool = False) -> None:
+        """Begins anew, to be fed with the documents held (`wait`, `catch_up`), or to `forget`."""
+        told = [[] if forget else level.stage.told for level in self._levels]
         self._levels = [_Level(self._stage()) for _ in told]
         for number, query in self._queries.items():
             assert query.level is not None

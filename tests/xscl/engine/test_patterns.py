@@ -223,3 +223,29 @@ def test_queries_alike_but_for_constants(take: Callable[..., Any]) -> None:
     subscriptions[0].cancel()
     documents = [document("A", 1, k="x"), document("A", 2, k="y"), document("B", 3, p=3)]
     assert [*map(str, (m.query for m in take(engine, documents)))] == ["y1"]
+
+
+def test_a_document_may_tell_of_a_span_of_time() -> None:
+    engine = xscl.Engine()
+    engine.subscribe("S/a", name="q")
+    engine.subscribe("SELECT x.p FROM EVENT SEQ(A x, A y) PUBLISH S", name="p")
+    engine.subscribe("S//p", name="r")
+    envelope = {"id": "d", "timestamp": 9, "start": "1970-01-01T00:00:04Z", "xml": "<a/>"}
+    (match,) = engine.publish_many([envelope])
+    assert (match.start, match.variables) == (4, ())
+    assert match.to_dict()["start"] == 4
+    assert "variables" not in match.to_dict()
+    found = engine.publish_many([document("A", time, p=1) for time in (1, 3)])
+    assert [(one.query, one.start, one.time) for one in found] == [("p", 1, 3), ("r", 1, 3)]
+    with pytest.raises(xscl.DocumentError, match=r"`start` is 5, after its timestamp"):
+        xscl.Engine()._evaluation.read([{"xml": "<a/>", "start": 5, "timestamp": 4}], raising=True)
+
+
+def test_a_cleared_engine_begins_anew() -> None:
+    engine = xscl.Engine(lateness=0)
+    engine.subscribe("PATTERN SEQ(A a, A b) OUTPUT NON OVERLAPPING", name="q")
+    documents = [document("A", time) for time in (1, 2, 3)]
+    for _ in range(2):
+        assert found([*engine.run(documents)]) == [("q", ("A1", "A2"), 1.0, 2.0)]
+        engine.clear()
+        assert engine.flush() == []

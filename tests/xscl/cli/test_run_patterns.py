@@ -1,0 +1,48 @@
+"""`xscl run` with patterns: lines that say how far time has come, and the end of the input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from xscl.cli.main import cli
+
+QUERY = "-- name: unpaid\nEVENT SEQ(O o, !P p) WHERE [id] WITHIN 10"
+LINES: list[dict[str, object]] = [
+    {"stream": "O", "id": "o0", "timestamp": 0, "json": {"id": 1}},
+    {"stream": "O", "id": "o9", "timestamp": 9, "json": {"id": 2}},
+    {"advance": 12},
+    {"stream": "P", "id": "late", "timestamp": 11, "json": {"id": 1}},
+    {"advance": "soon"},
+    {"stream": "P", "id": "p", "timestamp": 13, "json": {"id": 3}},
+]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    query, events = tmp_path / "q.xscl", tmp_path / "e.jsonl"
+    query.write_text(QUERY)
+    events.write_text("".join(f"{json.dumps(line)}\n" for line in LINES))
+    return [str(query), "--events", str(events)]
+
+
+@pytest.mark.parametrize("size", ["1", "1000"])
+def test_the_end_of_the_input_tells_what_waited(files: list[str], size: str) -> None:
+    done = CliRunner().invoke(cli, ["run", *files, "--batch", size, "--format", "jsonl"])
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(one["documents"], one["start"], one["time"]) for one in told] == [
+        (["o0"], 0, 10),
+        (["o9"], 9, 19),
+    ]
+    assert "`advance`: timestamp 'soon' is neither seconds nor ISO 8601" in done.stderr
+    done = CliRunner().invoke(cli, ["run", *files, "--batch", size, "--format", "counts"])
+    assert done.stdout == "unpaid\t2\n"
+
+
+def test_a_state_file_goes_on(files: list[str], tmp_path: Path) -> None:
+    state = ["--state", str(tmp_path / "state"), "--format", "jsonl"]
+    assert CliRunner().invoke(cli, ["run", *files, *state]).stdout.count("\n") == 2
+    assert CliRunner().invoke(cli, ["run", *files, *state]).stdout == ""
