@@ -21,7 +21,7 @@ from rich.console import Console
 from xscl.cli.ends import check_ends, default_store
 from xscl.cli.exits import ended_by_signals
 from xscl.cli.feeds.feed_report import FeedReport
-from xscl.cli.feeds.polling import HowToPoll
+from xscl.cli.feeds.polling import LEAST_WAIT, HowToPoll
 from xscl.cli.log import LOG_FORMAT, QUIET, VERBOSE, Level
 from xscl.cli.options import (
     ALLOW_PRIVATE,
@@ -179,7 +179,7 @@ def watch(
             return 2
         check_stream(engine, stream)
         if follows:
-            late = engine.follow_windows()
+            late = engine.follow_windows(wait=LEAST_WAIT)
         collect_rarely(again=False)
         with _usage():
             how = HowToPoll(every, once, contact, allow_private, updates, links, max_document)

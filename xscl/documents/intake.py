@@ -108,6 +108,14 @@ class Intake:
         mark = latest - self.lateness
         return mark if advanced is None or mark > advanced else advanced
 
+    def follow(self, lateness: int | None, *, falls: bool) -> None:
+        """Makes the lateness another one; the watermark `falls` with it only where nobody waits for
+        what it promises, as patterns do, which have found what was known by then."""
+        promised = self.watermark
+        self.lateness = lateness
+        if not falls and promised is not None and promised != self.watermark:
+            self.advanced = promised
+
     def count_if_duplicate(self, document: Document) -> bool:
         """Whether a result is a duplicate of one that is held; these are counted."""
         if not self.has(document, self.watermark):

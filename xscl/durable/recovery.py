@@ -57,7 +57,10 @@ def recover(
     _reviewed(reviews, None, documents, evaluation)
     intake.next_number = counters.next_number
     documents.restore(None)
+    # As it was: what another lateness lets patterns find is told by the next step.
+    lateness, intake.lateness = intake.lateness, counters.lateness
     evaluation.recompose({name: json.loads(told) for name, told in file.patterns().items()})
+    intake.follow(lateness, falls=not evaluation.waits)
     intake.settled = False
     keeper.begin(texts)
 

@@ -461,18 +461,29 @@ class Engine:
             mark = self._intake.watermark
             return None if mark is None else to_seconds(mark)
 
-    def follow_windows(self, least: float | str = "1 day") -> float | None:
+    def follow_windows(
+        self, least: float | str = "1 day", *, wait: float | str = 0
+    ) -> float | None:
         """Makes the lateness the widest window that ends of the present queries, `least` where
         that is more; and none where all windows are without end, for what these read is held for
-        good anyway.  Returns it, in seconds."""
+        good anyway.  Returns it, in seconds.
+
+        What a pattern finds is told that much later: where all queries are patterns, it is the
+        widest WITHIN that ends, `least` at most, and `wait` where that is more; where any is one,
+        it is never none."""
         with self._transactions.changing():
             windows, shortest = self._join.registry.windows(), _lateness(least)
-            ends = windows - {FOREVER}
-            if shortest is None or windows == {FOREVER}:
-                self._intake.lateness = None
-                return None
-            self._intake.lateness = max(ends | {shortest})
-            return to_seconds(self._intake.lateness)
+            patterns, ends = self._queries.patterns, windows - {FOREVER}
+            late: int | None
+            if shortest is None or (windows == {FOREVER} and not patterns):
+                late = None
+            elif patterns and len(patterns) == len(self._queries):
+                widest = max(patterns.windows(), default=shortest)
+                late = max(min(shortest, widest), _lateness(wait) or 0)
+            else:
+                late = max(ends | {shortest})
+            self._intake.follow(late, falls=not patterns)
+            return None if late is None else to_seconds(late)
 
     # What it knows of itself
 

@@ -70,6 +70,11 @@ class Evaluation:
         # The layouts of composites, by derived stream and codes.
         self._composed: dict[tuple[int, tuple[int, ...]], Layout] = {}
 
+    @property
+    def waits(self) -> bool:
+        """Whether time may complete matches: there are patterns."""
+        return bool(self._patterns)
+
     def follow_queries(self) -> None:
         """Lets all that is held follow the queries, and the leaf paths that documents show."""
         if self._second.follow_queries():

@@ -221,6 +221,11 @@ class PatternLevels:
     def __iter__(self) -> Iterator[int]:
         return iter(self._queries)
 
+    def windows(self) -> set[int]:
+        """The windows of all patterns that end, in microseconds."""
+        some = {one.compiled.pattern.within for one in self._queries.values()}
+        return {within for within in some if within is not None}
+
     def stats(self) -> dict[str, int]:
         """What is held, and how many events were dropped, for `Engine.stats`."""
         totals = Counter(dict.fromkeys(PatternStage().stats(), 0))

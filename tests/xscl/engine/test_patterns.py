@@ -249,3 +249,27 @@ def test_a_cleared_engine_begins_anew() -> None:
         assert found([*engine.run(documents)]) == [("q", ("A1", "A2"), 1.0, 2.0)]
         engine.clear()
         assert engine.flush() == []
+
+
+@pytest.mark.parametrize("lateness", [0, 1, 2, 5, "INF", None])
+def test_another_lateness_at_reopening_tells_each_match_once(
+    lateness: float | str | None, tmp_path: Path
+) -> None:
+    """The watermark never falls, and what it passes by a lesser lateness is told after all."""
+    path, texts = tmp_path / "state", ["EVENT SEQ(O a, P b) WHERE [id] WITHIN 10", UNPAID]
+    documents = [document("O", 0, id=1), document("P", 3, id=1), document("O", 4, id=2)]
+    documents += [document("P", 13, id=2), document("X", 16)]
+    with xscl.Engine(path, lateness=2) as engine:
+        for number, text in enumerate(texts):
+            engine.subscribe(text, name=f"q{number}")
+        told = found(engine.publish_many([*documents, document("O", 15, id=3)]))
+        mark = engine.watermark
+    with xscl.Engine(path, lateness=lateness) as engine:
+        assert mark is not None
+        assert engine.watermark == (16 if lateness == 0 else 15 if lateness == 1 else mark)
+        told += found(engine.publish_many([document("P", mark + 0.5, id=2)]))
+        told += found(engine.advance(100))
+    assert len(told) == len({*told})
+    assert sorted(one for one in told if one[0] == "q1") == [("q1", ("O15",), 15.0, 25.0)]
+    assert ("q0", ("O0", "P3"), 0.0, 3.0) in told
+    assert ("q0", ("O4", "P13"), 4.0, 13.0) in told

@@ -27,7 +27,10 @@ from xscl.web.retrieval import HTTPRetrieval, user_agent
 if TYPE_CHECKING:
     from xscl.engine import Engine
 
-__all__ = ["HowToPoll", "Unkept"]
+__all__ = ["LEAST_WAIT", "HowToPoll", "Unkept"]
+
+LEAST_WAIT = "1 hour"
+"""The least lateness where items come by polling: they are older than this only seldom."""
 
 
 @dataclass(frozen=True, slots=True)

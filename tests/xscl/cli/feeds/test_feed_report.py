@@ -164,6 +164,51 @@ def test_lateness_follows_the_widest_window_that_ends(
     assert engine.follow_windows("2 days") == 2 * DAY
 
 
+PATTERN = "EVENT SEQ(S s, !T t) {}"
+
+
+@pytest.mark.parametrize(
+    ("queries", "wait", "lateness"),
+    [
+        (["WITHIN 10 minutes"], 0, DAY / 144),
+        (["WITHIN 10 minutes"], "1 hour", DAY / 24),
+        (["WITHIN 10 minutes", "WITHIN 2 hours"], "1 hour", DAY / 12),
+        (["WITHIN 7 days"], "1 hour", DAY),
+        (["WITHIN 10 minutes", "S//item"], 0, DAY),
+        (["WITHIN 10 minutes", "7 days"], 0, 7 * DAY),
+        (["WITHIN 10 minutes", "INF"], 0, DAY),
+    ],
+)
+def test_patterns_wait_no_longer_than_they_must(
+    queries: list[str], wait: float | str, lateness: float
+) -> None:
+    """Their windows count only where nothing else needs more, and a day at most."""
+    engine = Engine()
+    for text in queries:
+        whole = PATTERN if "WITHIN" in text else "{}" if "item" in text else JOINED
+        engine.subscribe(whole.format(text))
+    assert engine.follow_windows(wait=wait) == pytest.approx(lateness)
+
+
+def test_a_pattern_without_a_window_waits_a_day() -> None:
+    engine = Engine()
+    engine.subscribe("EVENT SEQ(S a, T b)")
+    assert engine.follow_windows() == DAY
+
+
+def test_the_watermark_of_patterns_does_not_fall_when_windows_grow() -> None:
+    engine = Engine()
+    engine.subscribe(PATTERN.format("WITHIN 10 minutes"))
+    engine.follow_windows()
+    engine.publish("S", {}, timestamp=10 * DAY)
+    before = engine.watermark
+    engine.subscribe(JOINED.format("7 days"))
+    assert engine.follow_windows() == 7 * DAY
+    assert engine.watermark == before
+    engine.publish("S", {}, timestamp=18 * DAY)
+    assert engine.watermark == 11 * DAY
+
+
 def test_a_terminal_shows_how_far_polling_is_until_it_is_interrupted(
     server: Server, folder: Path
 ) -> None:
