@@ -75,6 +75,8 @@ class EachOf:
 
     holds: str
     constants: tuple[int, ...]
+    monotone: bool = False
+    """Whether it has one constant, and as that grows becomes true once, or false once, or stays."""
 
 
 Gated = tuple[GateOf | EachOf, ...]

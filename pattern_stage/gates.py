@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
+from math import isfinite
 from typing import Any, Literal
 
 from pattern_stage.arithmetic import castable, number_of
@@ -66,18 +67,18 @@ class Gate:
         """Takes a query's constant away."""
         constant = self._cast(constant)
         self._all &= ~bit
+        if constant != constant:
+            return
         if not self._ordered:
-            rest = self._equal.get(constant, 0) & ~bit
-            if rest:
-                self._equal[constant] = rest
-            else:
-                self._equal.pop(constant, None)
+            _remove(self._equal, bit, constant)
+        elif self._number:
+            self._numbers.remove(bit, constant)
         else:
-            orders = (
-                (self._numbers,) if self._number else (self._numbers, self._strings, self._words)
-            )
-            for order in orders:
-                order.remove(bit)
+            assert isinstance(constant, str)
+            number = number_of(constant)
+            self._strings.remove(bit, constant)
+            self._numbers.remove(bit, number)
+            self._words.remove(bit, constant)
 
     def _cast(self, constant: str | float) -> str | float:
         return number_of(constant) if self._number and isinstance(constant, str) else constant
@@ -96,33 +97,72 @@ class Gate:
 
 
 class Each:
-    """A condition over constants of many queries: tested once for all that have the same."""
+    """A condition over constants of many queries: tested once for all that have the same.
 
-    def __init__(self, holds: Callable[..., bool]) -> None:
-        self._holds = holds
+    Where it is `monotone` in its only constant, from some constant on for all or for none, that
+    place is found by bisection; but for 0 and what is no finite number, which is tested apart.
+    """
+
+    def __init__(self, holds: Callable[..., bool], monotone: bool) -> None:
+        self._holds, self._monotone = holds, monotone
         self._masks: dict[tuple[str | float, ...], int] = {}
+        self._ordered = _Order(">")
+        self._all = 0
 
     def add(self, bit: int, constants: tuple[str | float, ...]) -> None:
         """A query's constants."""
-        given = tuple(form for one in constants for form in _forms(one))
-        self._masks[given] = self._masks.get(given, 0) | bit
+        given = _given(constants)
+        if self._monotone and given[1] and isfinite(given[1]):
+            self._all |= bit
+            self._ordered.add(bit, given[1])
+        else:
+            self._masks[given] = self._masks.get(given, 0) | bit
 
-    def remove(self, bit: int) -> None:
+    def remove(self, bit: int, constants: tuple[str | float, ...]) -> None:
         """Takes a query's constants away."""
-        masks = ((given, mask & ~bit) for given, mask in self._masks.items())
-        self._masks = {given: mask for given, mask in masks if mask}
+        given = _given(constants)
+        if self._all & bit:
+            self._all &= ~bit
+            self._ordered.remove(bit, given[1])
+        else:
+            _remove(self._masks, bit, given)
 
     def mask(self, arguments: tuple[Any, ...]) -> int:
         """The queries for which it holds."""
-        found = 0
+        found = self._of_ordered(arguments) if self._all else 0
         for given, mask in self._masks.items():
             if self._holds(given, *arguments):
                 found |= mask
         return found
 
+    def _of_ordered(self, arguments: tuple[Any, ...]) -> int:
+        constants, holds = self._ordered.constants, self._holds
+        first = bool(holds((constants[0],) * 2, *arguments))
+        if first == bool(holds((constants[-1],) * 2, *arguments)):
+            return self._all if first else 0
+        low, high = 0, len(constants) - 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            if bool(holds((constants[middle],) * 2, *arguments)) == first:
+                low = middle
+            else:
+                high = middle
+        below = self._ordered.side(high)
+        return below if first else self._all & ~below
 
-def _forms(constant: str | float) -> tuple[str | float, float]:
-    return constant, number_of(constant) if isinstance(constant, str) else constant
+
+def _given(constants: tuple[str | float, ...]) -> tuple[Any, ...]:
+    """Each constant as it is and as a number."""
+    numbers = [number_of(one) if isinstance(one, str) else one for one in constants]
+    return tuple(form for both in zip(constants, numbers, strict=True) for form in both)
+
+
+def _remove(masks: dict[Any, int], bit: int, constant: object) -> None:
+    rest = masks.get(constant, 0) & ~bit
+    if rest:
+        masks[constant] = rest
+    else:
+        masks.pop(constant, None)
 
 
 class _Order:
@@ -141,20 +181,25 @@ class _Order:
             self._masks[constant] = self._masks.get(constant, 0) | bit
             self._constants = None
 
-    def remove(self, bit: int) -> None:
-        masks = ((constant, mask & ~bit) for constant, mask in self._masks.items())
-        self._masks = {constant: mask for constant, mask in masks if mask}
+    def remove(self, bit: int, constant: str | float) -> None:
+        _remove(self._masks, bit, constant)
         self._constants = None
 
     def mask(self, value: Any) -> int:
-        if value != value:
-            return 0
+        return self.side(self._bisect(self.constants, value)) if value == value else 0
+
+    @property
+    def constants(self) -> list[Any]:
+        """The constants in order."""
         if self._constants is None:
             self._constants = sorted(self._masks)
             self._joined, self._known = {}, []
-        place = self._bisect(self._constants, value)
+        return self._constants
+
+    def side(self, place: int) -> int:
+        """The masks of the constants below a place, or from it on."""
         joined = self._joined.get(place)
-        return self._join(place, self._constants) if joined is None else joined
+        return self._join(place, self.constants) if joined is None else joined
 
     def _join(self, place: int, constants: list[Any]) -> int:
         """The masks of the constants on one side of a place, from the nearest place that has

@@ -67,8 +67,8 @@ class Members:
         self.everyone &= ~bit
         for of, gate in self._gates.items():
             gate.remove(bit, constants[of.constant])
-        for each in self._each.values():
-            each.remove(bit)
+        for several, each in self._each.items():
+            each.remove(bit, tuple(constants[place] for place in several.constants))
         return bit
 
     def numbers(self, mask: int) -> Iterator[int]:
@@ -108,7 +108,7 @@ class Members:
         if isinstance(of, EachOf):
             each = self._each.get(of)
             if each is None:
-                each = self._each[of] = Each(self.functions[of.holds])
+                each = self._each[of] = Each(self.functions[of.holds], of.monotone)
                 for number, constants in self._constants.items():
                     given = tuple(constants[place] for place in of.constants)
                     each.add(self._bits[number], given)

@@ -9,7 +9,7 @@ from pattern_stage.automaton import EachOf, GateOf
 from pattern_stage.compiler.bound import reads_of
 from pattern_stage.compiler.conditions import compared
 from pattern_stage.compiler.terms import Reads, conjunct_text, is_number, leaves, value_text
-from pattern_stage.pattern import Conjunct, Constant
+from pattern_stage.pattern import Arithmetic, Conjunct, Constant
 
 __all__ = ["GatedReads", "gate_of", "gated"]
 
@@ -44,7 +44,24 @@ def gate_of(
     seen = reads()
     seen.given = []
     text = conjunct_text(conjunct, seen)
-    return EachOf(function(seen, "C, ", text), tuple(seen.given))
+    return EachOf(function(seen, "C, ", text), tuple(seen.given), _monotone(conjunct))
+
+
+def _monotone(conjunct: Conjunct) -> bool:
+    """Whether a conjunct is an order of values one of which is the only constant and something:
+    such as `b.volume < 0.8 * a.volume`.  Their rounded sums, products and quotients are monotone
+    in a constant that is neither 0 nor infinite, whatever the other value is."""
+    if len(conjunct) != 1 or conjunct[0].operator in ("=", "!="):
+        return False
+    if sum(isinstance(leaf, Constant) for leaf in reads_of(conjunct)) != 1:
+        return False
+    for term in (conjunct[0].left, conjunct[0].right):
+        if isinstance(term, Arithmetic):
+            if isinstance(term.left, Constant):
+                return term.operator != "%"
+            if isinstance(term.right, Constant):
+                return term.operator in ("+", "-", "*")
+    return False
 
 
 def gated(

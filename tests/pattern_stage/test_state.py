@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import math
 from collections import Counter
 from dataclasses import replace
@@ -17,6 +18,7 @@ from tests.drawn import drawn
 from tests.oracle.drawn_sequences import Scene, scenes
 from tests.oracle.sequences import (
     STRATEGIES,
+    Arithmetic,
     Block,
     Comparison,
     Component,
@@ -180,3 +182,34 @@ def test_constants_are_compared_as_numbers_or_texts() -> None:
     staging.stage.take([staging.event(staging.types[A], event) for event in events])
     scene = Scene(queries, [], lambda block: events)
     assert Counter(map(staging.match, staging.stage.found())) == expected(scene)
+
+
+def test_constants_in_arithmetic() -> None:
+    """On each side of each sign, for all queries at once, which are of one automaton."""
+    numbers = [-math.inf, -2.0, -1.0, -0.0, 0.5, 1.0, 3.0, math.inf, math.nan]
+    texts = ["-INF", "-2", "-0", "0", "1", "2.5", "INF", "NaN", "odd"]
+    p, q = Read("a", "p"), Read("a", "q")
+    queries = [
+        Query(
+            f"{operator} {sign} {turned} {number}",
+            (Component("a", (A,)),),
+            conjuncts=((Comparison(operator, term, q),),),
+        )
+        for operator in ("<", "<=", ">", ">=", "=")
+        for sign in "+-*/%"
+        for number in numbers
+        for turned, term in enumerate(
+            [Arithmetic(sign, Number(number), p), Arithmetic(sign, p, Number(number))]
+        )
+    ]
+    staging = Staging(queries)
+    assert staging.stage.stats()["automata"] == 50
+    events = [
+        Event(f"d{i}", i, 0, values={"p": one, "q": other})
+        for i, (one, other) in enumerate(itertools.product(texts, texts))
+    ]
+    found = fed(staging.stage, [staging.event(0, event) for event in events], 81, True)
+    assert Counter(map(staging.match, found)) == expected(Scene(queries, [], lambda _: events))
+    for number in range(len(queries)):
+        staging.stage.remove(number)
+    assert staging.stage.stats()["automata"] == 0
