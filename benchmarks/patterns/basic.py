@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks.patterns.streams import Typed
 
-__all__ = ["BasicScan"]
+__all__ = ["BasicScan", "in_order"]
 
 
 class BasicScan:
@@ -33,7 +33,7 @@ class BasicScan:
     def take(self, events: Sequence[tuple[int, int]]) -> int:
         """The number of matches that some events complete; in any order, as the product does."""
         found, ticks, types, length = 0, self.ticks, self.types, self.length
-        for tick, type_ in sorted(events, key=_tick):
+        for tick, type_ in sorted(events, key=in_order):
             if type_ == length:
                 found += self.back(len(ticks), length - 1, tick - self.within)
             ticks.append(tick)
@@ -54,4 +54,5 @@ class BasicScan:
         return found
 
 
-_tick: Any = itemgetter(0)
+in_order: Any = itemgetter(0)
+"""The key that puts events in order of time."""

@@ -6,11 +6,13 @@ One event a tick, so that a window of W events is one of W ticks.
 from __future__ import annotations
 
 import random
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from math import comb
 from typing import NamedTuple
 
-__all__ = ["Stock", "Typed", "results_per_event", "stocks", "typed"]
+__all__ = ["Stock", "Typed", "results_per_event", "sequences", "stocks", "typed"]
 
 TYPES = 20
 HIGHEST = 1_000
@@ -50,6 +52,24 @@ def results_per_event(window: int, length: int, types: int, domain: int) -> floa
     (The paper divides C(W, L) by W: so many there are where batches of W events stand apart.)
     """
     return comb(window - 1, length - 1) / (types**length * domain ** (length - 1))
+
+
+def sequences(events: Sequence[Typed], tests: int, window: int) -> int:
+    """How many sequences of E1, E2, E3 there are that are equal in so many attributes."""
+    found = 0
+    stacks = [defaultdict[tuple[int, ...], list[int]](list) for _ in range(2)]
+    for event in events:
+        if event.type > 3:
+            continue
+        key = event.values[:tests]
+        if event.type < 3:
+            stacks[event.type - 1][key].append(event.tick)
+            continue
+        firsts, seconds = (stack[key] for stack in stacks)
+        low = bisect_right(firsts, event.tick - window)
+        for second in seconds[bisect_right(seconds, event.tick - window) :]:
+            found += bisect_left(firsts, second) - low
+    return found
 
 
 def stocks(events: int, *, up: float = 0.7, symbols: int = 2, seed: int = 1) -> Iterator[Stock]:

@@ -95,29 +95,31 @@ def compared(
 ) -> dict[str, Rate]:
     """How fast each way takes the events that come after the first window; none begins a step
     after `limit` seconds (one that gets through no window is taken by the latter half of its
-    steps).  All find the same in the same steps, else an AssertionError."""
+    steps).  They take turns, so that all meet the same disturbances, without the collector of
+    garbage, which would look at what all of them hold; who finds other matches in a step than the
+    others is an AssertionError."""
     size = max(1, window // STEPS)
-    rates: dict[str, Rate] = {}
-    for name, way in ways.items():
-        steps = (way.prepare(events[start : start + size]) for start in range(0, len(events), size))
-        rates[name] = _timed(way, steps, size, STEPS, limit)
-    first, *rest = rates.items()
-    for name, went in rest:
-        if any(one != other for one, other in zip(first[1].found, went.found, strict=False)):
-            raise AssertionError(f"{first[0]} and {name} find different numbers of matches")
-    return rates
-
-
-def _timed(way: Way, steps: Iterable[Any], size: int, warm: int, limit: float) -> Rate:
+    found: dict[str, list[int]] = {name: [] for name in ways}
+    each: dict[str, list[float]] = {name: [] for name in ways}
     gc.collect()
-    found, each = [], []
-    for step in steps:
-        started = time.process_time()
-        found.append(way.take(step))
-        each.append(time.process_time() - started)
-        if sum(each) > limit:
-            break
-    late = each[warm if len(each) > warm else len(each) // 2 :]
+    gc.disable()
+    try:
+        for start in range(0, len(events), size):
+            going = {name: way for name, way in ways.items() if sum(each[name]) <= limit}
+            for name, way in going.items():
+                step = way.prepare(events[start : start + size])
+                started = time.process_time()
+                found[name].append(way.take(step))
+                each[name].append(time.process_time() - started)
+            if len({found[name][-1] for name in going}) > 1:
+                raise AssertionError(f"{', '.join(going)} find different numbers of matches")
+    finally:
+        gc.enable()
+    return {name: _rate(size, found[name], each[name]) for name in ways}
+
+
+def _rate(size: int, found: Sequence[int], each: Sequence[float]) -> Rate:
+    late = each[STEPS if len(each) > STEPS else len(each) // 2 :]
     return Rate(size * len(late), max(sum(late), 1e-9), tuple(found), tuple(each))
 
 

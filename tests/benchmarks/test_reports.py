@@ -45,6 +45,7 @@ QUICKEST = (
     "durability",
     "sase_stacks",
     "sase_joins",
+    "sase_tests",
 )
 
 

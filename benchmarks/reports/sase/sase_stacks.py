@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections import defaultdict
-from collections.abc import Sequence
 from itertools import pairwise
 
 from benchmarks.patterns.basic import BasicScan
-from benchmarks.patterns.streams import TYPES, Typed, results_per_event, typed
+from benchmarks.patterns.streams import TYPES, results_per_event, sequences, typed
 from benchmarks.patterns.ways import Staged, compared, domains, sequence, sized
 from benchmarks.report import Cell, Plot, Report, Statement, Table, number
 from benchmarks.scale import Scale
@@ -121,27 +118,9 @@ def by_partition(full_window: int, scale: Scale) -> tuple[tuple[Row, ...], float
             window,
             name,
             rate.per_second,
-            constructed(events, tests, window) / len(events),
+            sequences(events, tests, window) / len(events),
             sum(rate.found) / (len(rate.found) * window / 10),
         )
         for (name, rate), tests in zip(went.items(), (1, 0), strict=True)
     )
     return rows, went["PAIS"].per_second / went["selection"].per_second
-
-
-def constructed(events: Sequence[Typed], tests: int, window: int) -> int:
-    """How many sequences of E1, E2, E3 there are that are equal in so many attributes."""
-    found = 0
-    stacks = [defaultdict[tuple[int, ...], list[int]](list) for _ in range(2)]
-    for event in events:
-        if event.type > LENGTH:
-            continue
-        key = event.values[:tests]
-        if event.type < LENGTH:
-            stacks[event.type - 1][key].append(event.tick)
-            continue
-        firsts, seconds = (stack[key] for stack in stacks)
-        low = bisect_right(firsts, event.tick - window)
-        for second in seconds[bisect_right(seconds, event.tick - window) :]:
-            found += bisect_left(firsts, second) - low
-    return found
