@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from xscl.engine import Engine
+from xscl.matches.match import Match
 from xscl.polling.poller import Poller
 from xscl.polling.state import FeedState
 from xscl.polling.watched_feeds import WatchedFeed
@@ -38,15 +39,23 @@ class Health:
 
 class Feeds:
     """The feeds that a poller polls, for an engine in its thread; `late` picks the documents that
-    are too late."""
+    are too late, `advance` lets time pass.  While a poll is `under_way`, the first until it is
+    done, its documents are not there yet."""
 
     def __init__(
-        self, poller: Poller, polled: Sequence[WatchedFeed], engine: EngineThread, late: Late
+        self,
+        poller: Poller,
+        polled: Sequence[WatchedFeed],
+        engine: EngineThread,
+        late: Late,
+        advance: Callable[[], Sequence[Match]],
     ) -> None:
+        self.under_way = len(poller.not_due) < len(polled)
         self._poller = poller
         self._polled = polled
         self._engine = engine
         self._late = late
+        self._advance = advance
         self._ending = False
         self._thread = threading.Thread(target=self._run, name="xscl-feeds")
 
@@ -76,7 +85,9 @@ class Feeds:
 
     def _run(self) -> None:
         try:
-            for envelopes in self._poller.polls():
+            for envelopes in self._poller.polls(empty=True):
+                if not envelopes:
+                    self.under_way = False
                 for start in range(0, len(envelopes), _PORTION):
                     some = envelopes[start : start + _PORTION]
                     self._publish(some, last=start + _PORTION >= len(envelopes))
@@ -94,6 +105,8 @@ class Feeds:
             with self._engine.finding() as report:
                 self._poller.pass_over(self._late(envelopes))
                 report(engine.publish_many(envelopes))
+                self.under_way = not last
+                report(self._advance())
                 if last and engine.keeper is not None:
                     self._poller.save()
 

@@ -103,13 +103,15 @@ class Server:
             self._service.feeds.stop()
 
     async def _run(self, listeners: list[socket.socket]) -> None:
-        beating = asyncio.create_task(self._service.news.beat())
+        service = self._service
+        beside = [*map(asyncio.create_task, (service.news.beat(), service.go_by_the_clock()))]
         serving = asyncio.create_task(self._uvicorn.serve(listeners))
         while not (self._uvicorn.started or serving.done()):
             await asyncio.sleep(0.005)
         self._started()
         await serving
-        beating.cancel()
+        for one in beside:
+            one.cancel()
 
     def _failed(self, reason: str) -> None:
         self.failure = reason

@@ -3,9 +3,11 @@ queries."""
 
 from __future__ import annotations
 
+import asyncio
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Annotated, Any, cast
 
@@ -15,7 +17,7 @@ from xscl.durable.journal_file import JournalFile
 from xscl.engine import Engine
 from xscl.errors import DocumentError
 from xscl.matches.match import Match
-from xscl.serve.engine_thread import EngineThread
+from xscl.serve.engine_thread import Busy, EngineThread
 from xscl.serve.event_stream import News
 from xscl.serve.feeds import Feeds
 from xscl.serve.journal import Journal
@@ -31,6 +33,10 @@ _BESIDE_FILE = 16 * 1024 * 1024
 
 _SPARED = 50.0
 """Numbers of the engine are as old as this many times what it takes to count them."""
+
+_OFTEN = 0.5
+_SELDOM = 60.0
+"""Seconds between looks at the clock: about a hundredth of the lateness."""
 
 _MEAN = 60.0
 """Seconds over which the rate of a query is a mean."""
@@ -72,7 +78,8 @@ class Tally:
 
 class Service:
     """The service of an engine; `skipped` is the list to which the engine's `on_skip` adds.  With
-    `follows` the lateness follows the windows of the queries."""
+    `follows` the lateness follows the windows of the queries; where all of them are patterns, it is
+    to be `wait` at least.  `clock` tells the time, in seconds."""
 
     def __init__(
         self,
@@ -81,6 +88,8 @@ class Service:
         limits: Limits | None = None,
         *,
         follows: bool = True,
+        wait: float | str = 0,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self.limits = limits or Limits()
         self.started = time.time()
@@ -97,6 +106,8 @@ class Service:
         self.feeds: Feeds | None = None
         self.lateness: float | None = None
         self._follows = follows
+        self._wait = wait
+        self._clock = clock
         self._stats: tuple[float, dict[str, Any]] = (0.0, {})
 
     def tally(self, query: str) -> Tally:
@@ -112,7 +123,30 @@ class Service:
     def follow_windows(self) -> None:
         """Lets the lateness be what the windows of the queries ask for, unless it was given."""
         if self._follows:
-            self.lateness = self.engine.engine.follow_windows()
+            self.lateness = self.engine.engine.follow_windows(wait=self._wait)
+
+    def advance(self) -> Sequence[Match]:
+        """In the engine's thread: lets time pass for queries that wait for it; their matches.  Not
+        before what feeds have brought, which would be late."""
+        engine, feeds = self.engine.engine, self.feeds
+        if self.lateness is None or (feeds is not None and feeds.under_way):
+            return ()
+        if not any(one.waits for one in engine.subscriptions):
+            return ()
+        return engine.advance(self._clock() - self.lateness)
+
+    async def go_by_the_clock(self) -> None:
+        """Lets time pass, from now on."""
+
+        def tick() -> None:
+            with self.engine.finding() as report:
+                report(self.advance())
+
+        while True:
+            await asyncio.sleep(min(max((self.lateness or 0) / 100, _OFTEN), _SELDOM))
+            # Where much waits, time passes with the next look.
+            with suppress(Busy):
+                await self.engine.do(tick)
 
     async def stats(self) -> dict[str, Any]:
         """The numbers of the engine: asked for anew only when that has become cheap, as it looks at

@@ -18,7 +18,7 @@ from xscl.documents.marked import Place, marked_text
 from xscl.documents.trees import content_of, parsed
 from xscl.engine import Engine
 from xscl.errors import DocumentError, XSCLError
-from xscl.language.syntax import Query
+from xscl.language.syntax import EventPattern, Query
 from xscl.sinks.entries import in_json, in_xml, named
 from xscl.why import JoinedNodes, conditions_of, joined_nodes
 
@@ -94,9 +94,12 @@ def _side_by_side(
     match: Mapping[str, Any], query: Query | None, envelopes: Sequence[Mapping[str, object]]
 ) -> SideBySide:
     """The documents of a query's match, given as its JSON says it; nothing is marked without the
-    query, as where it was cancelled."""
+    query, as where it was cancelled, nor of a pattern, which may relate any number of them."""
     documents = [_document(envelope) for envelope in envelopes]
-    joined = [] if query is None else _joined(query, documents, match)
+    if query is None or isinstance(query.source, EventPattern):
+        joined = []
+    else:
+        joined = _joined(query, documents, match)
     marks: list[dict[Place, int]] = [{} for _ in documents]
     told: dict[int, JoinedValue] = {}
     for one in joined:

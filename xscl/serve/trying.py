@@ -10,7 +10,7 @@ import json
 import threading
 import time
 from collections.abc import Iterable, Mapping
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple
 
 from xscl.dissection.parts import Dissection
@@ -101,13 +101,16 @@ def _dry_run(
         newest.reverse()
         while some := newest[done : done + batch]:
             began = time.monotonic()
-            found = (m for g in engine.publish_many(some, grouped=True) for m in g.matches())
-            for match in islice(found, _MATCHES + 1 - len(lines)):
+            done += len(some)
+            groups = engine.publish_many(some, grouped=True)
+            found = (match for group in groups for match in group.matches())
+            # What waits for more is as if nothing more came.
+            ended = engine.flush() if done == len(newest) else ()
+            for match in islice(chain(found, ended), _MATCHES + 1 - len(lines)):
                 lines.append(json_line(match))
                 length += len(lines[-1])
                 if length > _BYTES:
                     break
-            done += len(some)
             now = time.monotonic()
             enough = len(lines) > _MATCHES or length > _BYTES
             if now > ends or enough:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -68,6 +69,8 @@ def serving(
     state: Path | None = None,
     limits: Limits | None = None,
     gate: Gate = Gate(LOOPBACK),  # noqa: B008 - it is frozen
+    lateness: float | None = None,
+    clock: Callable[[], float] = time.time,
 ) -> Iterator[Asking]:
     """A server with some queries, until the end."""
     skipped: list[DocumentError] = []
@@ -75,7 +78,9 @@ def serving(
         for text in texts:
             engine.load(text)
         started = threading.Event()
-        server = Server(Service(engine, skipped, limits), gate, started.set)
+        service = Service(engine, skipped, limits, follows=lateness is None, clock=clock)
+        service.lateness = lateness
+        server = Server(service, gate, started.set)
         with closing(listening("127.0.0.1", 0)) as listener:
             thread = threading.Thread(target=server.run, args=([listener],))
             thread.start()

@@ -16,7 +16,7 @@ import click
 from xscl.cli.ends import check_ends
 from xscl.cli.exits import ended_by_signals
 from xscl.cli.feeds.feed_report import FeedReport
-from xscl.cli.feeds.polling import HowToPoll, Unkept
+from xscl.cli.feeds.polling import LEAST_WAIT, HowToPoll, Unkept
 from xscl.cli.log import LOG_FORMAT, QUIET, VERBOSE, Level, log_of_command
 from xscl.cli.options import (
     ALLOW_PRIVATE,
@@ -185,7 +185,8 @@ def serve(
         )
         leave_imported()
         bad = _take_queries(engine, texts)
-        service = Service(engine, skipped, limits, follows=follows)
+        wait = LEAST_WAIT if sources else 0
+        service = Service(engine, skipped, limits, follows=follows, wait=wait)
         service.lateness = late
         service.follow_windows()
         if sources:
@@ -231,7 +232,7 @@ def _feeds(sources: Sequence[tuple[str, str]], how: HowToPoll, service: Service)
     def late(envelopes: Sequence[Envelope]) -> Sequence[Envelope]:
         return report.late(envelopes, engine.watermark, service.lateness)
 
-    return Feeds(poller, polled, service.engine, late)
+    return Feeds(poller, polled, service.engine, late, service.advance)
 
 
 def _take_queries(engine: Engine, texts: Sequence[QueryText]) -> int:

@@ -28,6 +28,12 @@ class FoundMatch(BaseModel):
     documents: list[str] = Field(description="The ids of its documents, one for each block.")
     streams: list[str] = Field(description="Their streams.")
     nodes: list[int] = Field(description="The numbers of their output nodes.")
+    variables: list[str] = Field(
+        default=[], description="Of a pattern: the variable that each document is bound to."
+    )
+    start: float | None = Field(
+        default=None, description="Of a pattern: the time of its first event."
+    )
     bindings: dict[str, int] = Field(description="The numbers of the variables' nodes.")
     values: dict[str, str] = Field(description="The variables' string values.")
     result: Any = Field(description="The result: XML as text, or a JSON value.")

@@ -137,10 +137,11 @@ async def _publish(
         envelopes, problems = envelopes_of(*given)
     else:
         envelopes, problems = await run_in_threadpool(envelopes_of, *given)
+    lines = len(envelopes) + len(problems)
     done = Taken(problems=problems)
     for start in range(0, len(envelopes), _PORTION):
         done.add(await service.engine.publish(envelopes[start : start + _PORTION]))
-    if len(envelopes) == 1 == len(done.problems):
+    if lines == 1 == len(done.problems):
         raise Refused(400, *map(problem_of, done.problems))
     return Outcome(
         taken=done.taken,
