@@ -18,6 +18,7 @@ __all__ = [
     "pattern_edges",
     "pattern_lines",
     "pattern_members",
+    "pattern_states",
     "pattern_template",
     "warnings",
 ]
@@ -172,3 +173,23 @@ def pattern_edges(dissection: Dissection) -> tuple[list[str], list[tuple[int, in
             stays = edge in ("take", "ignore")
             edges.append((at, at if stays else at + 1, edge, _joined(formulas)))
     return names, edges
+
+
+def pattern_states(dissection: Dissection) -> tuple[list[tuple[list[str], list[str]]], list[str]]:
+    """The states of a pattern, each with its lines and those of its edges, the last of them F; what
+    is said below: what is forbidden, what it waits for, and the notes."""
+    _, compiled, made = _parts(dissection)
+    states = []
+    for state in made.states:
+        # In a loop it is the component of the state before.
+        component = [] if state.name.endswith("[i]") else [state.component]
+        edges = [f"{edge}: {_joined(formulas)}" for edge, formulas in state.edges.items()]
+        states.append(([state.name, *component], edges))
+    below = [
+        f"{one.component}: none in {one.interval}"
+        + (f", where {_joined(one.conditions)}" if one.conditions else "")
+        for one in made.negated
+    ]
+    waits = "weak" if compiled.weak else f"strong, waits for {made.waits}"
+    said = [f"note: {note}" for note in notes(dissection.query, compiled)]
+    return [*states, (["F"], [])], [*below, f"consistency {waits}", *said]

@@ -1,5 +1,6 @@
 """Queries as one picture, SVG: each block's tree pattern, the joins between their nodes, and below
-these each stage with what is left of its join graph, the minor, and its template (section 6.4).
+these each stage with what is left of its join graph, the minor, and its template (section 6.4); of
+a pattern the states of its automaton with their edges.
 
 The picture has its own colours, for light and dark, as classes in a style of its own; it needs no
 script, no font and nothing from elsewhere.
@@ -28,6 +29,7 @@ from xscl.explain.drawing import (
     wide,
 )
 from xscl.explain.notes import notes
+from xscl.explain.patterns import is_pattern, pattern_states
 from xscl.explain.stages import RULE_NAMES, comparisons, reduced, roles
 from xscl.explain.words import Words, numbered, plain
 
@@ -86,8 +88,9 @@ fill:{ink}}}
 
 def as_svg(dissections: Iterable[Dissection]) -> str:
     """One picture of some queries, below one another, each after its sub-queries."""
-    drawn = [_query(one) for dissection in dissections for one in dissection.everything()]
-    whole = above([*drawn, _legend()] if drawn else [caption("no query")], gap=24)
+    every = [one for dissection in dissections for one in dissection.everything()]
+    legend = [] if all(map(is_pattern, every)) else [_legend()]
+    whole = above([*map(_query, every), *legend] if every else [caption("no query")], gap=24)
     inner = whole.at(_MARGIN, _MARGIN)
     width, height = whole.width + 2 * _MARGIN, whole.height + 2 * _MARGIN
     dark = _RULES.format(**_DARK).rstrip()
@@ -114,8 +117,25 @@ def _query(dissection: Dissection) -> Piece:
         if count > 1:
             pieces.append(caption(f"disjunct {number} of {count}"))
         pieces += _disjunct(disjunct, Words(dissection, disjunct))
+    if is_pattern(dissection):
+        return above([*pieces, *_automaton(dissection)])
     said = [line for note in notes(dissection) for line in _wrapped(f"note: {note}")]
     return above([*pieces, caption(*said)] if said else pieces)
+
+
+def _automaton(dissection: Dissection) -> Iterator[Piece]:
+    """The states of a pattern one after the other, each with its edges, and what is said below."""
+    states, below = pattern_states(dissection)
+    drawn: list[Piece] = []
+    for lines, edges in states:
+        if drawn:
+            drawn.append(Piece(22, 25, ('<path class="edge value" d="M0 12H22"/>',)))
+        kind = "" if edges else "output"
+        drawn.append(
+            tree([(0, None, lines, kind), *((n, 0, [e], "filter") for n, e in enumerate(edges, 1))])
+        )
+    yield framed(beside(drawn, gap=6), "panel")
+    yield caption(*(line for said in below for line in _wrapped(said)))
 
 
 def _disjunct(disjunct: Disjunct, words: Words) -> Iterator[Piece]:
