@@ -28,6 +28,8 @@ _MATCHES = pa.schema(
         ("documents", pa.list_(pa.string())),
         ("streams", pa.list_(pa.string())),
         ("nodes", pa.list_(pa.int64())),
+        ("variables", pa.list_(pa.string())),
+        ("start", pa.float64()),
         ("bindings", pa.map_(pa.string(), pa.int64())),
         ("values", pa.map_(pa.string(), pa.string())),
         ("result", pa.string()),
@@ -38,9 +40,10 @@ _MATCHES = pa.schema(
 def to_arrow(matches: Iterable[Match]) -> pa.Table:
     """A table of matches, a row each, with the members of their JSON form as columns.
 
-    `time` is in seconds, `bindings` and `values` are maps.  `result` is text: of a JSON result
-    it is JSON text, which unlike that of XML never starts with `<`.  A result that cannot be built
-    is logged and null.  The matches are read a thousand at a time, and none is kept.
+    `time` and `start` are in seconds, `bindings` and `values` are maps; `variables` and `start` are
+    null but for patterns.  `result` is text: of a JSON result it is JSON text, which unlike that of
+    XML never starts with `<`.  A result that cannot be built is logged and null.  The matches are
+    read a thousand at a time, and none is kept.
 
     >>> to_arrow([]).column_names[:5]
     ['id', 'query', 'stream', 'time', 'documents']
@@ -62,6 +65,8 @@ def _record(match: Match) -> dict[str, object]:
         "documents": match.documents,
         "streams": match.streams,
         "nodes": match.nodes,
+        "variables": match.variables if match.start is not None else None,
+        "start": match.start,
         "bindings": list(match.bindings.items()),
         "values": _values(match),
         "result": _result(match),

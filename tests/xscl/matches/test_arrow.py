@@ -29,8 +29,9 @@ DOCUMENTS = [
 def test_a_table_of_matches_has_the_members_of_their_json_form() -> None:
     with Engine() as engine:
         engine.load(QUERIES + "S//book")
-        matches = engine.publish_many(DOCUMENTS)
-    assert len({match.query for match in matches}) == 4
+        engine.subscribe("PATTERN SEQ(S a, S+ b[]) WHERE skip_till_next_match { }", name="pattern")
+        matches = engine.publish_many(DOCUMENTS) + engine.flush()
+    assert len({match.query for match in matches}) == 5
     table = to_arrow(iter(matches))
     assert {field.name: str(field.type) for field in table.schema} == {
         "id": "string",
@@ -40,6 +41,8 @@ def test_a_table_of_matches_has_the_members_of_their_json_form() -> None:
         "documents": "list<item: string>",
         "streams": "list<item: string>",
         "nodes": "list<item: int64>",
+        "variables": "list<item: string>",
+        "start": "double",
         "bindings": "map<string, int64>",
         "values": "map<string, string>",
         "result": "string",
@@ -49,6 +52,9 @@ def test_a_table_of_matches_has_the_members_of_their_json_form() -> None:
         # An XML result is its text; that of a JSON one is its JSON.
         if not row["result"].startswith("<"):
             row["result"] = json.loads(row["result"])
+        if row["query"] != "pattern":
+            # A line has them only of patterns.
+            assert (row.pop("variables"), row.pop("start")) == (None, None)
     assert found == [match.to_dict() for match in matches]
     assert "<no>" in [row["result"] for row in found]
     assert "<book><author>Ä&lt;</author><title>t</title></book>" in [row["result"] for row in found]
