@@ -1,13 +1,15 @@
-"""Kleene patterns over stocks by backtracking: the baseline of SASE+'s figures 8(d) and 8(e).
+"""Kleene patterns over stocks by backtracking: the baseline of SASE+'s figure 8(d).
 
 Of a partition one run is followed at a time.  Where it forks, the other way is pushed on a stack
-with its event; when the run has failed or, where all results are wanted, has given one, the way on
-top is gone on with, over events in a buffer that were processed before.
+with its event; when the run has failed or has given all its matches, the way on top is gone on
+with, over events in a buffer that were processed before.  Without peeking a run leaves its Kleene
+component behind each event that this takes, waits for b there, and fails at an event that the
+component would take: the way that stays in it reads the same events again (SASE+, section 5.2.3).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,7 +24,7 @@ Value = Any
 @dataclass(frozen=True, slots=True)
 class Kleene:
     """`SEQ(Stock+ a[], Stock b)`, `[symbol]`, within so many ticks; `contiguous`: of the partition,
-    else skip till next match.  `third`, of (first, last, event), where a component c follows b."""
+    else skip till next match."""
 
     begins: Callable[[Stock], bool]
     initial: Callable[[Stock], Value]
@@ -31,19 +33,17 @@ class Kleene:
     ends: Callable[[Stock], bool]
     within: int
     contiguous: bool
-    third: Callable[[Stock, Stock, Stock], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """A run that meets the event at `at` next; `ended` by b, where c is waited for."""
+    """A run that meets the event at `at` next; `left`: it waits for b alone."""
 
     at: int
     length: int = 0
-    first: Stock | None = None
-    last: Stock | None = None
+    start: int = 0
     value: Value = None
-    ended: bool = False
+    left: bool = False
 
 
 @dataclass(slots=True)
@@ -54,66 +54,67 @@ class _Partition:
 
 class Backtrack:
     """Runs over partitions; `processed` counts how often an event has met a run, `lengths` the
-    events of all matches.  With `shortest`, of what ends with one event only the first is a match,
-    and what overlaps it is passed over."""
+    events of all matches."""
 
-    def __init__(self, pattern: Kleene, *, shortest: bool = False) -> None:
-        self.pattern, self.shortest = pattern, shortest
+    def __init__(self, pattern: Kleene, *, peeking: bool = True) -> None:
+        self.pattern, self.peeking = pattern, peeking
         self.partitions: dict[int, _Partition] = {}
         self.processed = self.matches = self.lengths = 0
 
-    def take(self, events: Iterable[Stock]) -> None:
+    def prepare(self, events: Sequence[Stock]) -> Sequence[Stock]:
+        """What `take` takes."""
+        return events
+
+    def take(self, events: Iterable[Stock]) -> int:
+        """Takes events; how many matches these complete is known when all runs have met them."""
         for event in events:
             partition = self.partitions.setdefault(event.symbol, _Partition())
             partition.events.append(event)
-            self.follow(partition)
+            self.follow(partition, waiting=True)
+        return -1
 
-    def follow(self, partition: _Partition) -> None:
-        """Goes on until every run of the partition has met all events."""
+    def finish(self) -> int:
+        """The number of matches of all events, when no more come."""
+        for partition in self.partitions.values():
+            self.follow(partition, waiting=False)
+        return self.matches
+
+    def follow(self, partition: _Partition, *, waiting: bool) -> None:
+        """Goes on until a run has met all events; if it does not wait for more, until all have."""
         stack, events = partition.stack, partition.events
         while stack:
-            if stack[-1].at == len(events):
-                # The one run that is followed waits; those below it wait for its end.
+            if stack[-1].at < len(events):
+                run = stack.pop()
+                self.processed += 1
+                # The last one pushed is gone on with first.
+                stack += self.steps(run, events[run.at])
+            elif waiting:
                 return
-            run = stack.pop()
-            event = events[run.at]
-            self.processed += 1
-            # The last one pushed is gone on with first.
-            stack.extend(self.steps(run, event))
+            else:
+                stack.pop()
 
     def steps(self, run: _Run, event: Stock) -> list[_Run]:
         pattern, after = self.pattern, run.at + 1
-        if run.first is None:
+        if not run.length:
             ways = [_Run(after)]
             if pattern.begins(event):
-                ways.append(_Run(after, 1, event, event, pattern.initial(event)))
+                ways += self.taken(_Run(after, 1, event.tick, pattern.initial(event)))
             return ways
-        if event.tick - pattern.within >= run.first.tick:
+        if event.tick - pattern.within >= run.start:
             return []
-        assert run.last is not None
-        if run.ended:
-            assert pattern.third is not None
-            if pattern.third(run.first, run.last, event):
-                self.found(run.length + 2)
-                return []
-            return [] if pattern.contiguous else [_further(run)]
-        ways = []
-        if pattern.takes(run.value, event):
+        takes = pattern.takes(run.value, event)
+        if (run.left or self.peeking) and pattern.ends(event):
+            self.matches += 1
+            self.lengths += run.length + 1
+        if takes and not run.left:
             value = pattern.update(run.value, event)
-            ways.append(_Run(after, run.length + 1, run.first, event, value))
-        elif not pattern.contiguous:
-            ways.append(_further(run))
-        if pattern.ends(event):
-            if pattern.third is None:
-                self.found(run.length + 1)
-            else:
-                ways.append(_Run(after, run.length, run.first, run.last, None, True))
-        return ways
+            return self.taken(_Run(after, run.length + 1, run.start, value))
+        if takes or pattern.contiguous:
+            return []
+        return [_Run(after, run.length, run.start, run.value, run.left)]
 
-    def found(self, length: int) -> None:
-        self.matches += 1
-        self.lengths += length
-
-
-def _further(run: _Run) -> _Run:
-    return _Run(run.at + 1, run.length, run.first, run.last, run.value, run.ended)
+    def taken(self, run: _Run) -> list[_Run]:
+        """The ways to go on from a run whose component has taken an event; the last one first."""
+        if self.peeking:
+            return [run]
+        return [run, _Run(run.at, run.length, run.start, run.value, left=True)]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from benchmarks.measure import Rate
 from benchmarks.patterns.streams import Stock, Typed
@@ -42,7 +42,8 @@ class Way(Protocol):
 class Staged:
     """A query of the product's pattern stage, over typed events or stocks.
 
-    `verbose`: each match is put together, event by event; else they are counted alone.
+    `output`: matches are counted, or each is put together event by event, or they are found and
+    not looked at (then their number is not known: -1).
     """
 
     def __init__(
@@ -51,14 +52,17 @@ class Staged:
         types: Iterable[int],
         constants: Iterable[str | float] = (),
         without: Iterable[str] = (),
-        verbose: bool = False,
+        output: Literal["counts", "matches", "none"] = "counts",
     ) -> None:
-        self.stage, self.verbose = PatternStage(without), verbose
+        self.stage, self.output = PatternStage(without), output
         self.stage.add(0, pattern, [(type_,) for type_ in types], constants)
-        self.lengths = self.runs = self.steps = 0
+        self.lengths = 0
+        self.runs: list[int] = []
+        """How many there are before each step."""
 
     def prepare(self, events: Iterable[Typed | Stock]) -> list[tuple[int, tuple[Any, ...]]]:
         """The events with their types and the slots that are read of these."""
+        self.runs.append(self.stage.stats()["runs"])
         return [self._staged(event) for event in events]
 
     def _staged(self, event: Typed | Stock) -> tuple[int, tuple[Any, ...]]:
@@ -82,8 +86,11 @@ class Staged:
         stage = self.stage
         stage.take(events)
         stage.advance(events[-1][1][0])
-        if not self.verbose:
+        if self.output == "counts":
             return stage.counts().get(0, 0)
+        if self.output == "none":
+            stage.groups()
+            return -1
         found = stage.found()
         for match in found:
             self.lengths += len(match.events)
@@ -91,13 +98,17 @@ class Staged:
 
 
 def compared(
-    ways: Mapping[str, Way], events: Sequence[Any], window: int, limit: float
+    ways: Mapping[str, Way],
+    events: Sequence[Any],
+    window: int,
+    limit: float,
+    alike: bool = True,
 ) -> dict[str, Rate]:
     """How fast each way takes the events that come after the first window; none begins a step
     after `limit` seconds (one that gets through no window is taken by the latter half of its
     steps).  They take turns, so that all meet the same disturbances, without the collector of
     garbage, which would look at what all of them hold; who finds other matches in a step than the
-    others is an AssertionError."""
+    others is an AssertionError, if they are ways of one query (`alike`)."""
     size = max(1, window // STEPS)
     found: dict[str, list[int]] = {name: [] for name in ways}
     each: dict[str, list[float]] = {name: [] for name in ways}
@@ -111,7 +122,7 @@ def compared(
                 started = time.process_time()
                 found[name].append(way.take(step))
                 each[name].append(time.process_time() - started)
-            if len({found[name][-1] for name in going}) > 1:
+            if alike and len({found[name][-1] for name in going} - {-1}) > 1:
                 raise AssertionError(f"{', '.join(going)} find different numbers of matches")
     finally:
         gc.enable()

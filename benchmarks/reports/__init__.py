@@ -14,7 +14,7 @@ from benchmarks.scale import Scale
 
 FIRST = ("growth", "user_table", "peers", "feed_readers")
 """What the page begins with, for users."""
-SASE = ("sase_stacks", "sase_tests", "sase_joins")
+SASE = ("sase_stacks", "sase_tests", "sase_joins", "sase_plus")
 """The figures of SASE and SASE+, in a folder of their own."""
 NAMES = (
     *FIRST,

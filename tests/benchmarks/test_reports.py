@@ -46,6 +46,7 @@ QUICKEST = (
     "sase_stacks",
     "sase_joins",
     "sase_tests",
+    "sase_plus",
 )
 
 
