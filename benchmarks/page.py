@@ -8,7 +8,7 @@ from pathlib import Path
 from benchmarks import plots
 from benchmarks.record import Record
 from benchmarks.report import image_name, markdown, number, statements_table
-from benchmarks.reports import FIRST
+from benchmarks.reports import FIRST, SASE
 
 __all__ = ["write"]
 
@@ -38,6 +38,16 @@ not measured or took too long.
 ### Statements of the thesis, and goals
 """
 
+PATTERNS = """## The figures of SASE and SASE+
+
+Techniques are compared in one run, in processor time, over the papers' streams, at sizes that
+Python gets through: ratios and shapes count, not events a second. Events are handed to
+`pattern_stage` as tuples, so that no reading of documents is in any figure. Baselines are in
+`benchmarks/patterns`, or the product without a technique (`Engine(without=...)`).
+
+### Statements of both papers
+"""
+
 TRIED = """## Tried, and not kept
 
 Compiling `xpath_stage` and `join_stage` with mypyc 2.4 (gcc -O2; 22 November 2026, processor
@@ -52,11 +62,15 @@ build took four changes of the source and three minutes, and was wrong: tests of
 def write(records: Sequence[Record], docs: Path) -> None:
     """Writes the page and its plots under a folder."""
     reports = [record.report for record in records]
-    statements = [(s, record.reduced) for record in records for s in record.report.statements]
     parts = [INTRODUCTION.format(machines=_machines(records))]
     sections = {record.report.name: markdown(record.report, measured(record)) for record in records}
     parts += [sections.pop(name) for name in FIRST if name in sections]
-    parts += [THESIS, statements_table(statements) + "\n", *sections.values(), TRIED]
+    for introduction, of_patterns in ((THESIS, False), (PATTERNS, True)):
+        some = [record for record in records if (record.report.name in SASE) is of_patterns]
+        statements = [(s, record.reduced) for record in some for s in record.report.statements]
+        names = [record.report.name for record in some if record.report.name in sections]
+        parts += [introduction, statements_table(statements) + "\n", *map(sections.pop, names)]
+    parts.append(TRIED)
     for report in reports:
         for place, plot in enumerate(report.plots):
             plots.write(plot, docs / image_name(report, place))
