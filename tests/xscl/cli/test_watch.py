@@ -9,15 +9,20 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import feedparser
 import pytest
 
-from tests.commands import xscl
+from tests.commands import Around, xscl
 from tests.xscl.sinks.pace import quickly
 from tests.xscl.web.loopback import Reply, Request, Server, rss
+from xscl.polling import clock
 
 COMMAND = [sys.executable, "-c", "from xscl.cli.main import main; main()"]
 
@@ -47,10 +52,12 @@ FIRST = rss(channel=item("1", "first", "10:00:00"))
 SECOND = rss(channel=item("2", "second", "11:00:00"))
 
 
-def once(server: Server, folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
+def once(
+    server: Server, folder: Path, *more: str, around: Around = quickly
+) -> subprocess.CompletedProcess[str]:
     return xscl(
         "watch", "q.xscl", "--feed", f"S={server.url('/s')}", "--feed", f"R={server.url('/r')}",
-        "--once", "--allow-private", *more, at=folder, around=quickly,
+        "--once", "--allow-private", *more, at=folder, around=around,
     )  # fmt: skip
 
 
@@ -277,3 +284,31 @@ def test_wrong_usage_is_told_before_anything_is_asked(
     assert done.returncode == 2
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@contextmanager
+def at_hour(hour: float) -> Iterator[None]:
+    """Around a command, so many hours after the beginning of June 2026."""
+    ahead = datetime(2026, 6, 1, tzinfo=UTC).timestamp() + 3600 * hour - time.time()
+    set_so = SimpleNamespace(time=lambda: time.time() + ahead)
+    with quickly(), mock.patch.object(clock, "time", set_so):
+        yield
+
+
+@pytest.mark.parametrize("options", [(), ("--state", "state.duckdb")], ids=["store", "state"])
+def test_a_quiet_watch_reports_an_absence_once_by_the_clock(
+    server: Server, folder: Path, options: tuple[str, ...]
+) -> None:
+    """When the window and, where patterns are alone, as much lateness have passed."""
+    (folder / "q.xscl").write_text("EVENT SEQ(S/item a, !R/item b) WITHIN 3 hours")
+    server.site["/s"] = Reply(body=FIRST)
+    server.site["/r"] = Reply(body=rss())
+    reported: dict[float, list[tuple[float, float]]] = {}
+    for hour in (15.5, 16.5, 30):
+        done = once(server, folder, *options, around=partial(at_hour, hour))
+        assert done.returncode == 0, done.stderr
+        for line in done.stdout.splitlines():
+            match = json.loads(line)
+            reported.setdefault(hour, []).append((match["start"], match["time"] - match["start"]))
+    start = datetime(2026, 6, 1, 10, tzinfo=UTC).timestamp()
+    assert reported == {16.5: [(start, 3 * 3600)]}
