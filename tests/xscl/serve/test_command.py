@@ -66,6 +66,20 @@ def test_feeds_are_polled_beside(server: Server, tmp_path: Path, state: tuple[st
     assert match["documents"] == [f"{server.url('/feed')}#1"]
 
 
+def test_time_passes_after_what_feeds_have_brought(server: Server, tmp_path: Path) -> None:
+    """However old it is: nothing of the first poll is late."""
+    old = "<pubDate>Mon, 01 Jun 2020 {:02}:00:00 GMT</pubDate>"
+    items = (f"<item><guid>{hour}</guid>{old.format(hour)}</item>" for hour in (1, 9, 5))
+    server.site["/feed"] = Reply(body=rss(channel="".join(items)))
+    feed = ("--feed", f"S={server.url('/feed')}", "--allow-private")
+    query = "EVENT SEQ(S/item a, !R/item b) WITHIN 1 hour"
+    with serving(tmp_path, "-q", query, *feed) as (command, address):
+        matches = until(f"{address}/matches", "matches")
+        assert ended(command) == 130
+    guids = [match["documents"][0].partition("#")[2] for match in matches]
+    assert guids == ["1", "5", "9"]
+
+
 def test_queries_of_files_and_of_requests_are_there_again(tmp_path: Path) -> None:
     file = tmp_path / "q.xscl"
     file.write_text("-- name: kept\nS//a;\n-- name: changed\nS//b")
