@@ -58,7 +58,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_files_of_the_wheel(wheel: Path) -> None:
     files = set(zipfile.ZipFile(wheel).namelist())
     rooms = {name.split("/")[0] for name in files if ".dist-info/" not in name}
-    assert rooms == {"xscl", "xpath_stage", "join_stage", "templates"}
+    assert rooms == {"xscl", "xpath_stage", "join_stage", "pattern_stage", "templates"}
     assert {f"{room}/__init__.py" for room in rooms} <= files
     assert {f"{room}/py.typed" for room in rooms} <= files
     assert {"xscl/language/grammar.lark", "xscl/samples/__init__.py", QUERIES} <= files

@@ -70,7 +70,8 @@ def test_no_room_for_a_new_state(short: Undisturbed, tmp_path: Path, limit: int)
     goes_on(short, folder)
 
 
-@pytest.mark.parametrize("part", [0.7, 0.9])
+# The log of the state grows nearly as fast: not at every size the matches are the first to fail.
+@pytest.mark.parametrize("part", [0.74, 0.87])
 def test_no_room_for_matches(middle: Undisturbed, tmp_path: Path, part: float) -> None:
     folder = middle.beside(tmp_path / "run")
     limit = int(len(middle.output) * part)

@@ -18,7 +18,10 @@ __all__ = ["main"]
 
 _COMMANDS = {
     "run": ("run", "Runs queries over documents, and writes their matches."),
-    "check": ("check", "Checks queries, and prints each error with its place."),
+    "check": (
+        "check",
+        "Checks queries, and prints each error with its place; of a pattern, what it may not mean.",
+    ),
     "explain": ("check", "Shows how queries are evaluated."),
     "why": ("why", "Shows why documents match a query, or why not."),
     "watch": ("watch", "Polls feeds, and runs queries over their new items."),

@@ -168,7 +168,9 @@ def run(
             # Standard input has no other end for many, and cannot be read again.
             return stopped.is_set() and keeper is None and not reads_standard_input(given)
 
-        going = _Run(engine, report, positions, _until(batches, stopped.is_set), stream, dropped)
+        waits = any(one.waits for one in engine.subscriptions)
+        batches = _until(batches, stopped.is_set, waits=waits)
+        going = _Run(engine, report, positions, batches, stream, dropped)
         title = title_of(queries)
         anew = output is not None and is_written_anew(output, form, keeper)
         with named(output or STANDARD_OUTPUT):
@@ -280,14 +282,17 @@ class _Run:
         return matches
 
 
-def _until(batches: Iterable[list[Entry]], ended: Callable[[], bool]) -> Iterator[list[Entry]]:
+def _until(
+    batches: Iterable[list[Entry]], ended: Callable[[], bool], *, waits: bool
+) -> Iterator[list[Entry]]:
     """Batches, until the one after which the run is to end; where the input has come to its end,
-    then an empty one."""
+    and any query `waits` for that, then an empty one."""
     for some in batches:
         yield some
         if ended():
             return
-    yield []
+    if waits:
+        yield []
 
 
 def _lateness(lateness: int | None, state: str | None) -> float | str | None:

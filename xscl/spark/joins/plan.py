@@ -161,7 +161,8 @@ def _together(subscriptions: Sequence[Subscription]) -> Iterator[list[Subscripti
 
 def _needs_of(part: Sequence[Subscription]) -> Needs:
     """What the widest match of some queries needs."""
-    queries = [_query(one) for one in part]
+    # Among several names count, and a query of an outline may be one in other names.
+    queries = [one.query for one in part] if len(part) > 1 else [*map(_query, part)]
     publishers: dict[str, list[Query]] = {}
     for query in queries:
         if query.publish is not None:
@@ -195,7 +196,7 @@ def _needs_of(part: Sequence[Subscription]) -> Needs:
 
 
 def _query(subscription: Subscription) -> Query:
-    """The syntax tree of a query, of any that is alike but for constants unless these are
+    """The syntax tree of a query, of any that is alike but for names and constants unless these are
     windows."""
     query = subscription.outline.query
     return subscription.query if _has_open_window(query.source) else query
