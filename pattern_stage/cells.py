@@ -8,7 +8,6 @@ another past).  A chain is a path from a cell back to a beginning.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from operator import is_
 from typing import Any
 
 from pattern_stage.layouts import Event
@@ -30,10 +29,11 @@ Best = tuple[int, int, Any]
 class Cell:
     """An event taken by a component, behind what one of the cells `before` and `further` has.
 
-    Without an event it only joins the cells before it.
+    Without an event it only joins the cells before it.  `least` is when the first of its chains
+    begins.
     """
 
-    __slots__ = ("before", "best", "event", "further", "place", "starts")
+    __slots__ = ("before", "best", "event", "further", "least", "place", "starts")
 
     def __init__(
         self,
@@ -43,6 +43,13 @@ class Cell:
         further: tuple[Cell, ...] = (),
     ) -> None:
         self.event, self.place, self.before, self.further = event, place, before, further
+        if before is None:
+            assert event is not None
+            self.least: int = event[0]
+        elif further:
+            self.least = min(before.least, *[past.least for past in further])
+        else:
+            self.least = before.least
         self.starts: Starts | None = None
         self.best: Best | None = None
 
@@ -146,18 +153,16 @@ def pruned(cell: Cell, floor: int, done: dict[int, tuple[Cell, Cell | None]]) ->
             waiting.pop()
             continue
         pasts = () if one.before is None else (one.before, *one.further)
-        if one.event is not None and one.event[0] <= floor:
-            done[id(one)] = one, None
-        elif one.before is None:
+        if one.least > floor:
             done[id(one)] = one, one
+        elif one.before is None or (one.event is not None and one.event[0] <= floor):
+            done[id(one)] = one, None
         elif unknown := [past for past in pasts if id(past) not in done]:
             waiting += unknown
         else:
             kept = [past for past in (done[id(past)][1] for past in pasts) if past is not None]
             if not kept:
                 done[id(one)] = one, None
-            elif len(kept) == len(pasts) and all(map(is_, kept, pasts)):
-                done[id(one)] = one, one
             elif one.event is None and len(kept) == 1:
                 done[id(one)] = one, kept[0]
             else:

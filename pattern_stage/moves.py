@@ -12,17 +12,14 @@ __all__ = ["BoundEpsilon", "BoundMove", "Run"]
 class Run:
     """What has been taken on the way to a state, for the queries of a mask; none: it has ended."""
 
-    __slots__ = ("cell", "mask", "merged", "register", "start")
+    __slots__ = ("cell", "mask", "register", "start")
 
-    def __init__(
-        self, mask: int, register: Register, start: int, cell: Cell | Chain, merged: bool
-    ) -> None:
-        self.mask, self.register, self.start = mask, register, start
-        self.cell, self.merged = cell, merged
+    def __init__(self, mask: int, register: Register, start: int, cell: Cell | Chain) -> None:
+        self.mask, self.register, self.start, self.cell = mask, register, start, cell
 
     def copy(self) -> Run:
         """One that goes on apart."""
-        return Run(self.mask, self.register, self.start, self.cell, self.merged)
+        return Run(self.mask, self.register, self.start, self.cell)
 
 
 class BoundEpsilon:

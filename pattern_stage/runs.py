@@ -126,7 +126,7 @@ class Runs:
         """All runs that a move takes with an event."""
         if move.source == START:
             if self._starting:
-                self._step(move, component, key, mask, (), event[0], None, False, event)
+                self._step(move, component, key, mask, (), event[0], None, event)
             return
         index = self._states.index(move.source, move.index)
         if index is None:
@@ -149,7 +149,7 @@ class Runs:
                     gone = [alike] if gone is None else [*gone, alike]
                 continue
             moved = self._step(
-                move, component, key, moved, run.register, run.start, run.cell, run.merged, event
+                move, component, key, moved, run.register, run.start, run.cell, event
             )
             if moved and ended:
                 self._ended.append((run, moved))
@@ -167,7 +167,6 @@ class Runs:
         register: Register,
         start: int,
         before: Cell | Chain | None,
-        merged: bool,
         event: Event,
     ) -> int:
         """A run that goes by a move, for those queries of a mask for which it can."""
@@ -187,9 +186,9 @@ class Runs:
         if move.walk is not None and not move.walk(self._events(cell)):
             return 0
         if move.goes_on:
-            self._arrived.append((move.target, key, Run(mask, register, start, cell, merged)))
+            self._arrived.append((move.target, key, Run(mask, register, start, cell)))
         if move.epsilon is not None:
-            self._go_on(move.epsilon, key, mask, register, start, cell, merged)
+            self._go_on(move.epsilon, key, mask, register, start, cell)
         if move.finishes:
             complete = mask
             if move.test is not None and not move.test(register):
@@ -208,7 +207,6 @@ class Runs:
         register: Register,
         start: int,
         cell: Cell | Chain,
-        merged: bool,
     ) -> None:
         """A run that has moved and goes on at once."""
         mask = passing(epsilon.gates, mask, register)
@@ -216,7 +214,7 @@ class Runs:
             return
         left = register if epsilon.step is None else epsilon.step(register)
         if left is not None:
-            self._arrived.append((epsilon.target, key, Run(mask, left, start, cell, merged)))
+            self._arrived.append((epsilon.target, key, Run(mask, left, start, cell)))
 
     def _events(self, cell: Cell | Chain) -> list[Any]:
         chain = cell if isinstance(cell, tuple) else next(chains(cell, None))
@@ -268,7 +266,9 @@ class Runs:
 
     def sweep(self, floor: int | None) -> None:
         """Drops what has ended, and what does not begin after `floor`."""
-        self._dead, self._alive = 0, self._states.sweep(floor)
+        # Chains stay for a window more: what prunes them copies what is behind them.
+        overdue = 0 if floor is None else floor - (self.automaton.within or 0)
+        self._dead, self._alive = 0, self._states.sweep(floor, overdue)
         if floor is not None:
             self.endings.forget(floor)
 

@@ -103,11 +103,11 @@ class States:
         assert isinstance(other.cell, Cell)
         assert isinstance(run.cell, Cell)
         cell = joined(other.cell, run.cell)
-        return alike, Run(run.mask, run.register, max(run.start, other.start), cell, True)
+        return alike, Run(run.mask, run.register, max(run.start, other.start), cell)
 
-    def sweep(self, floor: int | None) -> int:
-        """Drops what has ended, runs whose start is not after `floor`, and of merged runs the
-        chains; how many runs are left."""
+    def sweep(self, floor: int | None, overdue: int = 0) -> int:
+        """Drops what has ended and runs whose start is not after `floor`; of merged runs also the
+        chains, once one of these begins no later than `overdue`.  How many runs are left."""
         for state, kept in [*self._runs.items()]:
             for index in kept:
                 for key, runs in [*index.items()]:
@@ -122,6 +122,6 @@ class States:
         left = 0
         for run in self:
             left += 1
-            if floor is not None and run.merged and isinstance(run.cell, Cell):
+            if floor is not None and isinstance(run.cell, Cell) and run.cell.least <= overdue:
                 run.cell = pruned(run.cell, floor, done) or run.cell
         return left

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pattern_stage import FOREVER, SWITCHES, PatternStage
-from pattern_stage.cells import Cell
+from pattern_stage.cells import Cell, chains, joined, pruned
 from tests.drawn import drawn
 from tests.oracle.drawn_sequences import Scene, scenes
 from tests.oracle.sequences import (
@@ -144,6 +144,25 @@ def test_state_is_bounded_by_the_window(kind: str) -> None:
     assert staging.stage.stats()["runs"] <= 60
     gc.collect()
     assert sum(isinstance(one, Cell) for one in gc.get_objects()) <= 100
+
+
+@pytest.mark.drawn
+@drawn(50)
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 40), st.integers(0, 40)), max_size=30))
+def test_pruning_leaves_what_begins_in_time(steps: list[tuple[bool, int, int]]) -> None:
+    """And of what holds nothing else not a cell is made anew."""
+    cells = [Cell((0, 0), 0, None)]
+    for time, (joining, one, other) in enumerate(steps, 1):
+        left, right = cells[one % len(cells)], cells[other % len(cells)]
+        if joining and set(chains(left, None)).isdisjoint(chains(right, None)):
+            left = joined(left, right)
+        cells += [Cell((time, time), 0, left), Cell((time, -time), 0, None)]
+    for cell, floor in itertools.product(cells, (-1, 0, len(steps) // 2, len(steps))):
+        live = {one for one in chains(cell, None) if one[0][1][0] > floor}
+        kept = pruned(cell, floor, {})
+        assert live == (set() if kept is None else set(chains(kept, None)))
+        assert kept is None or kept.least == min(one[0][1][0] for one in live)
+        assert (kept is cell) == (len(live) == len([*chains(cell, None)]))
 
 
 def test_runs_that_have_ended_go_without_a_window_too() -> None:
