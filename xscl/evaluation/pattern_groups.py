@@ -43,7 +43,8 @@ class PatternRange:
 
     def keep(self) -> None:
         """Keeps the documents themselves, and where the events are in them."""
-        numbers = {event[1] for event in events_of(self._groups)}
+        # The buffer that matches share may lead on to events before all of them, which have gone.
+        numbers = [one[1] for one in events_of(self._groups) if one[1] >> PLACES in self._held]
         self._held = {one >> PLACES: self._held[one >> PLACES] for one in numbers}
         self._node = {one: self._node(one) for one in numbers}.__getitem__
 

@@ -3,6 +3,7 @@ restarts, and what matches say."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -273,3 +274,25 @@ def test_another_lateness_at_reopening_tells_each_match_once(
     assert sorted(one for one in told if one[0] == "q1") == [("q1", ("O15",), 15.0, 25.0)]
     assert ("q0", ("O0", "P3"), 0.0, 3.0) in told
     assert ("q0", ("O4", "P13"), 4.0, 13.0) in told
+
+
+def test_groups_that_are_kept_give_their_matches_when_documents_have_gone() -> None:
+    """Where runs have merged, the buffer leads from a group to events that no match of it has."""
+    rises = (
+        "PATTERN SEQ(S+ a[], S b) WHERE skip_till_next_match { [k] AND a[1].p = 0 AND b.q = 1 } "
+        "WITHIN 20"
+    )
+    events = [
+        {"stream": "S", "id": str(at), "timestamp": at, "json": {"k": 1, "p": at % 3, "q": at % 4}}
+        for at in range(400)
+    ]
+    with xscl.Engine(lateness=0) as engine:
+        engine.subscribe(rises)
+        expected = Counter(match.documents for match in engine.run(events, batch=1))
+    with xscl.Engine(lateness=0) as engine:
+        engine.subscribe(rises)
+        groups = [group for event in events for group in engine.publish_many([event], grouped=True)]
+        groups += engine.run([], grouped=True)
+        found = Counter(match.documents for group in groups for match in group.matches())
+    assert found == expected
+    assert found.total() > 500
