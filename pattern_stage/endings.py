@@ -55,6 +55,12 @@ class Endings:
         self._competing: list[tuple[int, int, int, Chain]] = []
         self._told: dict[tuple[int, tuple[str | None, ...] | None], int] = {}
         self._done: list[Outcome] = []
+        self._mask, self._numbers = 0, tuple[int, ...]()
+        """The queries of the last mask, by bits and by numbers."""
+        self._last: Event | None = None
+        """What the sequences in `_chains` end with: those that end alike are one outcome."""
+        self._time = 0
+        self._chains: list[Chain] = []
 
     def copy(self) -> Endings:
         """One that goes on apart."""
@@ -66,7 +72,7 @@ class Endings:
         other._at_end = [one for one in copies if one.negated.before is None]
         other._before_end = [one for one in copies if one.negated.before is not None]
         other._due, other._competing = [*self._due], [*self._competing]
-        other._told, other._done = {**self._told}, []
+        other._told, other._done, other._last = {**self._told}, [], None
         return other
 
     @property
@@ -139,9 +145,21 @@ class Endings:
             self._choose(at, rivals)
 
     def _tell(self, mask: int, cell: Cell | Chain, time: int) -> None:
-        numbers = tuple(self._members.numbers(mask))
-        if numbers:
-            self._done.append(Outcome(numbers, cell, self._floor(time), time))
+        mask &= self._members.everyone
+        if mask != self._mask:
+            self._mask, self._numbers = mask, tuple(self._members.numbers(mask))
+            self._last = None
+        if not mask:
+            return
+        if isinstance(cell, Cell):
+            self._done.append(Outcome(self._numbers, cell, self._floor(time), time))
+            return
+        last = cell[-1][1]
+        if last is self._last and time == self._time:
+            self._chains.append(cell)
+            return
+        self._last, self._time, self._chains = last, time, [cell]
+        self._done.append(Outcome(self._numbers, self._chains, None, time))
 
     def _known(self, mask: int, chain: Chain, time: int) -> None:
         if self._overlapping:
@@ -160,7 +178,7 @@ class Endings:
                 told = self._told.get((number, partition))
                 if told is None or chain[0][1][0] > told:
                     self._told[number, partition] = time
-                    self._done.append(Outcome((number,), chain, None, time))
+                    self._done.append(Outcome((number,), [chain], None, time))
 
     def _order(self, chain: Chain) -> tuple[object, ...]:
         names = self._automaton.names
@@ -169,7 +187,7 @@ class Endings:
 
     def outcomes(self) -> list[Outcome]:
         """The matches since the last call."""
-        done, self._done = self._done, []
+        done, self._done, self._last = self._done, [], None
         return done
 
     def forget(self, floor: int) -> None:

@@ -42,13 +42,13 @@ class Found:
 
 
 class Chains:
-    """The chains of a cell whose first event is after `floor`, or one chain."""
+    """The chains of a cell whose first event is after `floor`, or some chains."""
 
     __slots__ = ("_all", "_cell", "_floor")
 
-    def __init__(self, cell: Cell | Chain, floor: int | None) -> None:
+    def __init__(self, cell: Cell | Sequence[Chain], floor: int | None) -> None:
         self._cell, self._floor = cell, floor
-        self._all: Sequence[Chain] | None = (cell,) if isinstance(cell, tuple) else None
+        self._all: Sequence[Chain] | None = None if isinstance(cell, Cell) else cell
 
     @property
     def all(self) -> Sequence[Chain]:
@@ -60,24 +60,24 @@ class Chains:
 
 
 class Outcome(NamedTuple):
-    """Matches of some queries, known at one time: a chain, or the chains of a cell whose first
-    event is after `floor`."""
+    """Matches of some queries that end with one event and are known at one time: chains, or those
+    of a cell whose first event is after `floor`."""
 
     numbers: tuple[int, ...]
-    cell: Cell | Chain
+    cell: Cell | list[Chain]
     floor: int | None
     time: int
 
     @property
     def size(self) -> int:
         """How many chains there are, without going along them."""
-        return 1 if isinstance(self.cell, tuple) else counted(self.cell, self.floor)
+        return len(self.cell) if isinstance(self.cell, list) else counted(self.cell, self.floor)
 
     @property
     def last(self) -> tuple[int, Event]:
         """The last event, and its component's place."""
-        if isinstance(self.cell, tuple):
-            return self.cell[-1]
+        if isinstance(self.cell, list):
+            return self.cell[0][-1]
         assert self.cell.event is not None
         return self.cell.place, self.cell.event
 
@@ -109,8 +109,8 @@ class Group:
         """The matches, each once."""
         for outcome in self.outcomes:
             cell = outcome.cell
-            for chain in (cell,) if isinstance(cell, tuple) else chains(cell, outcome.floor):
-                yield Found(self.number, Chains(chain, None), 0, outcome.time)
+            for chain in cell if isinstance(cell, list) else chains(cell, outcome.floor):
+                yield Found(self.number, Chains((chain,), None), 0, outcome.time)
 
     def __repr__(self) -> str:
         return f"Group({self.number}, count={self.count}, last={self.last[1][1]}, time={self.time})"
@@ -122,9 +122,9 @@ def events_of(groups: Iterable[Group]) -> Iterator[Event]:
     waiting: list[Cell] = []
     for group in groups:
         for outcome in group.outcomes:
-            if isinstance(outcome.cell, tuple):
-                for _, event in outcome.cell:
-                    yield event
+            if isinstance(outcome.cell, list):
+                for found in outcome.cell:
+                    yield from (event for _, event in found)
             else:
                 waiting.append(outcome.cell)
     while waiting:
@@ -140,10 +140,9 @@ def events_of(groups: Iterable[Group]) -> Iterator[Event]:
 def found_in(outcomes: Iterable[Outcome]) -> list[Found]:
     """The matches one by one, in order of time."""
     found = list[Found]()
-    for numbers, cell, floor, time in outcomes:
-        several = Chains(cell, floor)
-        size = 1 if isinstance(cell, tuple) else counted(cell, floor)
-        for number in numbers:
+    for outcome in outcomes:
+        several, size, time = Chains(outcome.cell, outcome.floor), outcome.size, outcome.time
+        for number in outcome.numbers:
             found += [Found(number, several, place, time) for place in range(size)]
     found.sort(key=lambda match: match.time)
     return found

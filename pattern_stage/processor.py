@@ -265,7 +265,7 @@ class PatternStage:
             return outcomes
         known = {match.key for match in found_in(self._early)}
         return [
-            Outcome((match.number,), match.events, None, match.time)
+            Outcome((match.number,), [match.events], None, match.time)
             for match in found_in(outcomes)
             if match.key not in known
         ]

@@ -62,7 +62,7 @@ class PatternRows:
         if self._rows is None and not self.feeding:
             return self._stage.groups()
         found = [one for some in self._found().values() for (one,) in some]
-        return grouped(Outcome((one.number,), one.events, None, one.time) for one in found)
+        return grouped(Outcome((one.number,), [one.events], None, one.time) for one in found)
 
     def _found(self) -> dict[int, list[tuple[Found]]]:
         if self._rows is None:
