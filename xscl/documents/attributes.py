@@ -61,22 +61,12 @@ def of_nodes(
     variables, and the time (microseconds) and the id of the document."""
 
     def read(output: Node, bound: Mapping[str, Node], time: int, document: str) -> Values:
-        values: list[str | float | None] = []
-        for slot in slots:
-            if slot is None:
-                values.append(None)
-                continue
-            attribute = slot.attribute
-            if attribute.own is not None:
-                values.append(_own(slot, time, document))
-                continue
-            node = next(reached(output, bound, attribute), None)
+        def of(slot: Slot) -> str | float | None:
+            node = next(reached(output, bound, slot.attribute), None)
             text = None if node is None else text_of_node(node)
-            if text is None or slot.form is Form.TEXT:
-                values.append(text)
-            else:
-                values.append(_double(text))
-        return tuple(values)
+            return text if text is None or slot.form is Form.TEXT else _double(text)
+
+        return _values(slots, of, time, document)
 
     return read
 
@@ -100,21 +90,34 @@ def of_members(slots: Sequence[Slot | None]) -> Callable[[object, int, str], Val
         return tuple([convert(get(key, _MISSING)) for key, convert in plain])
 
     def read(value: object, time: int, document: str) -> Values:
-        values: list[str | float | None] = []
-        for slot in slots:
-            if slot is None:
-                values.append(None)
-                continue
-            attribute = slot.attribute
-            if attribute.own is not None:
-                values.append(_own(slot, time, document))
-                continue
+        def of(slot: Slot) -> str | float | None:
             # What is JSON has no attributes.
-            first = _MISSING if attribute.attribute is not None else _first(value, attribute.steps)
-            values.append(_text(first) if slot.form is Form.TEXT else _number(first))
-        return tuple(values)
+            named = slot.attribute.attribute is not None
+            first = _MISSING if named else _first(value, slot.attribute.steps)
+            return _text(first) if slot.form is Form.TEXT else _number(first)
+
+        return _values(slots, of, time, document)
 
     return read_plain if len(plain) == len(slots) else read
+
+
+def _values(
+    slots: Sequence[Slot | None],
+    of: Callable[[Slot], str | float | None],
+    time: int,
+    document: str,
+) -> Values:
+    """The values of slots, where `of` reads those that are of the event's own node."""
+    return tuple(
+        [
+            None
+            if slot is None
+            else of(slot)
+            if slot.attribute.own is None
+            else _own(slot, time, document)
+            for slot in slots
+        ]
+    )
 
 
 def _own(slot: Slot, time: int, document: str) -> str | float:
