@@ -11,7 +11,7 @@ next of them is only cut (`bodies`), not parsed.  Spines come and go while docum
 strings, `parsing` has trees and what is cut.
 """
 
-from xpath_stage.bodies import evaluate_json, evaluate_text, evaluate_value, is_exact, json_value
+from xpath_stage.bodies import evaluate_json, evaluate_text, evaluate_value, json_value
 from xpath_stage.constants import Constant, Constants, Held
 from xpath_stage.evaluator import XPathEvaluator
 from xpath_stage.functions import EXTENSIONS, compared
@@ -26,6 +26,7 @@ from xpath_stage.parsing.json_documents import (
     json_values,
     number_text,
 )
+from xpath_stage.parsing.json_shapes import is_exact
 from xpath_stage.parsing.pruned import PIECE, PrunedDocument
 from xpath_stage.patterns import Definition, Family, Filter, Spine, Step, Test
 from xpath_stage.strings import Strings

@@ -18,12 +18,12 @@ from xpath_stage.evaluator import XPathEvaluator
 from xpath_stage.layouts import Layout, Witnesses
 from xpath_stage.parsing.documents import MalformedDocument, parse
 from xpath_stage.parsing.json_documents import json_tree
-from xpath_stage.parsing.json_shapes import cut_value, is_flat, texts_of_value
+from xpath_stage.parsing.json_shapes import cut_value, is_exact, is_flat, texts_of_value
 from xpath_stage.parsing.markup import LONGEST, cut_text, places_of_attributes, texts_of_tags
 from xpath_stage.structures import FEW, Alike, Asked
 from xpath_stage.transitions import DEAD
 
-__all__ = ["evaluate_json", "evaluate_text", "evaluate_value", "is_exact", "json_value"]
+__all__ = ["evaluate_json", "evaluate_text", "evaluate_value", "json_value"]
 
 _NOTHING = Layout.of(())
 """What a document leaves of which nobody asks for anything."""
@@ -79,23 +79,19 @@ def evaluate_json(
     if table.root(stream) == DEAD:
         return evaluate_value(evaluator, stream, json_value(body), document, to)
     known = table.structures[stream]
+    value: object = None
     cut: _Cut | None = None
     if (known.credit > 0 or known.pay) and len(body) <= LONGEST:
         # What this parser refuses or rounds, another one reads below.
         with suppress(ValueError):
-            cut = cut_value(orjson.loads(body))
+            value = orjson.loads(body)
+            cut = cut_value(value)
     alike = known.find(cut)
     if cut is not None and alike is not None:
         return _leave(evaluator, alike, cut[1], document, to)
-    return _walk_value(evaluator, stream, json_value(body), cut, document, to)
-
-
-def is_exact(value: object) -> bool:
-    """Whether no number of a JSON value may be an integer that was rounded."""
-    if isinstance(value, dict | list):
-        inner = value.values() if isinstance(value, dict) else value
-        return all(map(is_exact, [one for one in inner if type(one) is not str]))
-    return not isinstance(value, float) or -(2**63) < value < 2**63
+    if cut is None:
+        value = json_value(body)
+    return _walk_value(evaluator, stream, value, cut, document, to)
 
 
 def json_value(body: bytes) -> object:

@@ -13,7 +13,7 @@ from math import isfinite
 from xpath_stage.parsing.json_documents import number_text
 from xpath_stage.parsing.markup import LONGEST
 
-__all__ = ["cut_value", "is_flat", "texts_of_value"]
+__all__ = ["cut_value", "is_exact", "is_flat", "texts_of_value"]
 
 _MOST = 500
 """Of more scalars, a value is not cut."""
@@ -52,6 +52,14 @@ def cut_value(value: object) -> tuple[Hashable, list[str]] | None:
         return None
     texts.append("")
     return tuple(shape), texts
+
+
+def is_exact(value: object) -> bool:
+    """Whether no number of a JSON value may be an integer that was rounded."""
+    if isinstance(value, dict | list):
+        inner = value.values() if isinstance(value, dict) else value
+        return all(map(is_exact, [one for one in inner if type(one) is not str]))
+    return not isinstance(value, float) or abs(value) < _ROUNDED
 
 
 def is_flat(value: object) -> bool:
