@@ -1,0 +1,184 @@
+"""The syntax tree of event queries: FILTER, NEXT, FOLD, UNION and WINDOW over streams and
+sub-queries (patterns-cel.md, section 1).
+
+Everything stands as it was written: what a name reads, and whether it may, is seen to later.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from typing import Literal as OneOf
+
+from xscl.language.syntax.paths import Block, Literal, Name, Parameter, Window
+from xscl.language.syntax.patterns import Arithmetic, Consistency, Minus, PerCent
+
+if TYPE_CHECKING:
+    from xscl.language.syntax.queries import SubQuery
+
+__all__ = [
+    "Both",
+    "Call",
+    "Computed",
+    "Duration",
+    "Events",
+    "Filtered",
+    "Fold",
+    "Grouping",
+    "Named",
+    "Next",
+    "Not",
+    "Star",
+    "Truth",
+    "Windowed",
+]
+
+Deco = OneOf["$1", "$2", "$"]
+
+
+# Values.
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """`x`, `$2.x`, `$.'dc creator'`: an attribute, and whose it is."""
+
+    deco: Deco | None
+    name: str
+    quoted: bool
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Duration:
+    """`DUR`, `$1.DUR`; in a comparison its other side is a `Window`."""
+
+    deco: Deco | None
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Star:
+    """`*` as an item of a list beside others, or in `COUNT(*)`."""
+
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function, a test or an aggregate by its name as written in lower case: `string-length(x)`,
+    `contains(a, b)`, `argmax(x, y)`, `count(*)`."""
+
+    function: str
+    arguments: tuple[Scalar | Star, ...]
+    at: int
+
+
+Scalar = Literal | Parameter | PerCent | Named | Duration | Window | Call | Arithmetic | Minus
+
+
+# Conditions.  A comparison is `patterns.Compared`, AND and OR are `Every` and `Either`, a test is a
+# `Call`.
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """`NOT operand`."""
+
+    operand: object
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """`TRUE` or `FALSE`."""
+
+    value: bool
+    at: int
+
+
+# Expressions.
+
+
+@dataclass(frozen=True, slots=True)
+class Filtered:
+    """`FILTER{condition}(operand)`."""
+
+    condition: object | None
+    operand: Expression
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Windowed:
+    """`WINDOW{60 s}(operand)`; the length None is INF."""
+
+    window: Window
+    operand: Expression
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """`left NEXT{condition} right`; `at` is the operator's."""
+
+    left: Expression
+    right: Expression
+    condition: object | None
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """An aggregate of FOLD's third part: `$.cnt + 1 AS cnt`."""
+
+    value: Scalar
+    alias: Name
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """`left FOLD{condition, going on, aggregates} right`; `at` is the operator's."""
+
+    left: Expression
+    right: Expression
+    condition: object | None
+    going_on: object | None
+    aggregates: tuple[Computed, ...]
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    """`left UNION right`; `at` is the operator's."""
+
+    left: Expression
+    right: Expression
+    at: int
+
+
+Expression = "Block | SubQuery | Filtered | Windowed | Next | Fold | Both"
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """`GROUP BY name, name`."""
+
+    names: tuple[Name, ...]
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """An event query's source: its expression, and what follows it.
+
+    `declared` are the names of the streams that the text before has declared and that the
+    expression reads without a path.
+    """
+
+    expression: Expression
+    grouping: Grouping | None
+    consistency: Consistency | None
+    declared: tuple[tuple[str, tuple[str, ...]], ...]
+    at: int
