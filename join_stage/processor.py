@@ -46,8 +46,8 @@ class JoinProcessor:
         strategies: Strategies | None = None,
     ) -> None:
         self.connection = when_needed(connect)
-        self.registry = Registry()
         self._strategies = strategies or Strategies()
+        self.registry = Registry(self._strategies)
         self._state = JoinState(self.connection, double_of, self._strategies.memory)
         self._in_process = InProcessJoin(self.registry, self._state, self._strategies)
         self.relational = RelationalJoin(self.connection, self.registry, self._state)

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from join_stage.audience import Audience
 from join_stage.bounds import Widest
 from join_stage.constraints import TimeConstraint
 from join_stage.journal import Journal
 from join_stage.plan import Plan
+from join_stage.strategies import Strategies
 from join_stage.value_joins import ValueJoin, ValueJoins
 
 __all__ = ["Query", "Registry", "Row", "RowTrie", "Trie"]
@@ -118,10 +119,11 @@ class Registry:
     number, kept by who gives the numbers.  `audiences` are the queries of each row; `filters` the
     plans of a single document, `crossing` those of two without an equality to be found by.
     So many plans compare strings by their `orders`; `row_changes` and `query_changes` are to be
-    written elsewhere.
+    written elsewhere.  `strategies` say whether queries share templates and channels.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, strategies: Strategies | None = None) -> None:
+        self._strategies = strategies or Strategies()
         self.value_joins = ValueJoins()
         self.variables: dict[int, str] = {}
         self.version = 0
@@ -153,10 +155,12 @@ class Registry:
         """Adds a query: its spines in the order of the plan's joins and singles, the variables
         of the plan's nodes, its time constraint, the first document it sees, and whether no
         other query can have the same matches."""
+        if not self._strategies.templates:
+            plan = replace(plan, id=f"{plan.id}_{query}")
         of_plan = self._plans.get(plan.id) or self._add_plan(plan)
         found = [self.value_joins.of(spines) for spines in joins]
         key = (*variables, *(join.number for join in found), *singles)
-        row = of_plan.rows.get(key)
+        row = of_plan.rows.get(key) if self._strategies.channels else None
         if row is None:
             row = self._add_row(of_plan, key, found, joins, singles)
         self.add_to(row, query, constraint=constraint, since=since, sole_disjunct=sole_disjunct)
@@ -311,7 +315,7 @@ class Registry:
         spines = tuple(left), tuple(right)
         row = Row(self._next_row, of_plan.plan, key, tuple(value_joins), spines)
         self._next_row += 1
-        of_plan.rows[key] = row
+        of_plan.rows[self._key(row)] = row
         of_plan.trie.add(row.columns, row.number)
         for column, number in zip(of_plan.used, row.columns, strict=True):
             column[number] += 1
@@ -321,9 +325,14 @@ class Registry:
         self.structure += 1
         return row
 
+    def _key(self, row: Row) -> tuple[int, ...]:
+        """What queries are looked for by that may have a row in common; a row without channels is
+        found by its number alone."""
+        return row.key if self._strategies.channels else (row.number,)
+
     def _remove_row(self, row: Row) -> None:
         of_plan = self._plans[row.plan.id]
-        del of_plan.rows[row.key], self.audiences[row.number]
+        del of_plan.rows[self._key(row)], self.audiences[row.number]
         of_plan.trie.remove(row.columns, row.number)
         for column, number in zip(of_plan.used, row.columns, strict=True):
             column[number] -= 1

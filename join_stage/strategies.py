@@ -18,10 +18,14 @@ class Strategies:
     went are filled again from DuckDB.  With
     `signatures` the conjunctive queries are run once for each way in which two documents are
     alike, else for each pair.  With `ranges` the documents that have one common string alike are
-    not looked at one by one.
+    not looked at one by one.  With `templates` queries of one template are one conjunctive query
+    (s_⋈ of RUMOR's rules), with `channels` queries that join the same have one row and its matches
+    in common (c_⋈), else each has its own.
     """
 
     in_process: int = 100_000
     memory: int = 2**30
     signatures: bool = True
     ranges: bool = True
+    templates: bool = True
+    channels: bool = True

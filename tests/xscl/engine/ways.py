@@ -68,10 +68,19 @@ WAYS = (
     Way("bounded memory", {"memory": 2**26}),
     Way("no signatures", _strategies(signatures=False)),
     Way("no ranges", _strategies(ranges=False)),
+    Way("a template for each query", _strategies(templates=False)),
+    Way("no channels", _strategies(channels=False)),
     Way("no query sharing", {"query_sharing": False}),
     Way(
         "none at all",
-        _strategies(in_process=0, memory=0, signatures=False, ranges=False)
+        _strategies(
+            in_process=0,
+            memory=0,
+            signatures=False,
+            ranges=False,
+            templates=False,
+            channels=False,
+        )
         | {"query_sharing": False},
     ),
     Way(
