@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from xscl.language.events.walk import read_by
 from xscl.language.syntax import (
     Block,
     Element,
     EventPattern,
+    Events,
     Insert,
     Join,
     JSONArray,
@@ -47,6 +49,8 @@ def operands(source: Source) -> Iterator[Block | SubQuery]:
         elif isinstance(operand, EventPattern):
             for component in operand.components:
                 yield from component.types
+        elif isinstance(operand, Events):
+            yield from read_by(operand.expression)
         else:
             yield operand
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from typing import Any
+from typing import Any, cast
 
 from xpath_stage import ATTRIBUTE
 from xscl.documents.composites import OperatorRow
 from xscl.documents.document import Document
-from xscl.language.syntax import Query, Selected
+from xscl.language.syntax import Query, Selected, Value
 from xscl.matches.nodes import BoundNode
 from xscl.matches.pattern_values import Values
 from xscl.matches.results import JSONForm, Path, XMLForm, dumps, json_form, xml_form
@@ -156,4 +156,4 @@ class PatternForm:
 
     def _find(self, path: Path) -> tuple[int, None, Any]:
         assert isinstance(path, Selected)
-        return 0, None, self._values.reader(path.value)
+        return 0, None, self._values.reader(cast(Value, path.value))

@@ -53,7 +53,9 @@ def compile_pattern(query: Query) -> CompiledPattern:
         if isinstance(clause[0], syntax.Equivalence):
             tests.append(terms.test(clause[0]))
         else:
-            clauses.append(tuple(terms.comparison(cast(syntax.Compared, one)) for one in clause))
+            clauses.append(
+                tuple(terms.comparison(cast(syntax.Compared[syntax.Value], one)) for one in clause)
+            )
     pattern = stage.Pattern(
         tuple(
             stage.Component(
@@ -104,7 +106,7 @@ class Terms:
             constant = self.constant(test.constant.value)
         return stage.Test(attribute(test.attribute), constant)
 
-    def comparison(self, compared: syntax.Compared) -> stage.Comparison:
+    def comparison(self, compared: syntax.Compared[syntax.Value]) -> stage.Comparison:
         """A comparison."""
         left, right = self.term(compared.left), self.term(compared.right)
         return stage.Comparison(compared.operator, left, right)

@@ -20,6 +20,7 @@ from xscl.language.syntax import (
     Comparison,
     Condition,
     EventPattern,
+    Events,
     Function,
     Name,
     Negative,
@@ -72,7 +73,7 @@ class _Checking:
         for operand in operands(self.query.source):
             self.path(operand.steps, within="block", against=None)
             self.scope.end_operand()
-            if isinstance(self.query.source, EventPattern):
+            if isinstance(self.query.source, EventPattern | Events):
                 # Each type's variables are its own: attributes of its events.
                 self.scope = Scope(self.text, {})
 

@@ -182,7 +182,10 @@ def _demand(builder: Builder, node: Branch, depth: int) -> Demand:
 
 
 def _parts(
-    builder: Builder, nodes: Sequence[Node], kind: type[Every] | type[Either], depth: int
+    builder: Builder,
+    nodes: Sequence[Node],
+    kind: type[Every[Demand]] | type[Either[Demand]],
+    depth: int,
 ) -> tuple[Demand, ...]:
     """The parts of a chain; one of the same kind among them gives its own."""
     parts: list[Demand] = []

@@ -4,6 +4,7 @@ components, its strategy, its reads, its conjuncts and tests."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import cast
 
 from xscl.language.patterns.names import component_names
 from xscl.language.patterns.normal_form import MOST_CONJUNCTS, Clause, conjuncts, count
@@ -20,6 +21,7 @@ from xscl.language.syntax import (
     EventPattern,
     Query,
     Read,
+    Value,
 )
 from xscl.language.walk import selected_values
 from xscl.times import NO_LENGTH
@@ -55,7 +57,7 @@ def pattern_problems(query: Query) -> Iterator[Problem]:
         for clause in conjuncts(source.condition):
             yield from _conjunct(clause, reading.components)
     for selected in selected_values(query.select):
-        for read, aggregate in reads(selected.value):
+        for read, aggregate in reads(cast(Value, selected.value)):
             yield from reading.in_select(read, aggregate)
     if isinstance(query.select, tuple):
         for item in query.select:

@@ -6,14 +6,14 @@ from __future__ import annotations
 from itertools import product
 from math import prod
 
-from xscl.language.syntax import Compared, Demand, Either, Equivalence, Every
+from xscl.language.syntax import Compared, Demand, Either, Equivalence, Every, Value
 
 __all__ = ["MOST_CONJUNCTS", "conjuncts", "count"]
 
 MOST_CONJUNCTS = 1_000
 """How many conjuncts a pattern may have."""
 
-Clause = tuple[Compared | Equivalence, ...]
+Clause = tuple[Compared[Value] | Equivalence, ...]
 
 
 def conjuncts(condition: Demand | None) -> list[Clause]:

@@ -55,7 +55,7 @@ class PatternWording:
         """A type: a stream, in quotes where it is no name, and a path."""
         return self._blocks.block(block)
 
-    def atom(self, atom: Compared | Equivalence) -> str:
+    def atom(self, atom: Compared[Value] | Equivalence) -> str:
         """A comparison, or a test in brackets."""
         if isinstance(atom, Compared):
             return f"{value(atom.left)} {atom.operator} {value(atom.right)}"

@@ -18,7 +18,7 @@ from xscl.language.syntax import (
 __all__ = ["atoms", "reads"]
 
 
-def atoms(condition: Demand | None) -> Iterator[Compared | Equivalence]:
+def atoms(condition: Demand | None) -> Iterator[Compared[Value] | Equivalence]:
     """The comparisons and tests of a condition."""
     match condition:
         case None:

@@ -7,11 +7,19 @@ Everything stands as it was written: what a name reads, and whether it may, is s
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Union
 from typing import Literal as OneOf
 
 from xscl.language.syntax.paths import Block, Literal, Name, Parameter, Window
-from xscl.language.syntax.patterns import Arithmetic, Consistency, Minus, PerCent
+from xscl.language.syntax.patterns import (
+    Arithmetic,
+    Compared,
+    Consistency,
+    Either,
+    Every,
+    Minus,
+    PerCent,
+)
 
 if TYPE_CHECKING:
     from xscl.language.syntax.queries import SubQuery
@@ -21,13 +29,16 @@ __all__ = [
     "Call",
     "Computed",
     "Duration",
+    "EventCondition",
     "Events",
+    "Expression",
     "Filtered",
     "Fold",
     "Grouping",
     "Named",
     "Next",
     "Not",
+    "Scalar",
     "Star",
     "Truth",
     "Windowed",
@@ -74,18 +85,27 @@ class Call:
     at: int
 
 
-Scalar = Literal | Parameter | PerCent | Named | Duration | Window | Call | Arithmetic | Minus
+Scalar = Union[
+    Literal,
+    Parameter,
+    PerCent,
+    Named,
+    Duration,
+    Window,
+    Call,
+    "Arithmetic[Scalar]",
+    "Minus[Scalar]",
+]
 
 
-# Conditions.  A comparison is `patterns.Compared`, AND and OR are `Every` and `Either`, a test is a
-# `Call`.
+# Conditions.
 
 
 @dataclass(frozen=True, slots=True)
 class Not:
     """`NOT operand`."""
 
-    operand: object
+    operand: EventCondition
     at: int
 
 
@@ -97,6 +117,12 @@ class Truth:
     at: int
 
 
+EventCondition = Union[
+    "Compared[Scalar]", Call, Not, Truth, "Every[EventCondition]", "Either[EventCondition]"
+]
+"""A test is a `Call`."""
+
+
 # Expressions.
 
 
@@ -104,7 +130,7 @@ class Truth:
 class Filtered:
     """`FILTER{condition}(operand)`."""
 
-    condition: object | None
+    condition: EventCondition | None
     operand: Expression
     at: int
 
@@ -124,7 +150,7 @@ class Next:
 
     left: Expression
     right: Expression
-    condition: object | None
+    condition: EventCondition | None
     at: int
 
 
@@ -143,8 +169,8 @@ class Fold:
 
     left: Expression
     right: Expression
-    condition: object | None
-    going_on: object | None
+    condition: EventCondition | None
+    going_on: EventCondition | None
     aggregates: tuple[Computed, ...]
     at: int
 
@@ -158,7 +184,7 @@ class Both:
     at: int
 
 
-Expression = "Block | SubQuery | Filtered | Windowed | Next | Fold | Both"
+Expression = Union[Block, "SubQuery", Filtered, Windowed, Next, Fold, Both]
 
 
 @dataclass(frozen=True, slots=True)

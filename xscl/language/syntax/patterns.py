@@ -7,9 +7,13 @@ Everything stands as it was written: what a name reads, and whether it may, is s
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Generic, TypeVar, Union
 from typing import Literal as OneOf
 
 from xscl.language.syntax.paths import Block, Literal, Name, Parameter, Window
+
+_Value = TypeVar("_Value", covariant=True)
+_Demand = TypeVar("_Demand", covariant=True)
 
 __all__ = [
     "Aggregate",
@@ -26,7 +30,6 @@ __all__ = [
     "Minus",
     "PerCent",
     "Read",
-    "Selected",
     "Selection",
     "Value",
 ]
@@ -104,44 +107,36 @@ class PerCent:
 
 
 @dataclass(frozen=True, slots=True)
-class Arithmetic:
+class Arithmetic(Generic[_Value]):
     """`left operator right`; all operators associate to the left."""
 
     operator: OneOf["+", "-", "*", "/", "%"]
-    left: Value
-    right: Value
+    left: _Value
+    right: _Value
     at: int
 
 
 @dataclass(frozen=True, slots=True)
-class Minus:
+class Minus(Generic[_Value]):
     """`- operand`."""
 
-    operand: Value
+    operand: _Value
     at: int
 
 
-Value = Literal | Parameter | PerCent | Read | Aggregate | Arithmetic | Minus
-
-
-@dataclass(frozen=True, slots=True)
-class Selected:
-    """What SELECT names of a pattern's match, in a list or a constructor."""
-
-    value: Value
-    at: int
+Value = Union[Literal, Parameter, PerCent, Read, Aggregate, "Arithmetic[Value]", "Minus[Value]"]
 
 
 # Conditions.
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class Compared(Generic[_Value]):
     """`left operator right`, the operator in its plain spelling."""
 
     operator: OneOf["=", "!=", "<", "<=", ">", ">="]
-    left: Value
-    right: Value
+    left: _Value
+    right: _Value
     at: int
 
 
@@ -155,22 +150,22 @@ class Equivalence:
 
 
 @dataclass(frozen=True, slots=True)
-class Every:
+class Every(Generic[_Demand]):
     """Two or more conditions joined by AND; none of them is of this kind itself."""
 
-    parts: tuple[Demand, ...]
+    parts: tuple[_Demand, ...]
     at: int
 
 
 @dataclass(frozen=True, slots=True)
-class Either:
+class Either(Generic[_Demand]):
     """Two or more conditions joined by OR; none of them is of this kind itself."""
 
-    parts: tuple[Demand, ...]
+    parts: tuple[_Demand, ...]
     at: int
 
 
-Demand = Compared | Equivalence | Every | Either
+Demand = Union["Compared[Value]", Equivalence, "Every[Demand]", "Either[Demand]"]
 
 
 # The whole.

@@ -6,8 +6,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal as OneOf
 
+from xscl.language.syntax.events import (
+    Both,
+    Events,
+    Expression,
+    Filtered,
+    Fold,
+    Next,
+    Scalar,
+    Star,
+    Windowed,
+)
 from xscl.language.syntax.paths import Block, Literal, Name, Parameter, Step, VariablePath, Window
-from xscl.language.syntax.patterns import EventPattern, Selected
+from xscl.language.syntax.patterns import EventPattern, Value
 
 __all__ = [
     "Comparison",
@@ -24,6 +35,7 @@ __all__ = [
     "Predicate",
     "Query",
     "Select",
+    "Selected",
     "Side",
     "Source",
     "SubQuery",
@@ -100,7 +112,15 @@ class Join:
     at: int
 
 
-Source = Block | SubQuery | Join | EventPattern
+Source = Block | SubQuery | Join | EventPattern | Events
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """What SELECT names of a pattern's match or of an event, in a list or a constructor."""
+
+    value: Value | Scalar | Star
+    at: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,5 +216,20 @@ def _renamed(source: Source, name: str) -> Source:
             return replace(source, left=left, right=right)
         case SubQuery():
             return replace(source, query=source.query.renamed(name))
+        case Events():
+            return replace(source, expression=_named(source.expression, name))
         case Block() | EventPattern():
             return source
+
+
+def _named(expression: Expression, name: str) -> Expression:
+    match expression:
+        case SubQuery():
+            return replace(expression, query=expression.query.renamed(name))
+        case Filtered() | Windowed():
+            return replace(expression, operand=_named(expression.operand, name))
+        case Next() | Fold() | Both():
+            left, right = _named(expression.left, name), _named(expression.right, name)
+            return replace(expression, left=left, right=right)
+        case Block():
+            return expression

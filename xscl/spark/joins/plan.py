@@ -17,7 +17,7 @@ from typing import NamedTuple
 from xscl.engine.engine import Engine
 from xscl.errors import XSCLError
 from xscl.language.scan import scan
-from xscl.language.syntax import Block, EventPattern, Join, Query, Source, SubQuery
+from xscl.language.syntax import Block, EventPattern, Events, Join, Query, Source, SubQuery
 from xscl.queries.subscription import Subscription
 from xscl.sources.tables import rows
 
@@ -186,7 +186,7 @@ def _needs_of(part: Sequence[Subscription]) -> Needs:
             case Join():
                 sides = of_source(source.left), of_source(source.right)
                 return sides[0].beside(sides[1], source.window.length)
-            case EventPattern():
+            case EventPattern() | Events():
                 raise XSCLError("patterns of events do not run on Spark; write a join")
 
     needs = _DOCUMENT
@@ -209,5 +209,5 @@ def _has_open_window(source: Source) -> bool:
             return source.window.parameter is not None or any(map(_has_open_window, sides))
         case SubQuery():
             return _has_open_window(source.query.source)
-        case Block() | EventPattern():
+        case Block() | EventPattern() | Events():
             return False

@@ -1,0 +1,40 @@
+"""Walks over the expression of an event query, in the order of the text.
+
+A chain associates to the left; it is not walked by recursion, so that no chain is too long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xscl.language.syntax import (
+    Block,
+    Both,
+    Expression,
+    Filtered,
+    Fold,
+    Next,
+    SubQuery,
+    Windowed,
+)
+
+__all__ = ["parts", "read_by"]
+
+
+def parts(expression: Expression) -> Iterator[Expression]:
+    """An expression and all below it but what is in sub-queries: of two operands first the left
+    one, each above its own."""
+    left: list[Expression] = [expression]
+    while left:
+        top = left.pop()
+        yield top
+        match top:
+            case Filtered() | Windowed():
+                left.append(top.operand)
+            case Next() | Fold() | Both():
+                left += (top.right, top.left)
+
+
+def read_by(expression: Expression) -> Iterator[Block | SubQuery]:
+    """The blocks and sub-queries of an expression, from left to right."""
+    return (part for part in parts(expression) if isinstance(part, Block | SubQuery))
