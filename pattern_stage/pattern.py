@@ -69,10 +69,12 @@ class Attribute:
 
 
 class Form(Enum):
-    """In which form an attribute is read: its string value, or the number that casts to."""
+    """In which form an attribute is read: its string value, the number that casts to, or (by the
+    algebra alone) the JSON value as it is."""
 
     TEXT = auto()
     NUMBER = auto()
+    VALUE = auto()
 
 
 @dataclass(frozen=True, slots=True)

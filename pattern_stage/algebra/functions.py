@@ -1,0 +1,125 @@
+"""What compiled conditions and items call: JSON values as texts and numbers, tests, functions.
+
+Nothing raises.  A number that is none is NaN while it is reckoned with, and missing when it is
+kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from math import inf, isfinite, nan
+
+import re2
+
+from pattern_stage import arithmetic
+from pattern_stage.algebra.layout import NULL
+from xpath_stage import double_of, number_text
+from xpath_stage.values import normalize_space
+
+__all__ = ["NAMES", "as_json", "as_number", "as_text", "number_of"]
+
+_EXACT = 2**53
+
+
+@lru_cache(maxsize=100_000)
+def number_of(text: str) -> float:
+    """A string cast to xs:double, NaN where it is not castable."""
+    number = double_of(text)
+    return nan if number is None else number
+
+
+def as_text(value: object) -> str | None:
+    """The string value of a JSON value, None of what is missing.
+
+    >>> as_text(7.0), as_text("7.0"), as_text(True), as_text({"a": 1, "b": [2, 3]})
+    ('7', '7.0', 'true', '123')
+    """
+    match value:
+        case None | str():
+            return value
+        case bool():
+            return "true" if value else "false"
+        case float():
+            return number_text(value)
+        case int():
+            return str(value)
+        case Mapping():
+            return "".join(_member(one) for one in value.values())
+        case list() | tuple():
+            return as_text(value[0]) if value else None
+        case _:
+            return ""
+
+
+def _member(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return "".join(as_text(one) or "" for one in value)
+    return as_text(value) or ""
+
+
+def as_number(value: object) -> float | None:
+    """The number that a JSON value casts to, NaN if it does not, None of what is missing."""
+    if type(value) is float:
+        return value
+    text = as_text(value)
+    return None if text is None else number_of(text)
+
+
+def as_json(value: object) -> object:
+    """A value as a result has it: whole numbers below 2^53 without a fraction, null as None."""
+    if type(value) is float and value.is_integer() and abs(value) < _EXACT:
+        return int(value)
+    return None if value is NULL else value
+
+
+def kept(number: float) -> float | None:
+    """A computed number as it is kept: None if it is none."""
+    return number if isfinite(number) else None
+
+
+@lru_cache(maxsize=10_000)
+def _pattern(pattern: str) -> object:
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return re2.compile(pattern, options)
+    except re2.error:
+        return None
+
+
+def matches(text: str, pattern: str) -> bool:
+    """Whether a part of a text matches; nothing does where RE2 refuses the pattern."""
+    compiled = _pattern(pattern)
+    return compiled is not None and compiled.search(text) is not None  # type: ignore[attr-defined]
+
+
+def least(*numbers: float) -> float:
+    """The least, NaN where one is NaN."""
+    return nan if any(one != one for one in numbers) else min(numbers)
+
+
+def greatest(*numbers: float) -> float:
+    """The greatest, NaN where one is NaN."""
+    return nan if any(one != one for one in numbers) else max(numbers)
+
+
+NAMES = {
+    "NULL": NULL,
+    "as_number": as_number,
+    "as_text": as_text,
+    "at_most": arithmetic.at_most,
+    "differ": arithmetic.differ,
+    "divide": arithmetic.divide,
+    "greatest": greatest,
+    "inf": inf,
+    "kept": kept,
+    "least": least,
+    "less": arithmetic.less,
+    "matches": matches,
+    "nan": nan,
+    "normalize_space": normalize_space,
+    "number_of": number_of,
+    "number_text": number_text,
+}
+"""The functions by the names under which compiled text calls them."""

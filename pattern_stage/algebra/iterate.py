@@ -1,0 +1,111 @@
+"""µ: a left event and one right event after the other, with aggregates that are carried on.
+
+An event is `(start, end, None, None, first, last, *aggregates)`: the left event, the latest right
+one.  Before the first iteration an instance is its left event itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pattern_stage.algebra.map import Item
+from pattern_stage.algebra.reading import Reading, chain, computed_text
+from pattern_stage.algebra.select import Condition
+from pattern_stage.algebra.sequence import SUFFIX
+from pattern_stage.pattern import Form
+
+if TYPE_CHECKING:
+    from pattern_stage.algebra.nodes import Node
+
+__all__ = ["FIRST", "LAST", "Iterate", "Iteration"]
+
+FIRST, LAST, _AGGREGATES = 4, 5, 6
+
+
+@dataclass(frozen=True, slots=True)
+class Iterate:
+    """θ is `condition`, ρ `going_on`, F `aggregates`: terms over sides 0 (`$1`), 1 (`$2`), 2 (`$`).
+
+    `common` are the left's attributes that become a_1; None, where both sides are open: all but
+    `kept`.  `right_names` are the attributes that the right event gives; None: all that it has.
+    """
+
+    condition: Condition
+    going_on: Condition
+    aggregates: tuple[Item, ...]
+    common: tuple[str, ...] | None
+    kept: tuple[str, ...]
+    right_names: tuple[str, ...] | None
+    left: Node
+    right: Node
+
+    def __post_init__(self) -> None:
+        if self.kept and self.common is not None:
+            raise ValueError("where common names are listed, the others are kept")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The attributes that its events list."""
+        left = (self.outer(name) for name in self.left.names)
+        right = self.right.names if self.right_names is None else self.right_names
+        return tuple(dict.fromkeys((*left, *right, *(name for name, _ in self.aggregates))))
+
+    @property
+    def open(self) -> bool:
+        """Whether its events may have others."""
+        return self.left.open or self.right_names is None
+
+    def is_common(self, name: str) -> bool:
+        """Whether an attribute of the left becomes a_1."""
+        return name not in self.kept if self.common is None else name in self.common
+
+    def outer(self, name: str) -> str:
+        """How an attribute of the left is named."""
+        return name + SUFFIX if self.is_common(name) else name
+
+    def inner(self, name: str) -> str | None:
+        """The left's attribute of a name."""
+        common = name.removesuffix(SUFFIX)
+        if common != name and self.is_common(common):
+            return common
+        return None if self.is_common(name) else name
+
+    def computed(self, name: str, form: Form, event: str) -> str | None:
+        """An aggregate of an iteration."""
+        for place, (one, scalar) in enumerate(self.aggregates):
+            if one == name:
+                return computed_text(_AGGREGATES + place, scalar, form, event)
+        return None
+
+    def read(self, name: str, form: Form, event: str, reading: Reading) -> str:
+        """An attribute is an aggregate, else the latest event's, else the first one's."""
+        computed = self.computed(name, form, event)
+        if computed is not None:
+            return computed
+        inner = self.inner(name)
+        if self.right_names is not None and name in self.right_names:
+            return self.right.read(name, form, f"{event}[{LAST}]", reading)
+        left = (
+            "None" if inner is None else self.left.read(inner, form, f"{event}[{FIRST}]", reading)
+        )
+        if self.right_names is not None:
+            return left
+        right = self.right.read(name, form, f"{event}[{LAST}]", reading)
+        return right if name in self.right.names else chain(right, left, reading)
+
+
+@dataclass(frozen=True, slots=True)
+class Iteration:
+    """`$`, from the second iteration on: the Iterate's event under the names of its left."""
+
+    of: Iterate
+
+    def read(self, name: str, form: Form, event: str, reading: Reading) -> str:
+        """An attribute is an aggregate; of a common name the latest event's, else the left's."""
+        computed = self.of.computed(name, form, event)
+        if computed is not None:
+            return computed
+        if self.of.is_common(name):
+            return self.of.right.read(name, form, f"{event}[{LAST}]", reading)
+        return self.of.left.read(name, form, f"{event}[{FIRST}]", reading)
