@@ -8,13 +8,22 @@ makes feed files, any number of them, in all formats.
 
 The workloads of the benchmarks: `technical_benchmark` (section 6.6.1), `shared_values` (where
 hardly two pairs of documents are alike), `element_paths` (stage 1), `personalised` (one query
-text, constants for each subscriber).
+text, constants for each subscriber); of event queries `cayuga_benchmark` (section 4.6.1),
+`stock_closings` (section 4.6.3), `rumor_benchmark` (section 5.5.2), `cpu_readings` (5.5.3).
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from .cayuga_benchmark import (
+    STEPPED,
+    SteppedQuery,
+    cayuga_benchmark,
+    cayuga_events,
+    stepped_queries,
+)
+from .cpu_readings import cpu_readings
 from .element_paths import Vocabulary, random_documents, random_patterns, vocabulary
 from .feed_archive import feed_archive
 from .feed_stream import ITEM, LEAVES, feed_stream, random_queries
@@ -25,7 +34,9 @@ from .personalised import (
     matched_subscriptions,
     subscriptions,
 )
+from .rumor_benchmark import rumor_benchmark, rumor_events
 from .shared_values import shared_values
+from .stock_closings import stock_closings
 from .technical_benchmark import (
     LeafJoin,
     Schema,
@@ -42,9 +53,14 @@ __all__ = [
     "FOLLOWED",
     "ITEM",
     "LEAVES",
+    "STEPPED",
     "LeafJoin",
     "Schema",
+    "SteppedQuery",
     "Vocabulary",
+    "cayuga_benchmark",
+    "cayuga_events",
+    "cpu_readings",
     "document_pair",
     "document_pairs",
     "feed_archive",
@@ -57,7 +73,11 @@ __all__ = [
     "random_joins",
     "random_patterns",
     "random_queries",
+    "rumor_benchmark",
+    "rumor_events",
     "shared_values",
+    "stepped_queries",
+    "stock_closings",
     "subscriptions",
     "three_level",
     "two_level",
