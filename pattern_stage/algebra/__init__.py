@@ -2,7 +2,8 @@
 
 `nodes` has the operators, each in a file of its own with how an attribute of its events is read;
 `terms` are what conditions and items are made of, `texts` their Python, `compiled` that as
-functions, `attributes` all that an event has.  `layout` is where a source's attributes stand.
+functions.  `attributes` are all that an event has, `identity` says which events are one,
+`localised` makes equal operators one.  `layout` is where a source's attributes stand.
 """
 
 from pattern_stage.algebra.attributes import attributes
@@ -14,18 +15,27 @@ from pattern_stage.algebra.compiled import (
     mapped,
     reader,
 )
+from pattern_stage.algebra.functions import NAMES
+from pattern_stage.algebra.identity import frozen, same
 from pattern_stage.algebra.layout import NULL, Layout
+from pattern_stage.algebra.localised import Localised, Operators, inputs
 from pattern_stage.algebra.texts import Texts
 
 __all__ = [
+    "NAMES",
     "NULL",
     "Layout",
+    "Localised",
+    "Operators",
     "Texts",
     "admits",
     "attributes",
+    "frozen",
     "function",
     "goes_on",
+    "inputs",
     "iterated",
     "mapped",
     "reader",
+    "same",
 ]

@@ -19,6 +19,7 @@ from pattern_stage.algebra import (
     iterated,
     mapped,
     reader,
+    same,
     terms,
 )
 from pattern_stage.algebra.functions import as_json
@@ -206,3 +207,22 @@ def test_conditions_are_false_where_a_side_is_missing() -> None:
     unlike = Compare("!=", Column(0, "a"), Constant(0, True), "number")
     assert holds(unlike, a=2)
     assert not holds(unlike, a="two")
+
+
+def test_equal_events_are_one() -> None:
+    layout = Layout()
+    project = Map(False, (("x", Column(0, "a")),), OPEN)
+    either = Union(OPEN, Select((), OPEN))
+    keys = {node: same(node, layout) for node in (OPEN, project, either, COUNTED)}
+    shared: list[object] = [1, {"b": True}]
+    one, other = (source_event(layout, 1, {"a": shared, "b": n}, n) for n in (1, 2))
+    assert keys[OPEN](one) != keys[OPEN](other)
+    moved = (*other[:2], one[2], *other[3:])
+    assert keys[OPEN](one) == keys[OPEN](moved)
+    assert keys[either]((1, 1, 1, 0, one)) == keys[either]((1, 1, 1, 1, one))
+    assert keys[project](one) != keys[project](other)  # Their times differ.
+    assert keys[project](one) == keys[project]((*one[:2], *other[2:]))
+    counted = [(*one[:2], None, None, inner, 1.0) for inner in (one, other)]
+    assert keys[COUNTED](counted[0]) != keys[COUNTED](counted[1])
+    truth = source_event(layout, 1, {"a": True}, 1), source_event(layout, 1, {"a": 1}, 1)
+    assert keys[project](truth[0]) != keys[project](truth[1])

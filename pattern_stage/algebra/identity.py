@@ -1,0 +1,62 @@
+"""Which events are one: those of a document by document and place, computed ones by attributes,
+start and end (patterns-cel.md, section 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from pattern_stage.algebra.attributes import attributes
+from pattern_stage.algebra.compiled import values
+from pattern_stage.algebra.layout import Layout
+from pattern_stage.algebra.map import Map
+from pattern_stage.algebra.nodes import Node, Select, Source, Union
+
+__all__ = ["frozen", "same"]
+
+_PLAIN = frozenset([str, int, float, type(None)])
+
+
+def frozen(value: Any) -> Hashable:
+    """A JSON value as a key: equal for equal values, and no truth is a number."""
+    kind = type(value)
+    if kind in _PLAIN:
+        return value  # type: ignore[no-any-return]
+    if kind is bool:
+        return bool, value
+    if isinstance(value, dict):
+        return dict, frozenset((name, frozen(one)) for name, one in value.items())
+    if isinstance(value, list | tuple):
+        return list, tuple(map(frozen, value))
+    return value  # type: ignore[no-any-return]
+
+
+def same(node: Node, layout: Layout) -> Callable[[Any], Hashable]:
+    """The key that equal events of a node share."""
+    match node:
+        case Source(type_):
+            by_attributes = _same_attributes(node, layout)
+            return lambda a: by_attributes(a) if a[2] is None else (type_, a[2])
+        case Select() | Map(star=True, items=()):
+            return same(node.input, layout)
+        case Union():
+            sides = same(node.left, layout), same(node.right, layout)
+            return lambda a: sides[a[3]](a[4])
+        case _:
+            return _same_attributes(node, layout)
+
+
+def _same_attributes(node: Node, layout: Layout) -> Callable[[Any], Hashable]:
+    if node.open:
+        gather = attributes(node, layout)
+        return lambda a: (a[0], a[1], frozen(gather(a)))
+    read, names = values(node, node.names, layout), node.names
+
+    def key(a: Any) -> Hashable:
+        found = read(a)
+        if _PLAIN.issuperset(map(type, found)):
+            return a[0], a[1], names, found
+        return a[0], a[1], names, tuple(map(frozen, found))
+
+    return key

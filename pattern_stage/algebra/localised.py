@@ -1,0 +1,75 @@
+"""A plan with the constants of each operator counted from 0, and where they stand in the query's.
+
+Operators alike but for constants are then equal, and equal ones one object (common sub-expressions;
+patterns-cel.md, section 6), whatever stands around them: who has the object can go by identity.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
+
+from pattern_stage.algebra.nodes import Aggregate, Node
+from pattern_stage.algebra.terms import Constant
+
+__all__ = ["Localised", "Operators", "inputs"]
+
+
+def inputs(node: Node) -> tuple[Node, ...]:
+    """The nodes that a node reads, left to right."""
+    return tuple(getattr(node, name) for name in ("input", "left", "right") if hasattr(node, name))
+
+
+@dataclass(frozen=True, slots=True)
+class Localised:
+    """An operator of a plan: its node with local places, equal ones one object; the places of
+    these constants in the query's tuple, by local place; its inputs."""
+
+    node: Node
+    places: tuple[int, ...]
+    inputs: tuple[Localised, ...]
+
+
+class Operators:
+    """The operators that have been seen, each once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[object, ...], Node] = {}
+
+    def localise(self, node: Node) -> Localised:
+        """A plan, from its root."""
+        below = tuple(self.localise(one) for one in inputs(node))
+        places: dict[int, int] = {}
+        known = iter(below)
+        values: dict[str, Any] = {}
+        for field in fields(node):
+            if field.name in ("input", "left", "right"):
+                values[field.name] = next(known).node
+            elif field.name == "window" and isinstance(node, Aggregate):
+                window = node.window
+                values["window"] = None if window is None else _local(window, places)
+            elif field.name not in ("type", "listed"):
+                values[field.name] = _replaced(getattr(node, field.name), places)
+        local = replace(node, **values)
+        # Inputs go by identity, so that nobody hashes a plan to its sources.
+        own = tuple(
+            id(value) if field.name in ("input", "left", "right") else value
+            for field in fields(local)
+            for value in [getattr(local, field.name)]
+        )
+        return Localised(self._known.setdefault((type(local), *own), local), (*places,), below)
+
+
+def _local(place: int, places: dict[int, int]) -> int:
+    return places.setdefault(place, len(places))
+
+
+def _replaced(value: Any, places: dict[int, int]) -> Any:
+    """A term or condition with local places."""
+    if isinstance(value, Constant):
+        return Constant(_local(value.place, places), value.number)
+    if isinstance(value, tuple):
+        return tuple(_replaced(one, places) for one in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return type(value)(*(_replaced(getattr(value, one.name), places) for one in fields(value)))
+    return value
