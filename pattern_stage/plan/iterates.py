@@ -1,0 +1,115 @@
+"""µ as an m-op: a left event and one right event after the other, each iteration an output
+(patterns-cel.md, section 3; rules s_µ and c_µ).
+
+The condition skips an event or takes it; what is taken ends the run, unless it goes on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from pattern_stage.algebra import Texts, admits, goes_on, iterated
+from pattern_stage.algebra.nodes import Iterate
+from pattern_stage.plan.conditions import bound_of, joins, key, without
+from pattern_stage.plan.operators import Channel, Event
+from pattern_stage.plan.states import Instance, State, Stateful
+
+__all__ = ["IterateOperator"]
+
+
+class IterateOperator(Stateful):
+    """Iterates over the same streams, alike but for constants.
+
+    Functions come in twos, for an iterated element and for a left event (`first`).
+    """
+
+    node: Iterate
+
+    def __init__(self, *arguments: Any) -> None:
+        node, _, context, design = arguments
+        layout = context.layout
+        rest, going_on = node.condition, node.going_on
+        terms = [term for _, term in node.aggregates]
+        self.bound = None
+        if design.indexed:
+            everything = (*rest, *going_on, *terms)
+            self.bound, rest = bound_of(rest, everything)
+            if self.bound is None:
+                self.bound, going_on = bound_of(going_on, everything)
+        self.key_left = self.key_right = None
+        if "AI" not in context.without:
+            equal, rest = joins(rest)
+            if equal:
+                of = [(one.one, one.number) for one in equal]
+                keys = [
+                    key(of, Texts.within(node, first, layout), "a, i") for first in (False, True)
+                ]
+                # An element is its own last iteration; its left event is within it.
+                self.key_left = (
+                    lambda element: keys[0](element[4], element),
+                    lambda element: keys[1](element, element),
+                )
+                texts = Texts.within(node, True, layout)
+                self.key_right = key([(one.other, one.number) for one in equal], texts, "b")
+        tested = without(node, rest)
+        self._admits = [admits(tested, layout, first) for first in (False, True)] if rest else None
+        on = replace(node, going_on=going_on)
+        self._goes_on = (
+            [goes_on(on, first, layout) for first in (False, True)] if going_on else None
+        )
+        self._make = [iterated(node, first, layout) for first in (False, True)]
+        super().__init__(*arguments)
+
+    def epoch(self, time: int, *channels: Channel) -> Channel:
+        """What the right events go on with; then that and the left events wait."""
+        found: Channel = []
+        pending: list[tuple[int, Any, Instance]] = []
+        left, right = channels
+        if right and self.count:
+            for member, events in self.met(right):
+                for constants, state in [*self.active[member].items()]:
+                    self._meet(time, events, (member, constants, state), found, pending)
+        for at, constants, instance in pending:
+            self.install(at, constants, instance)
+        if left:
+            self.begin(left)
+        if left or pending:
+            self.swept(time)
+        return found
+
+    def _meet(
+        self,
+        time: int,
+        events: list[Event],
+        at: tuple[int, Any, State],
+        found: Channel,
+        pending: list[tuple[int, Any, Instance]],
+    ) -> None:
+        state = at[2]
+        admits, goes_on, make, bound = self._admits, self._goes_on, self._make, self.bound
+        constants = state.constants
+        touched: dict[object, set[int]] = {}
+        for event in events:
+            start = event[0]
+            key, instances = self.candidates(state, event)
+            for instance in instances:
+                element, order, count, first = instance
+                if element[1] >= start:
+                    continue
+                left = element if first else element[4]
+                if admits is not None and not admits[first](left, event, element, constants):
+                    continue
+                touched.setdefault(key, set()).add(id(instance))
+                if goes_on is not None and not goes_on[first](left, event, element, constants):
+                    continue
+                if bound is not None:
+                    count = min(count, order.within(time - element[0], bound.strict))
+                    if not count:
+                        continue
+                longer = make[first](left, event, element, constants)
+                found.append((longer, order.first(count)))
+                pending.append((at[0], at[1], (longer, order, count, False)))
+        for key, taken in touched.items():
+            self.touched += len(taken)
+            self.replace(*at, key, taken)

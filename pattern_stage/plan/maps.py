@@ -1,0 +1,27 @@
+"""π, ρ and α_g as an m-op: the items are computed once for members with equal constants."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pattern_stage.algebra import mapped
+from pattern_stage.plan.operators import Channel, Operator
+
+__all__ = ["MapOperator"]
+
+
+class MapOperator(Operator):
+    """Maps over one stream, alike but for constants."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._make = mapped(self.node, self.context.layout)  # type: ignore[arg-type]
+
+    def epoch(self, time: int, *channels: Channel) -> Channel:
+        """Each event with its items."""
+        make, grouped = self._make, self.grouped
+        return [
+            (make(event, constants), members)
+            for event, membership in channels[0]
+            for constants, members in grouped(membership)
+        ]

@@ -1,0 +1,173 @@
+"""The members of an operator form: the distinct (members of the inputs, own constants) of all
+queries (hash-consing: s_cse).
+
+There may be hundreds of thousands, and few of them are ever met by an event, so a member is its
+number and no object: lists and arrays by number, and below each member of the left input the
+members that read it, as a number, a short tuple or, where they are many, dicts by their constants.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterator
+from typing import Any
+
+__all__ = ["Bucket", "Constants", "Members", "members_in"]
+
+Constants = tuple[Any, ...]
+
+Bucket = Any
+"""None, a member, a tuple of members, or a dict of buckets."""
+
+_FEW = 8
+"""So many members are gone through one by one."""
+
+
+def members_in(bucket: Bucket) -> Iterator[int]:
+    """All members of a bucket."""
+    if isinstance(bucket, int):
+        yield bucket
+    elif isinstance(bucket, tuple):
+        yield from bucket
+    elif bucket is not None:
+        for part in bucket.values():
+            yield from members_in(part)
+
+
+class Members:
+    """Members by number.  `key_of` gives the part of a member's constants by which an event finds
+    it among many (equalities), None where there is none.  With `alone` none is shared."""
+
+    def __init__(self, key_of: Callable[[Constants], object] | None, alone: bool = False) -> None:
+        self._key_of, self._alone = key_of, alone
+        self.constants: list[Constants | None] = []
+        """Own constants; None: the number is free."""
+        self.left, self.right = array("q"), array("q")
+        self._uses = array("q")
+        self.below: list[Bucket] = []
+        """By member of the left input."""
+        self._free: list[int] = []
+        self._values: dict[object, object] = {}
+        self.version = 0
+
+    def __len__(self) -> int:
+        return len(self.constants) - len(self._free)
+
+    def add(self, left: int, right: int, constants: Constants) -> tuple[int, bool]:
+        """The member, with a use more, and whether it is new."""
+        below = self.below
+        while left >= len(below):
+            below.append(None)
+        bucket = below[left]
+        if bucket is not None and not self._alone:
+            member = self._find(bucket, right, constants)
+            if member is not None:
+                self._uses[member] += 1
+                return member, False
+        values = self._values
+        constants = tuple([values.setdefault(value, value) for value in constants])
+        if self._free:
+            member = self._free.pop()
+            self.constants[member] = constants
+            self.left[member], self.right[member], self._uses[member] = left, right, 1
+        else:
+            member = len(self.constants)
+            self.constants.append(constants)
+            self.left.append(left)
+            self.right.append(right)
+            self._uses.append(1)
+        below[left] = self._with(bucket, member)
+        self.version += 1
+        return member, True
+
+    def remove(self, member: int) -> bool:
+        """A use less; whether it was the last.  Its number stays taken until it is freed."""
+        self._uses[member] -= 1
+        if self._uses[member]:
+            return False
+        left = self.left[member]
+        self.below[left] = self._less(self.below[left], member)
+        self.version += 1
+        return True
+
+    def free(self, member: int) -> None:
+        """Lets the number be given to another."""
+        self.constants[member] = None
+        self._free.append(member)
+        if len(self._free) == len(self.constants):
+            self.__init__(self._key_of, self._alone)  # type: ignore[misc]
+
+    def under(self, left: int) -> Bucket:
+        """What reads a member of the left input."""
+        return self.below[left] if left < len(self.below) else None
+
+    def _find(self, bucket: Bucket, right: int, constants: Constants) -> int | None:
+        if isinstance(bucket, int):
+            bucket = (bucket,)
+        if isinstance(bucket, tuple):
+            for member in bucket:
+                if self.constants[member] == constants and self.right[member] == right:
+                    return int(member)
+            return None
+        if self._key_of is not None:
+            bucket = bucket.get(self._key_of(constants))
+            if not isinstance(bucket, dict):
+                return None if bucket is None else self._find(bucket, right, constants)
+        return bucket.get((right, constants))  # type: ignore[no-any-return]
+
+    def _with(self, bucket: Bucket, member: int) -> Bucket:
+        if bucket is None:
+            return member
+        if isinstance(bucket, int):
+            return (bucket, member)
+        if isinstance(bucket, tuple):
+            if len(bucket) < _FEW:
+                return (*bucket, member)
+            many: Bucket = {}
+            for one in (*bucket, member):
+                many = self._into(many, one)
+            return many
+        return self._into(bucket, member)
+
+    def _into(self, many: dict[Any, Bucket], member: int) -> dict[Any, Bucket]:
+        constants = self.constants[member]
+        assert constants is not None
+        if self._key_of is None:
+            many[self._apart(member)] = member
+            return many
+        key = self._key_of(constants)
+        bucket = many.get(key)
+        if isinstance(bucket, dict):
+            bucket[self._apart(member)] = member
+        elif isinstance(bucket, tuple) and len(bucket) == _FEW:
+            many[key] = {self._apart(one): one for one in (*bucket, member)}
+        else:
+            many[key] = self._with(bucket, member)
+        return many
+
+    def _apart(self, member: int) -> object:
+        return member if self._alone else (self.right[member], self.constants[member])
+
+    def _less(self, bucket: Bucket, member: int) -> Bucket:
+        if isinstance(bucket, int):
+            return None
+        if isinstance(bucket, tuple):
+            rest = tuple([one for one in bucket if one != member])
+            return rest if len(rest) > 1 else rest[0]
+        constants = self.constants[member]
+        assert constants is not None
+        if self._key_of is None:
+            del bucket[self._apart(member)]
+        else:
+            key = self._key_of(constants)
+            part = bucket[key]
+            if isinstance(part, dict):
+                del part[self._apart(member)]
+                part = part or None
+            else:
+                part = self._less(part, member)
+            if part is None:
+                del bucket[key]
+            else:
+                bucket[key] = part
+        return bucket or None

@@ -1,0 +1,73 @@
+"""Which streams of a channel an event belongs to: members of an operator, by their numbers.
+
+A membership is a tuple of members, or the first ones of an `Order`: members that differ in a bound
+on DUR alone are ordered by it, so the ones that an event still admits are a prefix, which nobody
+has to go through before it is read.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+
+__all__ = ["Membership", "Order", "Prefix", "joined"]
+
+_SHORT = 16
+"""Prefixes up to so many members are written out: as tuples they are quicker."""
+
+
+class Order:
+    """Members, the widest bound first; `negative` are the bounds with their sign changed, None
+    where there are none."""
+
+    __slots__ = ("members", "negative", "sums")
+
+    def __init__(self, members: tuple[int, ...], negative: list[float] | None = None) -> None:
+        self.members, self.negative = members, negative
+        self.sums: tuple[object, list[int]] | None = None
+        """What a reader has summed up over the members, and for which state of its queries."""
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    def within(self, duration: float, strict: bool) -> int:
+        """How many of the first members admit a duration; `strict` where it has to be less."""
+        assert self.negative is not None
+        return (bisect_left if strict else bisect_right)(self.negative, -duration)
+
+    def first(self, count: int) -> Membership:
+        """The first so many."""
+        if count >= len(self.members) and count <= _SHORT:
+            return self.members
+        return self.members[:count] if count <= _SHORT else Prefix(self, count)
+
+
+class Prefix:
+    """The first `count` members of an order."""
+
+    __slots__ = ("count", "order")
+
+    def __init__(self, order: Order, count: int) -> None:
+        self.order, self.count = order, count
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.order.members[: self.count])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Prefix) and self.order is other.order and self.count == other.count
+
+    def __hash__(self) -> int:
+        return hash((id(self.order), self.count))
+
+
+Membership = tuple[int, ...] | Prefix
+
+
+def joined(one: Membership, other: Membership) -> Membership:
+    """The members of either."""
+    if isinstance(one, Prefix) and isinstance(other, Prefix) and one.order is other.order:
+        return one if one.count >= other.count else other
+    return tuple({**dict.fromkeys(one), **dict.fromkeys(other)})

@@ -1,0 +1,151 @@
+"""An m-op: one form of operator for all its members, from channels to a channel.
+
+A form is a node without constants; its *members* are the distinct (members of the inputs, own
+constants) of all queries.  What comes in and goes out are channels: lists of (event, membership).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pattern_stage.algebra.layout import Layout
+from pattern_stage.algebra.nodes import Node
+from pattern_stage.plan.members import Constants, Members, members_in
+from pattern_stage.plan.memberships import Membership
+
+__all__ = ["Channel", "Context", "Design", "Event", "Operator"]
+
+Event = tuple[Any, ...]
+
+Channel = list[tuple[Event, Membership]]
+
+_REMEMBERED = 1 << 13
+"""So many memberships are mapped to this operator's before all are forgotten."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What operators share: where attributes stand, and what is switched off."""
+
+    layout: Layout
+    without: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """How the m-op of a form is made, as rules decide; without any each query has operators of
+    its own."""
+
+    of: Literal["query", "definition", "form"] = "query"
+    """What one m-op takes in: what equal queries share, operators with equal constants and inputs,
+    or all members of the form."""
+
+    consed: bool = False
+    """Whether equal members are one."""
+
+    indexed: bool = False
+    """Whether an event finds members by index, or goes through them one by one."""
+
+    channel: bool = False
+    """Whether members with equal constants are evaluated once, for a membership."""
+
+
+class Operator:
+    """An m-op; `node` is its form, with places among each operator's own constants."""
+
+    def __init__(
+        self, node: Node, inputs: tuple[Operator, ...], context: Context, design: Design
+    ) -> None:
+        self.node, self.inputs, self.context, self.design = node, inputs, context, design
+        self.rank: int = 1 + max((one.rank for one in inputs), default=-1)
+        self.members = Members(self.key_of(), not design.consed)
+        self.consumers: list[tuple[Operator, int]] = []
+        """Who reads the channel at which port, always."""
+        self.listeners: dict[Operator, None] = {}
+        """Who reads it at port 1 for the instances that it holds."""
+        self.inbox: list[Channel] = [[] for _ in inputs]
+        self.due = False
+        self.sinks: list[Any] = []
+        """By member the queries whose root it is: None, a number, or several."""
+        self._grouped: dict[Membership, list[tuple[Constants, tuple[int, ...]]]] = {}
+
+    @property
+    def constants(self) -> list[Any]:
+        """The own constants of each member."""
+        return self.members.constants
+
+    def key_of(self) -> Callable[[Constants], object] | None:
+        """The part of a member's constants by which an event finds it among many."""
+        return None
+
+    # Members
+
+    def add(self, inputs: tuple[int, ...], constants: Constants) -> int:
+        """A member, once more."""
+        right = inputs[1] if len(inputs) > 1 else 0
+        member, new = self.members.add(inputs[0], right, constants)
+        if new:
+            if self._grouped:
+                self._grouped.clear()
+            self.gained(member)
+        return member
+
+    def remove(self, member: int) -> bool:
+        """A member once less; whether it is gone."""
+        if not self.members.remove(member):
+            return False
+        self._grouped.clear()
+        self.lost(member)
+        return True
+
+    def gained(self, member: int) -> None:
+        """A new member."""
+
+    def lost(self, member: int) -> None:
+        """A member that no query has any more; whoever holds instances of it frees it later."""
+        self.members.free(member)
+
+    def grouped(self, members: Membership) -> list[tuple[Constants, tuple[int, ...]]]:
+        """What a membership of the (left) input is here, by own constants."""
+        found = self._grouped.get(members)
+        if found is None:
+            by: dict[object, list[int]] = {}
+            apart = not self.design.channel
+            under, constants = self.members.under, self.members.constants
+            for left in members:
+                for member in members_in(under(left)):
+                    by.setdefault(member if apart else constants[member], []).append(member)
+            found = [(constants[here[0]], tuple(here)) for here in by.values()]  # type: ignore[misc]
+            if len(self._grouped) >= _REMEMBERED:
+                self._grouped.clear()
+            self._grouped[members] = found
+        return found
+
+    # Epochs
+
+    def epoch(self, time: int, *channels: Channel) -> Channel:
+        """What comes of events that all end at `time`."""
+        raise NotImplementedError
+
+    def forget(self, watermark: int) -> None:
+        """Lets go of what no event from the watermark on can meet."""
+
+    def held(self) -> int:
+        """How many instances, or events of a buffer, are held."""
+        return 0
+
+    def save(self) -> object:
+        """What is held, to be loaded again, whatever happens in between."""
+        return None
+
+    def load(self, saved: Any) -> None:
+        """What was saved is held again."""
+
+    def state(self, name: Callable[[Operator, int], object]) -> object:
+        """What is held as plain data, members by their names; None for nothing."""
+        return None
+
+    def restore(self, state: Any, members: Callable[[Iterable[object]], list[int]]) -> None:
+        """What `state` gave is held again; members whose name is unknown are left out."""

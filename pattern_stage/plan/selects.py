@@ -1,0 +1,145 @@
+"""σ as an m-op: below each member of the input the members that select from it, found by an index
+over their equalities with constants (s_σ: the predicate index over a source, FR over a state).
+
+Few members are tested one by one.  Where many have no equality, those that compare a number by
+order are found by bisection.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from pattern_stage.algebra import Texts, admits, function
+from pattern_stage.algebra.nodes import Select
+from pattern_stage.plan.conditions import equalities, key, orders, without
+from pattern_stage.plan.members import Bucket, Constants, members_in
+from pattern_stage.plan.memberships import Membership
+from pattern_stage.plan.operators import Channel, Event, Operator
+
+__all__ = ["SelectOperator"]
+
+_MANY = 8
+"""Of a larger membership the members with equal constants are evaluated once."""
+
+
+class SelectOperator(Operator):
+    """Selects over one stream, alike but for constants."""
+
+    node: Select
+
+    def __init__(self, *arguments: Any) -> None:
+        node, inputs, context, design = arguments
+        indexed = design.indexed and not (
+            "FR" in context.without and any(True for _ in _stateful(inputs))
+        )
+        texts = Texts.over(node.input, context.layout)
+        equal, rest = equalities(node.condition) if indexed else ([], node.condition)
+        self._test = admits(node, context.layout)
+        self._rest = admits(without(node, rest), context.layout) if rest else None
+        self._key: Callable[..., Any] | None = None
+        self._key_of: Callable[[Constants], object] | None = None
+        if equal:
+            self._key = key([(one.one, one.number) for one in equal], texts, "a")
+            self._key_of = key([(one.other, one.number) for one in equal], texts, "c")
+        self._order = orders(node.condition) if indexed and not equal else None
+        if self._order is not None:
+            self._value = function("a", texts.number(self._order.value))
+            self._bound = function("c", texts.number(self._order.constant))
+        self._sorted: dict[int, tuple[list[float], list[int]]] = {}
+        super().__init__(*arguments)
+
+    def key_of(self) -> Callable[[Constants], object] | None:
+        """What the equalities compare."""
+        return self._key_of
+
+    def gained(self, member: int) -> None:
+        """A new member."""
+        if self._sorted:
+            self._sorted.clear()
+
+    def lost(self, member: int) -> None:
+        """A member less."""
+        self._sorted.clear()
+        super().lost(member)
+
+    def epoch(self, time: int, *channels: Channel) -> Channel:
+        """The events that some members select."""
+        found: Channel = []
+        under, constants, test = self.members.under, self.constants, self._test
+        for event, membership in channels[0]:
+            if len(membership) > _MANY and self.design.channel:
+                hits = self._once(event, membership)
+                if hits:
+                    found.append((event, hits))
+                continue
+            several: list[int] = []
+            for left in membership:
+                bucket = under(left)
+                if bucket.__class__ is int:
+                    if test(event, constants[bucket]):
+                        several.append(bucket)
+                elif bucket.__class__ is tuple:
+                    several += [one for one in bucket if test(event, constants[one])]
+                elif bucket is not None:
+                    several += self._among(left, bucket, event)
+            if several:
+                found.append((event, tuple(several)))
+        return found
+
+    def _among(self, left: int, bucket: dict[Any, Bucket], event: Event) -> Iterable[int]:
+        """Of many members."""
+        constants, rest = self.constants, self._rest
+        if self._key is not None:
+            key = self._key(event)
+            if key is None:
+                return ()
+            part = bucket.get(key)
+            if part is None:
+                return ()
+            members: Iterable[int] = (
+                (part,)
+                if part.__class__ is int
+                else part
+                if part.__class__ is tuple
+                else part.values()
+            )
+            if rest is None:
+                return members
+            return [one for one in members if rest(event, constants[one])]
+        test = self._test
+        members = self._below(left, event) if self._order else members_in(bucket)
+        return [one for one in members if test(event, constants[one])]
+
+    def _below(self, left: int, event: Event) -> list[int]:
+        """The members whose order a number may satisfy."""
+        value = self._value(event)
+        if value != value:
+            return []
+        sorted_ = self._sorted.get(left)
+        if sorted_ is None:
+            bound, constants = self._bound, self.constants
+            pairs = sorted(
+                (bound(constants[one]), one) for one in members_in(self.members.under(left))
+            )
+            sorted_ = self._sorted[left] = [one for one, _ in pairs], [one for _, one in pairs]
+        assert self._order is not None
+        bounds, members = sorted_
+        operator = self._order.operator
+        if operator in ("<", "<="):
+            return members[(bisect_right if operator == "<" else bisect_left)(bounds, value) :]
+        return members[: (bisect_left if operator == ">" else bisect_right)(bounds, value)]
+
+    def _once(self, event: Event, membership: Membership) -> Membership:
+        """Of a large membership each set of constants once (c_σ)."""
+        test = self._test
+        groups = self.grouped(membership)
+        hits = [members for constants, members in groups if test(event, constants)]
+        if len(hits) == 1:
+            return hits[0]
+        return tuple([member for members in hits for member in members])
+
+
+def _stateful(inputs: tuple[Operator, ...]) -> Iterable[Operator]:
+    return (one for one in inputs if one.inputs)

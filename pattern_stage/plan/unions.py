@@ -1,0 +1,57 @@
+"""∪ as an m-op: the events of either input; a document that comes from both is one event."""
+
+from __future__ import annotations
+
+from pattern_stage.plan.memberships import Membership
+from pattern_stage.plan.operators import Channel, Event, Operator
+
+__all__ = ["UnionOperator"]
+
+
+class UnionOperator(Operator):
+    """Unions of two streams."""
+
+    def __init__(self, *arguments: object) -> None:
+        self._right: dict[int, dict[int, None]] = {}
+        super().__init__(*arguments)  # type: ignore[arg-type]
+
+    def gained(self, member: int) -> None:
+        """A new member, also below its right input's."""
+        self._right.setdefault(self.members.right[member], {})[member] = None
+
+    def lost(self, member: int) -> None:
+        """A member less."""
+        right = self.members.right[member]
+        del self._right[right][member]
+        if not self._right[right]:
+            del self._right[right]
+        super().lost(member)
+
+    def epoch(self, time: int, *channels: Channel) -> Channel:
+        """The events of either, each with its side."""
+        found: Channel = []
+        told: dict[object, set[int]] = {}
+        for event, membership in channels[0]:
+            for _, members in self.grouped(membership):
+                self._tell(event, 0, members, told, found)
+        for event, membership in channels[1]:
+            members = tuple([one for right in membership for one in self._right.get(right, ())])
+            self._tell(event, 1, members, told, found)
+        return found
+
+    def _tell(
+        self,
+        event: Event,
+        side: int,
+        members: Membership,
+        told: dict[object, set[int]],
+        found: Channel,
+    ) -> None:
+        number = event[2]
+        if number is not None:
+            before = told.setdefault(number, set())
+            if before:
+                members = tuple([one for one in members if one not in before])
+            before.update(members)
+        if members:
+            found.append(((event[0], event[1], number, side, event), members))
