@@ -1,0 +1,95 @@
+"""From an event query to its plan, its constants and its blocks (patterns-cel.md, sections 2 to 4).
+
+Queries alike but for constants have equal plans.  The problems of its names are raised here, as
+they depend on what earlier queries publish.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pattern_stage.algebra.nodes import Aggregate, Iterate, Map, Node, Select, Sequence, Source
+from xscl.errors import QueryError
+from xscl.event_queries.steps import SchemaOf, Step, Steps, is_inlined
+from xscl.event_queries.terms import Known, Open, Terms
+from xscl.language.syntax import Block, Events, Query
+
+__all__ = ["CompiledEvents", "Open", "SchemaOf", "Step", "compile_events", "is_inlined"]
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledEvents:
+    """An event query as the pattern stage takes it.
+
+    `constants` stand at the places that the plan names, `blocks` are the types of its sources, each
+    once.  `names` are the attributes of its events, None where these may have others.  `monotone`
+    says that a further event can only add some, `document` that some may still be documents, `weak`
+    is the consistency asked for.  `step` is the query with the schemas of its parts.
+    """
+
+    root: Node
+    constants: tuple[Known, ...]
+    blocks: tuple[Block, ...]
+    names: tuple[str, ...] | None
+    monotone: bool
+    document: bool
+    weak: bool
+    step: Step
+
+
+def compile_events(query: Query, schema_of: SchemaOf) -> CompiledEvents:
+    """The plan of a query whose source is one of events; `schema_of` has the names that earlier
+    event queries publish to a stream.
+
+    Raises QueryError, or an ExceptionGroup of several.
+    """
+    terms = Terms()
+    steps = Steps(query.name, schema_of, terms)
+    step = steps.query(query)
+    if terms.problems:
+        raise _together(query, terms)
+    events = query.source
+    assert isinstance(events, Events)
+    schema = step.schema
+    return CompiledEvents(
+        step.node,
+        tuple(terms.constants),
+        tuple(steps.blocks.values()),
+        None if schema.open else schema.listed,
+        _is_monotone(step.node),
+        _is_document(step.node),
+        events.consistency is not None and events.consistency.level == "weak",
+        step,
+    )
+
+
+def _together(query: Query, terms: Terms) -> QueryError | ExceptionGroup[QueryError]:
+    errors = [
+        QueryError(problem, query=query.name, text=query.text, at=at)
+        for at, problem in sorted(set(terms.problems))
+    ]
+    return errors[0] if len(errors) == 1 else ExceptionGroup("bad query", errors)
+
+
+def _is_monotone(node: Node) -> bool:
+    match node:
+        case Source():
+            return True
+        case Select() | Map():
+            return _is_monotone(node.input)
+        case Sequence() | Iterate() | Aggregate():
+            return False
+        case _:
+            return _is_monotone(node.left) and _is_monotone(node.right)
+
+
+def _is_document(node: Node) -> bool:
+    match node:
+        case Source():
+            return True
+        case Select():
+            return _is_document(node.input)
+        case Map() | Sequence() | Iterate() | Aggregate():
+            return False
+        case _:
+            return _is_document(node.left) or _is_document(node.right)

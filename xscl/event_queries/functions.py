@@ -1,0 +1,89 @@
+"""The functions of event queries: which there are, and how many arguments each takes
+(patterns-cel.md, section 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from xscl.counts import counted
+from xscl.language.problems import enumerated
+from xscl.language.syntax import Call
+
+__all__ = ["NUMERIC", "TESTS", "bad_call", "is_aggregate", "nearest"]
+
+_MANY = 1_000
+
+TESTS = {"contains": (2, 2), "starts-with": (2, 2), "ends-with": (2, 2), "matches": (2, 2)}
+_FUNCTIONS = {
+    "string-length": (1, 1),
+    "lower-case": (1, 1),
+    "upper-case": (1, 1),
+    "normalize-space": (1, 1),
+    "concat": (2, _MANY),
+    "string": (1, 1),
+    "number": (1, 1),
+    "abs": (1, 1),
+    "min": (2, _MANY),
+    "max": (2, _MANY),
+}
+_AGGREGATES = {
+    "count": (1, 1),
+    "sum": (1, 1),
+    "avg": (1, 1),
+    "min": (1, 1),
+    "max": (1, 1),
+    "argmax": (2, 2),
+    "argmin": (2, 2),
+}
+NUMERIC = frozenset(["number", "string-length", "abs", "min", "max"])
+"""The functions that are arithmetic."""
+
+
+def is_aggregate(call: Call) -> bool:
+    """Whether a call is of an aggregate: `min` and `max` are of one argument."""
+    return call.function in _AGGREGATES and (
+        call.function not in _FUNCTIONS or len(call.arguments) == 1
+    )
+
+
+def bad_call(call: Call, *, test: bool, aggregate: bool) -> str | None:
+    """What is wrong with a call where a test may stand, or a value: in it an aggregate, or not."""
+    name, given = call.function, len(call.arguments)
+    if test and name not in TESTS:
+        if name in _FUNCTIONS or name in _AGGREGATES:
+            return f"`{name}()` is a value; compare it, as in `{name}(…) = 1`"
+        return _unknown(name, TESTS, "tests")
+    if not test and name in TESTS:
+        return f"`{name}()` is a test: it stands in a condition by itself"
+    if name == "number" and not given:
+        return "`number()` takes 1 argument, found 0"
+    if not test and name not in _FUNCTIONS and name not in _AGGREGATES:
+        return _unknown(name, _FUNCTIONS | _AGGREGATES if aggregate else _FUNCTIONS, "functions")
+    if is_aggregate(call) and not aggregate:
+        if name in _FUNCTIONS:
+            return (
+                f"`{name}` of one is an aggregate, and stands in SELECT; here write it of two or "
+                f"more, as in `{name}(x, y)`"
+            )
+        return f"`{name.upper()}` is an aggregate; it stands in SELECT alone, not in another one"
+    arities = TESTS if test else _AGGREGATES if is_aggregate(call) else _FUNCTIONS
+    least, most = arities[name]
+    if least <= given <= most:
+        return None
+    takes = f"{least} or more arguments" if most == _MANY else counted(least, "argument")
+    return f"`{name}()` takes {takes}, found {given}"
+
+
+def _unknown(name: str, known: Iterable[str], what: str) -> str:
+    near = nearest(name, known)
+    instead = "" if near is None else f" (did you mean `{near}`?)"
+    listed = enumerated((f"`{one}`" for one in known), "and")
+    return f"there is no function `{name}` here{instead}; {what} are {listed}"
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The name that one was meant to be, perhaps."""
+    by_folded = {one.casefold(): one for one in known}
+    near = get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.6)
+    return by_folded[near[0]] if near else None
