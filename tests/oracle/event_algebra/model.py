@@ -125,7 +125,7 @@ class Model:
         """Takes in the queries of a text, in their order."""
         for query in text.queries:
             inner: list[tuple[Query, Meaning]] = []
-            names_of = partial(self._names, declared=text.streams)
+            names_of = partial(self.names, declared=text.streams)
             what = meaning(query, Scope(names_of, lambda *one, to=inner: to.append(one)))
             for publishing, its in inner:
                 if publishing is not query:
@@ -145,7 +145,13 @@ class Model:
     def cancel(self, name: str) -> None:
         self._standing = [one for one in self._standing if one[0] != name]
 
-    def _names(self, stream: str, declared: Mapping[str, Sequence[str]]) -> tuple[str, ...] | None:
+    @property
+    def published(self) -> list[str]:
+        """The streams that queries publish to."""
+        return sorted({one.query.publish for _, one in self._standing if one.query.publish})
+
+    def names(self, stream: str, declared: Mapping[str, Sequence[str]]) -> tuple[str, ...] | None:
+        """The names of a stream where it is closed."""
         if stream in declared:
             return tuple(declared[stream])
         publishing = [one.names for _, one in self._standing if one.query.publish == stream]
