@@ -52,6 +52,10 @@ __all__ = ["documents", "queries", "texts"]
 NAMES = ("Name", "P", "V")
 STREAMS = ("S", "S", "S", "T")
 ITEMS = Block("N", "//item", (Binding("w", "w"),))
+FUNCTIONS = (
+    *("string-length", "lower-case", "upper-case", "normalize-space", "concat", "string"),
+    *("number", "abs", "min", "max"),
+)
 SIGNS = ("=", "!=", "!=", "<", "<=", ">", ">=")
 
 
@@ -144,12 +148,7 @@ def _term(draw: st.DrawFn, sides: Sequence[_Side]) -> Scalar:
         case "minus":
             return Operation("-", None, ref)
         case "function":
-            name = draw(
-                st.sampled_from(
-                    ["string-length", "lower-case", "upper-case", "concat", "string", "number"]
-                    + ["abs", "min", "max", "normalize-space"]
-                )
-            )
+            name = draw(st.sampled_from(FUNCTIONS))
             more = (_ref(draw, sides),) if name in ("concat", "min", "max") else ()
             return Function(name, (ref, *more))
     return ref
@@ -265,7 +264,8 @@ class _Drawing:
 
     def sides(self, left: Expression, right: Expression) -> list[_Side]:
         a, b = self.schema(left), self.schema(right)
-        assert a is not None and b is not None
+        assert a is not None
+        assert b is not None
         sides = [_Side("$1", a), _Side("$2", b)]
         if self.draw(st.sampled_from([False, False, True])):
             sides.insert(0, _Side(None, replace(a, open=False)))
@@ -286,7 +286,9 @@ class _Drawing:
             of = self.schema(right)
             assert of is not None
             names = _Side(None, of).names()
-            picked = self.draw(st.lists(st.sampled_from(schema.listed), min_size=1, max_size=2, unique=True))
+            picked = self.draw(
+                st.lists(st.sampled_from(schema.listed), min_size=1, max_size=2, unique=True)
+            )
             items = [Item(Ref(None, self.draw(st.sampled_from(names))), one) for one in picked]
             right = Query("", right, tuple(items))
         sides = self.sides(left, right)
@@ -357,7 +359,11 @@ class _Drawing:
             if side.names()
             else []
         )
-        items = [Item(Ref(None, one)) for one in groups if self.draw(st.sampled_from([True, True, False]))]
+        items = [
+            Item(Ref(None, one))
+            for one in groups
+            if self.draw(st.sampled_from([True, True, False]))
+        ]
         functions = ["count", "sum", "min", "max", "argmax", "argmin", *(["avg"] if means else [])]
         for place in range(self.draw(st.integers(1, 3))):
             function = self.draw(st.sampled_from(functions))
@@ -375,7 +381,9 @@ class _Drawing:
             operand = Window(length, operand)
         found_query = Query(name, operand, tuple(items), groups)
         if self.schema(found_query) is None:
-            return replace(found_query, items=(Item(Function("count", (Star(),)), "g0"),), groups=())
+            return replace(
+                found_query, items=(Item(Function("count", (Star(),)), "g0"),), groups=()
+            )
         return found_query
 
 
@@ -393,7 +401,9 @@ def is_plain(query: Query) -> bool:
 
 
 @st.composite
-def queries(draw: st.DrawFn, name: str, model: Model, declared: dict[str, tuple[str, ...]]) -> Query:
+def queries(
+    draw: st.DrawFn, name: str, model: Model, declared: dict[str, tuple[str, ...]]
+) -> Query:
     """A query that may read what those before it in the model publish."""
     scope = Scope(lambda stream: model.names(stream, declared), lambda query, what: None)
     streams = [*STREAMS, *model.published, *model.published]

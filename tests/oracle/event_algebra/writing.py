@@ -100,9 +100,7 @@ def _inner(expression: Expression) -> str:
 
 def _left(expression: Expression) -> str:
     """Operators lean to the left."""
-    return (
-        _expression(expression) if isinstance(expression, Next | Fold) else _operand(expression)
-    )
+    return _expression(expression) if isinstance(expression, Next | Fold) else _operand(expression)
 
 
 def _operand(expression: Expression) -> str:
