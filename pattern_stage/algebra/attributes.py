@@ -68,12 +68,10 @@ def _mapped(node: Map, layout: Layout) -> Gather:
 
 def _following(node: Sequence, layout: Layout) -> Gather:
     left, right = attributes(node.left, layout), attributes(node.right, layout)
-    listed, outer = frozenset(node.right.names), node.outer
+    outer = node.outer
 
     def gather(event: Any) -> dict[str, object]:
         found = {outer(name): value for name, value in left(event[4]).items()}
-        for name in listed:
-            found.pop(name, None)
         return found | right(event[5])
 
     return gather

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from math import inf, isfinite, nan
+from math import inf, isfinite, isnan, nan
+from typing import Any
 
 import re2
 
@@ -104,13 +105,41 @@ def greatest(*numbers: float) -> float:
     return nan if any(one != one for one in numbers) else max(numbers)
 
 
+# Values of aggregates, None where an event has none.
+
+
+def exact(number: float) -> tuple[int, int] | float | None:
+    """A number of SUM as n and s of n / 2^s; an infinite one as it is.
+
+    >>> exact(0.75), exact(float("nan"))
+    ((3, 2), None)
+    """
+    if isfinite(number):
+        numerator, denominator = number.as_integer_ratio()
+        return numerator, denominator.bit_length() - 1
+    return None if isnan(number) else number
+
+
+def ordered(number: float, sign: int) -> tuple[float, float] | None:
+    """A number of MIN (sign 1) or MAX (-1): the least key is the best."""
+    return None if isnan(number) else (sign * number, number)
+
+
+def arranged(number: float, sign: int, text: str | None, value: object) -> Any:
+    """A value of ARGMIN (sign 1) or ARGMAX (-1): of several best the least text, any before a
+    missing one."""
+    return None if isnan(number) else ((sign * number, text is None, text or ""), value)
+
+
 NAMES = {
     "NULL": NULL,
+    "arranged": arranged,
     "as_number": as_number,
     "as_text": as_text,
     "at_most": arithmetic.at_most,
     "differ": arithmetic.differ,
     "divide": arithmetic.divide,
+    "exact": exact,
     "greatest": greatest,
     "inf": inf,
     "kept": kept,
@@ -121,5 +150,6 @@ NAMES = {
     "normalize_space": normalize_space,
     "number_of": number_of,
     "number_text": number_text,
+    "ordered": ordered,
 }
 """The functions by the names under which compiled text calls them."""

@@ -22,8 +22,8 @@ SUFFIX = "_1"
 class Sequence:
     """The condition is over sides 0 (left) and 1 (right).
 
-    With `renamed` every attribute a of the left becomes a_1.  Where an open right event shows a
-    name of the left, its value stands.
+    With `renamed` every attribute a of the left becomes a_1.  Where both events show a name,
+    the right one's value stands.
     """
 
     condition: Condition
@@ -53,9 +53,9 @@ class Sequence:
         return name.removesuffix(SUFFIX) if name.endswith(SUFFIX) else None
 
     def read(self, name: str, form: Form, event: str, reading: Reading) -> str:
-        """An attribute is the right event's if that lists or shows it, else the left one's."""
+        """An attribute is the right event's if that has it, else the left one's."""
         right = self.right.read(name, form, f"{event}[5]", reading)
         inner = self.inner(name)
-        if inner is None or name in self.right.names:
+        if inner is None:
             return right
         return chain(right, self.left.read(inner, form, f"{event}[4]", reading), reading)

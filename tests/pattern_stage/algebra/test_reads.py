@@ -117,7 +117,6 @@ def event_of(node: Node, layout: Layout, draw: Any) -> tuple[Any, dict[str, obje
             left, left_has = event_of(node.left, layout, draw)
             right, right_has = event_of(node.right, layout, draw)
             renamed = {name + "_1" * node.renamed: value for name, value in left_has.items()}
-            renamed = {k: v for k, v in renamed.items() if k not in node.right.names}
             return (left[0], right[1], None, None, left, right), renamed | right_has
         case _:
             raise TypeError(node)

@@ -1,0 +1,128 @@
+"""An Aggregate taken apart: what it reads of each event, what it keeps of a group, its events.
+
+Equal aggregates of several items are kept once; AVG is of what SUM keeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, Literal
+
+from pattern_stage.algebra.aggregate import AGGREGATES, Aggregate
+from pattern_stage.algebra.compiled import function, values
+from pattern_stage.algebra.layout import Layout
+from pattern_stage.algebra.map import computed
+from pattern_stage.algebra.reading import Reading, computed_text
+from pattern_stage.algebra.terms import Call, Column, Scalar
+from pattern_stage.algebra.texts import Texts
+from pattern_stage.pattern import Form
+
+__all__ = ["Grouping", "Kept", "grouping"]
+
+Kept = Literal["count", "total", "best"]
+"""What accumulates the values of an aggregate."""
+
+_KEPT: dict[str, Kept] = {"avg": "total", "count": "count", "sum": "total"}
+
+_FIRST = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """`keys` reads the values of an event's group `(a)`, `values` what each accumulator gets
+    `(a, c)`; `results` are the accumulator and the method for each aggregate.  `point` makes the
+    event `(a, c)` of `(t, t, None, None, *keys, *results)`."""
+
+    keys: Callable[..., tuple[Any, ...]]
+    values: Callable[..., tuple[Any, ...]]
+    kept: tuple[Kept, ...]
+    results: tuple[tuple[int, str], ...]
+    point: Callable[..., tuple[Any, ...]]
+
+
+def grouping(node: Aggregate, layout: Layout) -> Grouping:
+    """An Aggregate's functions."""
+    texts = Texts.over(node.input, layout)
+    calls: dict[Call, int] = {}
+    items = [_without_calls(scalar, calls) for _, scalar in computed(node.items)]
+    columns: dict[tuple[Kept, str], int] = {}
+    results = []
+    for call in calls:
+        kept = _KEPT.get(call.function, "best")
+        place = columns.setdefault((kept, _value(call, texts)), len(columns))
+        results.append((place, {"avg": "average", "sum": "total"}.get(call.function, "result")))
+    group = Texts({0: (_Group(node.keys, tuple(calls)), "a")}, layout)
+    keys = "".join(f", a[{_FIRST + place}]" for place in range(len(node.keys)))
+    made = "".join(f", {group.value(item)}" for item in items)
+    return Grouping(
+        keys=values(node.input, node.keys, layout),
+        values=function("a, c", f"({''.join(f'{text}, ' for _, text in columns)})"),
+        kept=tuple(kept for kept, _ in columns),
+        results=tuple(results),
+        point=function("a, c", f"(a[0], a[0], None, None{keys}{made})"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """A group's results, under its keys' names and those of `_without_calls`."""
+
+    keys: tuple[str, ...]
+    calls: tuple[Call, ...]
+
+    def read(self, name: str, form: Form, event: str, reading: Reading) -> str:
+        """Keys come first."""
+        if name.startswith(_RESULT):
+            place = int(name.removeprefix(_RESULT))
+            return computed_text(_FIRST + len(self.keys) + place, self.calls[place], form, event)
+        return computed_text(_FIRST + self.keys.index(name), Column(0, name), form, event)
+
+
+_RESULT = "\0"
+"""No attribute's name begins so."""
+
+
+def _without_calls(term: Any, calls: dict[Call, int]) -> Any:
+    """A term with each aggregate a column of the group."""
+    if isinstance(term, Call) and (
+        term.function in AGGREGATES - {"min", "max"}
+        or (term.function in AGGREGATES and len(term.arguments) == 1)
+    ):
+        return Column(0, f"{_RESULT}{calls.setdefault(term, len(calls))}")
+    if isinstance(term, tuple):
+        return tuple(_without_calls(one, calls) for one in term)
+    if is_dataclass(term) and not isinstance(term, type):
+        parts = (_without_calls(getattr(term, one.name), calls) for one in fields(term))
+        return type(term)(*parts)
+    return term
+
+
+def _value(call: Call, texts: Texts) -> str:
+    """What an event adds to an aggregate, None for nothing."""
+    match call:
+        case Call("count", ()):
+            return "True"
+        case Call("count", (of,)):
+            return texts.value(of)
+        case Call("sum" | "avg", (of,)):
+            return f"exact({_number(of, texts)})"
+        case Call("min" | "max" as name, (of,)):
+            return f"ordered({_number(of, texts)}, {1 if name == 'min' else -1})"
+        case Call("argmin" | "argmax" as name, (of, shown)):
+            number, sign = _number(of, texts), 1 if name == "argmin" else -1
+            if isinstance(shown, Column):
+                return f"arranged({number}, {sign}, {texts.text(shown)}, {texts.value(shown)})"
+            value = texts.reading.fresh()
+            text = f"as_text({value} := {texts.value(shown)})"
+            return f"arranged({number}, {sign}, {text}, {value})"
+        case _:
+            raise ValueError(f"{call.function} of {len(call.arguments)} is no aggregate")
+
+
+def _number(of: Scalar, texts: Texts) -> str:
+    """A number, NaN where there is none; a computed one that is infinite is missing."""
+    if isinstance(of, Column):
+        return texts.number(of)
+    value = texts.reading.fresh()
+    return f"(nan if ({value} := as_number({texts.value(of)})) is None else {value})"

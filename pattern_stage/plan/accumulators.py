@@ -1,0 +1,148 @@
+"""What an aggregate keeps of the events in a window, as they come in and go out in order of time.
+
+Sums are exact: a double is a whole number over a power of two, so what has gone leaves no trace,
+and the order in which events came does not show.  MIN, MAX, ARGMIN and ARGMAX keep a monotonic
+queue: an event that a later one beats is never again the best.  Values come as `exact`, `ordered`
+and `arranged` make them (pattern_stage/algebra/functions.py).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from math import isfinite
+from typing import Any
+
+__all__ = ["Accumulator", "Best", "Count", "Total"]
+
+
+class Count:
+    """How many events have a value."""
+
+    __slots__ = ("count",)
+
+    def __init__(self, forever: bool) -> None:
+        self.count = 0
+
+    def add(self, place: int, value: object) -> None:
+        """An event more, the `place`-th of its group; a value of None is missing."""
+        self.count += value is not None
+
+    def drop(self, place: int, value: object) -> None:
+        """The oldest event less."""
+        self.count -= value is not None
+
+    def result(self) -> float:
+        """The number."""
+        return float(self.count)
+
+    def dump(self) -> Any:
+        """What is kept, as plain data."""
+        return self.count
+
+    def fill(self, dumped: Any) -> None:
+        """Keeps what was dumped."""
+        self.count = dumped
+
+
+class Total:
+    """The sum and the number of the values, each as `exact` has it."""
+
+    __slots__ = ("count", "infinite", "shift", "sum")
+
+    def __init__(self, forever: bool) -> None:
+        self.sum = self.shift = self.count = 0
+        self.infinite: tuple[int, int] = (0, 0)
+        """How often inf and -inf are there."""
+
+    def add(self, place: int, value: Any) -> None:
+        """An event more."""
+        self._change(value, 1)
+
+    def drop(self, place: int, value: Any) -> None:
+        """The oldest event less."""
+        self._change(value, -1)
+
+    def _change(self, value: Any, sign: int) -> None:
+        if value is None:
+            return
+        self.count += sign
+        if isinstance(value, float):
+            above, below = self.infinite
+            self.infinite = (above + sign, below) if value > 0 else (above, below + sign)
+            return
+        numerator, shift = value
+        if shift > self.shift:
+            self.sum <<= shift - self.shift
+            self.shift = shift
+        self.sum += sign * numerator << self.shift - shift
+
+    def total(self) -> float | None:
+        """The sum, rounded once; None of no values, or if it is no finite number."""
+        if not self.count or self.infinite != (0, 0):
+            return None
+        try:
+            return self.sum / (1 << self.shift)
+        except OverflowError:
+            return None
+
+    def average(self) -> float | None:
+        """The sum over the number of values."""
+        total = self.total()
+        return None if total is None else total / self.count
+
+    def dump(self) -> Any:
+        """What is kept, as plain data."""
+        return self.sum, self.shift, self.count, self.infinite
+
+    def fill(self, dumped: Any) -> None:
+        """Keeps what was dumped."""
+        self.sum, self.shift, self.count, infinite = dumped
+        self.infinite = (infinite[0], infinite[1])
+
+
+class Best:
+    """The result that comes with the least key; a value is (key, result).  `forever`: nothing
+    goes, so only the best is kept."""
+
+    __slots__ = ("forever", "queue")
+
+    def __init__(self, forever: bool) -> None:
+        self.queue: deque[tuple[int, Any, Any]] = deque()
+        self.forever = forever
+
+    def add(self, place: int, value: Any) -> None:
+        """An event more."""
+        if value is None:
+            return
+        key, result = value
+        queue = self.queue
+        if self.forever and queue and queue[0][1] <= key:
+            return
+        while queue and queue[-1][1] >= key:
+            queue.pop()
+        queue.append((place, key, result))
+
+    def drop(self, place: int, value: object) -> None:
+        """The oldest event less."""
+        if self.queue and self.queue[0][0] == place:
+            self.queue.popleft()
+
+    def result(self) -> Any:
+        """Of the best; None of no values, or if it is no finite number."""
+        found = self.queue[0][2] if self.queue else None
+        return None if isinstance(found, float) and not isfinite(found) else found
+
+    def dump(self) -> Any:
+        """What is kept, as plain data."""
+        return list(self.queue)
+
+    def fill(self, dumped: Any) -> None:
+        """Keeps what was dumped."""
+        self.queue = deque((place, _tuples(key), result) for place, key, result in dumped)
+
+
+def _tuples(key: Any) -> Any:
+    return tuple(key) if isinstance(key, list) else key
+
+
+Accumulator = Count | Total | Best

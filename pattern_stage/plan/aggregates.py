@@ -1,0 +1,179 @@
+"""α and β as an m-op: for each epoch and group with an event in it one event of each window.
+
+Members are taken together as long as they have had the same events (`windows.Cohort`): those of
+one stream whose windows differ alone (s_w), and those of different streams of a channel (c_α).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from pattern_stage.algebra import frozen, same
+from pattern_stage.algebra.grouping import grouping
+from pattern_stage.algebra.nodes import Aggregate
+from pattern_stage.plan.memberships import Membership, joined
+from pattern_stage.plan.operators import Channel, Event, Operator
+from pattern_stage.plan.windows import Cohort, Group
+
+__all__ = ["AggregateOperator"]
+
+
+class AggregateOperator(Operator):
+    """Aggregates over one stream, alike but for constants."""
+
+    node: Aggregate
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        layout = self.context.layout
+        self._grouping = grouping(self.node, layout)
+        self._same = same(self.node.input, layout)
+        self._cohorts: dict[int, Cohort] = {}
+        """By member, while there are events that it reaches."""
+
+    def lost(self, member: int) -> None:
+        """Its cohort goes on without it."""
+        cohort = self._cohorts.pop(member, None)
+        if cohort is not None:
+            cohort.members -= {member}
+        super().lost(member)
+
+    def _window(self, member: int) -> int | None:
+        place = self.node.window
+        return None if place is None else self.constants[member][place]
+
+    def _kind(self, member: int) -> tuple[Any, ...]:
+        """Members of one kind may have one cohort."""
+        constants = self.constants[member]
+        window = self.node.window
+        if window is not None and self.design.indexed:
+            constants = constants[:window] + constants[window + 1 :]
+        return constants if self.design.channel else (self.members.left[member], *constants)
+
+    def _meet(self, membership: Membership) -> None:
+        """Sees to it that each cohort is in a membership, or is not."""
+        kinds: dict[tuple[Any, ...], list[int]] = {}
+        cohorts: dict[int, tuple[Cohort, list[int]]] = {}
+        for _, members in self.grouped(membership):
+            for member in members:
+                cohort = self._cohorts.get(member)
+                if cohort is None:
+                    kinds.setdefault(self._kind(member), []).append(member)
+                else:
+                    cohorts.setdefault(id(cohort), (cohort, []))[1].append(member)
+        for cohort, here in cohorts.values():
+            if len(here) < len(cohort.members):
+                self._install(cohort.split(frozenset(here)))
+        for new in kinds.values():
+            self._install(self._cohort(new))
+
+    def _cohort(self, members: list[int]) -> Cohort:
+        windows = list(dict.fromkeys(map(self._window, members)))
+        return Cohort(self._grouping, members, self.constants[members[0]], windows)
+
+    def _install(self, cohort: Cohort) -> None:
+        for member in cohort.members:
+            self._cohorts[member] = cohort
+
+    def epoch(self, time: int, *channels: Channel) -> Channel:
+        """Equal events are one, and in all streams that either was in."""
+        events: dict[Any, tuple[Event, Membership]] = {}
+        for event, membership in channels[0]:
+            key = self._same(event)
+            if key in events:
+                membership = joined(events[key][1], membership)
+            events[key] = event, membership
+        memberships = dict.fromkeys(membership for _, membership in events.values())
+        for membership in memberships:
+            self._meet(membership)
+        cohorts = {
+            one: list(
+                {
+                    id(cohort): cohort
+                    for _, members in self.grouped(one)
+                    for cohort in map(self._cohorts.__getitem__, members)
+                }.values()
+            )
+            for one in memberships
+        }
+        touched: dict[tuple[int, int], tuple[Cohort, Group]] = {}
+        keys_of, values_of = self._grouping.keys, self._grouping.values
+        for event, membership in events.values():
+            keys = keys_of(event)
+            key = frozen(keys)
+            for cohort in cohorts[membership]:
+                group = cohort.take(time, key, keys, values_of(event, cohort.constants))
+                touched[id(cohort), id(group)] = cohort, group
+        found = [
+            one for cohort, group in touched.values() for one in self._points(time, cohort, group)
+        ]
+        for cohort in {id(one): one for one, _ in touched.values()}.values():
+            if cohort.widest == 0:
+                self._dissolve(cohort)
+        return found
+
+    def _points(
+        self, time: int, cohort: Cohort, group: Group
+    ) -> Iterable[tuple[Event, Membership]]:
+        group.slide(time)
+        point = self._grouping.point
+        found: Channel = []
+        for slide in group.slides:
+            members = sorted(cohort.members)
+            if len(group.slides) > 1:
+                members = [one for one in members if self._window(one) == slide.length]
+            if members:
+                event = point(cohort.results(group, slide, time), cohort.constants)
+                found.append((event, tuple(members)))
+        return found
+
+    def _dissolve(self, cohort: Cohort) -> None:
+        """Nothing is left: its members may be taken together with others."""
+        for member in cohort.members:
+            del self._cohorts[member]
+
+    def _each(self) -> list[Cohort]:
+        return list({id(one): one for one in self._cohorts.values()}.values())
+
+    def forget(self, watermark: int) -> None:
+        """Events that no window reaches."""
+        for cohort in self._each():
+            cohort.forget(watermark)
+            if not cohort.groups:
+                self._dissolve(cohort)
+
+    def held(self) -> int:
+        """Events, or groups where nothing goes."""
+        return sum(cohort.held() for cohort in self._each())
+
+    def save(self) -> object:
+        """All cohorts."""
+        return [cohort.copy() for cohort in self._each()]
+
+    def load(self, saved: Any) -> None:
+        """The cohorts as they were."""
+        self._cohorts = {}
+        for cohort in saved:
+            self._install(cohort)
+
+    def state(self, name: Callable[[Operator, int], object]) -> object:
+        """Members by name, and what each group keeps."""
+        found = [
+            (
+                [name(self, member) for member in sorted(cohort.members)],
+                [group.dump() for group in cohort.groups.values()],
+            )
+            for cohort in self._each()
+        ]
+        return found or None
+
+    def restore(self, state: Any, members: Callable[[Iterable[object]], list[int]]) -> None:
+        """Cohorts of the members that are still there."""
+        for names, groups in state:
+            here = members(names)
+            if here:
+                cohort = self._cohort(here)
+                for group in groups:
+                    cohort.fill(group)
+                self._install(cohort)

@@ -1,0 +1,172 @@
+"""Aggregates of drawn events over windows and channels, beside their definition (patterns-cel.md,
+section 4)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from itertools import groupby
+from math import fsum, isfinite
+from types import SimpleNamespace
+from typing import Any
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from pattern_stage.algebra import Layout, attributes
+from pattern_stage.algebra.functions import as_json
+from pattern_stage.algebra.nodes import Aggregate, Source
+from pattern_stage.algebra.terms import Call, Column, Constant, Operation
+from pattern_stage.plan.aggregates import AggregateOperator
+from pattern_stage.plan.operators import Context, Design
+from tests.drawn import drawn
+
+X, Y = Column(0, "x"), Column(0, "y")
+ITEMS = (
+    ("key", Column(0, "k")),
+    ("n", Call("count", ())),
+    ("has", Call("count", (X,))),
+    ("sum", Call("sum", (X,))),
+    ("mean", Call("avg", (X,))),
+    ("low", Call("min", (X,))),
+    ("high", Call("max", (X,))),
+    ("first", Call("argmin", (X, Y))),
+    ("last", Call("argmax", (X, Y))),
+    ("more", Operation("*", Call("sum", (X,)), Constant(1, number=True))),
+)
+
+NUMBERS = st.sampled_from([1.0, 0.1, 0.2, 0.3, 7.0, -2.5, 1e300, 1e-9, float("inf")])
+EVENTS = st.lists(
+    st.tuples(
+        st.integers(0, 12),  # time
+        st.sampled_from(["p", "q", None]),  # key
+        st.one_of(NUMBERS, st.none(), st.just(float("nan"))),  # x
+        st.sampled_from(["u", "v", None]),  # y
+        st.sampled_from([(0,), (1,), (0, 1)]),  # the streams that it is in
+    ),
+    max_size=14,
+)
+
+
+def operator(window: bool, design: Design) -> AggregateOperator:
+    """The m-op over a channel of two streams, its layout asked for the columns above."""
+    node = Aggregate(0 if window else None, ("k",), ITEMS, Source(0, None))
+    reads: Any = SimpleNamespace(rank=0)
+    return AggregateOperator(node, (reads,), Context(Layout(), frozenset()), design)
+
+
+def tuple_of(layout: Layout, number: int, event: Any) -> Any:
+    """A source's event as a tuple."""
+    time, k, x, y, _ = event
+    text = None if x is None else str(x)
+    found = {"k": (k, None, k), "x": (text, x, text), "y": (y, None, y)}
+    slots = [found[slot.attribute.steps[0]][slot.form.value - 1] for slot in layout.slots(0)]
+    return (time, time, number, None, *slots)
+
+
+def expected(events: Iterable[Any], stream: int, length: int | None, factor: float) -> Any:
+    """The definition: by time and group."""
+    mine = [event for event in events if stream in event[4]]
+    for time, key in {(event[0], event[1]) for event in mine}:
+        group = [
+            event
+            for event in mine
+            if event[1] == key
+            and (length is None or time - length <= event[0])
+            and event[0] <= time
+        ]
+        numbers = [x for _, _, x, _, _ in group if x is not None and x == x]
+        result: dict[str, Any] = {"key": key, "n": len(group)}
+        result["has"] = sum(x is not None for _, _, x, _, _ in group)
+        if numbers:
+            result["low"], result["high"] = min(numbers), max(numbers)
+            for name, best in (("first", min(numbers)), ("last", max(numbers))):
+                result[name] = min((y for _, _, x, y, _ in group if x == best and y), default=None)
+            if all(map(isfinite, numbers)):
+                result["sum"] = fsum(numbers)
+                result["mean"] = result["sum"] / len(numbers)
+                result["more"] = result["sum"] * factor
+        kept = {
+            name: as_json(value)
+            for name, value in result.items()
+            if value is not None and value not in (float("inf"), float("-inf"))
+        }
+        yield time, kept
+
+
+def shown(pairs: Iterable[Any]) -> list[str]:
+    """Times and attributes, in an order."""
+    return sorted(json.dumps([time, sorted(one.items())]) for time, one in pairs)
+
+
+def saved(one: AggregateOperator, _: AggregateOperator) -> None:
+    """What waits is told, and taken back."""
+    held = one.save()
+    feed(one, [(99, "p", 1.0, "u", (0, 1))], lambda *_: None)
+    one.load(held)
+
+
+def written(one: AggregateOperator, other: AggregateOperator) -> None:
+    """All goes to a state file and back, into another m-op with the same members."""
+    state = one.state(lambda _, member: member)
+    one._cohorts = {}
+    if state is not None:
+        one.restore(json.loads(json.dumps(state)), lambda names: [int(str(n)) for n in names])
+
+
+def feed(one: AggregateOperator, events: list[Any], told: Callable[..., None]) -> None:
+    """Epoch by epoch."""
+    layout = one.context.layout
+    numbered = sorted(enumerate(events), key=lambda pair: pair[1][0])
+    for time, epoch in groupby(numbered, key=lambda pair: pair[1][0]):
+        channel = [(tuple_of(layout, n, event), event[4]) for n, event in epoch]
+        # Equal events come twice, in one stream each.
+        twice = [(event, (stream,)) for event, streams in channel for stream in streams]
+        for event, members in one.epoch(time, channel + twice):
+            told(event, members)
+
+
+DESIGNS = [
+    Design("form", consed=True, indexed=indexed, channel=channel)
+    for indexed in (False, True)
+    for channel in (False, True)
+]
+
+
+@pytest.mark.parametrize("design", DESIGNS, ids=lambda d: f"s_w={d.indexed} c_α={d.channel}")
+@drawn(60)
+@given(EVENTS, st.booleans(), st.sampled_from([saved, written, None]), st.integers(0, 12))
+def test_aggregates(design: Design, events: list[Any], finite: bool, broken: Any, at: int) -> None:
+    one = operator(finite, design)
+    lengths = (0, 3, 5) if finite else (None,)
+    factors = (2.0, 3.0)
+    if finite:
+        rows = [(length, factor) for length in lengths for factor in factors]
+    else:
+        rows = [(None, factor) for factor in factors]
+    members = {
+        one.add((stream,), row if finite else row[1:] * 2): (stream, *row)
+        for stream in (0, 1)
+        for row in rows
+    }
+    gather = attributes(one.node, one.context.layout)
+    found: dict[int, list[Any]] = {member: [] for member in members}
+
+    def told(event: Any, here: Iterable[int]) -> None:
+        for member in here:
+            found[member].append((event[1], gather(event)))
+
+    early = [event for event in events if event[0] < at]
+    feed(one, early, told)
+    one.forget(at)
+    if broken is not None:
+        broken(one, one)
+    late = [event for event in events if event[0] >= at]
+    feed(one, late, told)
+    for member, (stream, length, factor) in members.items():
+        assert shown(found[member]) == shown(expected(events, stream, length, factor))
+    one.forget(1000)
+    assert (one.held() == 0) == (finite or not events)
+    for member in members:
+        assert one.remove(member)
