@@ -117,7 +117,7 @@ def _union(expression: Union, scope: Scope) -> Meaning:
     a, b = left.schema, right.schema
     if a.open or b.open:
         both = tuple(name for name in a.listed if name in b.listed)
-        schema = Schema(both, known=frozenset(n for n in a.names if b.has(n)))
+        schema = Schema(both, known=a.known | b.known)
     elif set(a.listed) == set(b.listed):
         schema = a
     else:
@@ -222,7 +222,7 @@ def _fold(expression: Fold, scope: Scope) -> Meaning:
             )
         ),
         a.open,
-        frozenset({*map(renamed, a.known), *b.known}) - set(targets),
+        frozenset({*map(renamed, a.known), *b.known}),
     )
 
     def seen(element: _Element, event: Event) -> Seen:

@@ -122,21 +122,18 @@ class _Reader:
     # Statements
 
     def all(self) -> Declared:
-        streams: dict[str, tuple[str, ...]] = {}
-        queries = []
+        streams, queries = dict[str, tuple[str, ...]](), []
         while self.peek().kind != "end":
-            if self.takes(";"):
-                continue
             name = None
             while self.peek().kind == "named":
-                name = self.next().text.removeprefix("-- name:").strip()
+                name = self.next().text[8:].strip()
             if self.takes("DECLARE"):
                 self.wants("STREAM")
                 stream = self.name()
                 self.wants("(")
                 streams[stream] = tuple(self.several(self.name))
                 self.wants(")")
-            elif self.peek().kind != "end":
+            elif not self.takes(";") and self.peek().kind != "end":
                 self.number += 1
                 queries.append(self.query(name or f"q{self.number}"))
         return Declared(streams, tuple(queries))
@@ -164,18 +161,16 @@ class _Reader:
         return Query(name, expression, items, tuple(groups), publish)
 
     def constructor(self) -> Constructor:
-        """`{"a": x, …}`, or `<tag><a>{x}</a>…</tag>`."""
+        """`{"a": x}`, or `<tag><a>{x}</a></tag>`."""
         rest = self.text[self.peek().end - 1 :]
         if rest.startswith("{"):
             inside, _, _ = rest.partition("}")
             self.at = len(self.text) - len(rest) + len(inside) + 1
-            members = re.findall(r'"([^"]*)"\s*:\s*(\w+)', inside)
-            return Constructor(tuple(members))
+            return Constructor(tuple(re.findall(r'"([^"]*)"\s*:\s*(\w+)', inside)))
         found = re.match(r"<(\w+)>((?:<(\w+)>\{\w+\}</\3>)*)</\1>", rest)
         assert found is not None, rest
         self.at = len(self.text) - len(rest) + found.end()
-        children = re.findall(r"<(\w+)>\{(\w+)\}", found.group(2))
-        return Constructor(tuple(children), found.group(1))
+        return Constructor(tuple(re.findall(r"<(\w+)>\{(\w+)", found.group(2))), found.group(1))
 
     def item(self) -> Item:
         if self.takes("*"):
@@ -225,9 +220,9 @@ class _Reader:
     def operand(self) -> Expression:
         word, at = self.next(), self.at
         if word.text == "(":
-            inner = self.inner()
+            found = self.inner()
             self.wants(")")
-            return inner
+            return found
         if word.text.upper() == "FILTER" and self.takes("{"):
             condition = self.optional("}")
             self.wants("}")
@@ -256,9 +251,9 @@ class _Reader:
         return found
 
     def length(self) -> Length:
-        number = self.next()
+        number = float(self.next().text)
         unit = self.next().text if self.peek().kind == "word" else "s"
-        return Length(round(float(number.text) * UNITS[unit.lower()]), unit)
+        return Length(round(number * UNITS[unit.lower()]), unit)
 
     # Conditions
 
@@ -266,7 +261,7 @@ class _Reader:
         parts = [self.conjunction()]
         while self.takes("OR"):
             parts.append(self.conjunction())
-        return parts[0] if len(parts) == 1 else Or(tuple(parts))
+        return Or(tuple(parts)) if len(parts) > 1 else parts[0]
 
     def conjunction(self) -> Condition:
         parts = [self.negation()]
@@ -296,9 +291,9 @@ class _Reader:
         sign = self.next().text
         right = self.sum()
         if isinstance(left, Dur) and isinstance(right, Number):
-            right = Length(round(right.value * 1_000_000))
-        elif isinstance(right, Dur) and isinstance(left, Number):
-            left = Length(round(left.value * 1_000_000))
+            right = Length(round(right.value * 10**6))
+        if isinstance(right, Dur) and isinstance(left, Number):
+            left = Length(round(left.value * 10**6))
         return Compare(_SIGNS.get(sign, sign), left, right)  # type: ignore[arg-type]
 
     def sum(self) -> Scalar:
@@ -331,7 +326,7 @@ class _Reader:
         if token.kind == "string":
             quote = token.text[0]
             return String(token.text[1:-1].replace(quote * 2, quote))
-        deco = token.text.removesuffix(".") if token.kind == "deco" else None
+        deco = token.text[:-1] if token.kind == "deco" else None
         name = token.text if deco is None else self.name()
         if deco is None and token.kind != "word":
             raise SyntaxError(f"a value is missing at {token.text!r}")

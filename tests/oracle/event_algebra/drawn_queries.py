@@ -1,30 +1,25 @@
-"""Draws event queries that have a meaning, and documents for them.
+"""Draws event queries that have a meaning, which may read what others publish.
 
-Few streams, names, values and times, so that much is alike: simultaneous and overlapping events,
-duplicates, missing attributes, and texts beside numbers are common.  Numbers are halves, and means
-are of the last query alone, so that no sum is rounded.
+Means are of the last query alone, so that no sum is rounded.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from hypothesis import strategies as st
 
+from tests.oracle.event_algebra.drawn_conditions import NAMES, Side, condition, ref, term
+from tests.oracle.event_algebra.drawn_documents import STREAMS
 from tests.oracle.event_algebra.expressions import Scope, meaning
 from tests.oracle.event_algebra.model import Model
 from tests.oracle.event_algebra.schemas import Refused, Schema
 from tests.oracle.event_algebra.syntax import (
-    And,
     Binding,
     Block,
-    Compare,
-    Condition,
     Constructor,
     Declared,
-    Dur,
     Expression,
     Filter,
     Fold,
@@ -32,179 +27,20 @@ from tests.oracle.event_algebra.syntax import (
     Item,
     Length,
     Next,
-    Not,
     Number,
     Operation,
-    Or,
     Query,
     Ref,
     Scalar,
     Star,
     String,
-    Test,
-    Truth,
     Union,
     Window,
 )
 
-__all__ = ["documents", "queries", "texts"]
+__all__ = ["queries", "texts"]
 
-NAMES = ("Name", "P", "V")
-STREAMS = ("S", "S", "S", "T")
 ITEMS = Block("N", "//item", (Binding("w", "w"),))
-FUNCTIONS = (
-    *("string-length", "lower-case", "upper-case", "normalize-space", "concat", "string"),
-    *("number", "abs", "min", "max"),
-)
-SIGNS = ("=", "!=", "!=", "<", "<=", ">", ">=")
-
-
-# Documents
-
-
-def _values() -> st.SearchStrategy[dict[str, Any]]:
-    numbers = st.sampled_from([1, 2, 2, 3, 4, 3.5, "2", "odd", None, ...])
-    names = st.sampled_from(["a", "a", "a", "b", "b", "ab", "2", ...])
-    values = st.fixed_dictionaries(
-        {"Name": names, "P": numbers, "V": numbers, "w": st.sampled_from(["a", "b", ..., ...])}
-    )
-    return values.map(lambda one: {name: v for name, v in one.items() if v is not ...})
-
-
-@st.composite
-def _body(draw: st.DrawFn, stream: str) -> dict[str, Any]:
-    """`xml` or `json`; of stream N with items in it."""
-    many = stream == "N"
-    items = draw(st.lists(_values(), min_size=1, max_size=2)) if many else [draw(_values())]
-    if draw(st.booleans()):
-        return {"json": {"item": items} if many else items[0]}
-    name = "item" if many else "e"
-    texts = [
-        "".join(f"<{key}>{'' if v is None else v}</{key}>" for key, v in one.items())
-        for one in items
-    ]
-    if draw(st.booleans()):
-        inner = "".join(f"<{name}>{text}</{name}>" for text in texts)
-    else:
-        inner = "".join(
-            f"<{name}"
-            + "".join(f' {key}="{"" if v is None else v}"' for key, v in one.items() if key != "w")
-            + ">"
-            + (f"<w>{one['w']}</w>" if "w" in one else "")
-            + f"</{name}>"
-            for one in items
-        )
-    return {"xml": f"<f>{inner}</f>" if many else inner}
-
-
-@st.composite
-def _document(draw: st.DrawFn, name: str, times: Sequence[float]) -> dict[str, Any]:
-    stream = draw(st.sampled_from([*STREAMS, *STREAMS, "N"]))
-    time = draw(st.sampled_from(times))
-    envelope = {"stream": stream, "id": name, "timestamp": time, **draw(_body(stream))}
-    if draw(st.sampled_from([False, False, True])):
-        envelope["start"] = max(0, time - draw(st.sampled_from([0.5, 1, 3])))
-    return envelope
-
-
-@st.composite
-def documents(draw: st.DrawFn, most: int = 12, first: int = 0) -> list[dict[str, Any]]:
-    """Envelopes in an order of arrival that is not that of time."""
-    times = [number / 2 for number in range(draw(st.sampled_from([6, 12, 24])))]
-    count = draw(st.sampled_from([2, most // 2, most - 1, most]))
-    return [draw(_document(f"d{first + i}", times)) for i in range(count)]
-
-
-# Conditions
-
-
-@dataclass(frozen=True)
-class _Side:
-    deco: str | None
-    schema: Schema
-
-    def names(self) -> list[str]:
-        return [*self.schema.names, *(NAMES if self.schema.open else ())]
-
-
-def _ref(draw: st.DrawFn, sides: Sequence[_Side]) -> Ref | Number:
-    side = draw(st.sampled_from([one for one in sides if one.names()] or list(sides)))
-    if not side.names():
-        return Number(1.0)
-    deco: Any = side.deco
-    return Ref(deco, draw(st.sampled_from(side.names())))
-
-
-def _term(draw: st.DrawFn, sides: Sequence[_Side]) -> Scalar:
-    ref = _ref(draw, sides)
-    match draw(st.sampled_from([*["ref"] * 5, "sum", "product", "share", "function", "minus"])):
-        case "sum":
-            return Operation(draw(st.sampled_from("+-")), ref, Number(1.0))
-        case "product":
-            sign = draw(st.sampled_from("*/"))
-            return Operation(sign, ref, Number(draw(st.sampled_from([0.0, 0.5, 2.0]))))
-        case "share":
-            return Operation("*", Number(0.5, True), ref)
-        case "minus":
-            return Operation("-", None, ref)
-        case "function":
-            name = draw(st.sampled_from(FUNCTIONS))
-            more = (_ref(draw, sides),) if name in ("concat", "min", "max") else ()
-            return Function(name, (ref, *more))
-    return ref
-
-
-def _constant(draw: st.DrawFn) -> Scalar:
-    texts = [String("a"), String("b"), String("2"), String("")]
-    numbers = [Number(1.0), Number(2.0), Number(3.0), Number(3.5)]
-    return draw(st.sampled_from(texts + numbers + numbers))
-
-
-def _atom(draw: st.DrawFn, sides: Sequence[_Side]) -> Condition:
-    kinds = ["constant"] * 3 + ["like"] * 4 + ["equal", "two", "two", "age", "test", "truth"]
-    match draw(st.sampled_from(kinds)):
-        case "age":
-            ages = [None, *(one.deco for one in sides if one.deco)]
-            length = Length(draw(st.sampled_from([0, 500_000, 1_000_000, 3_000_000, 6_000_000])))
-            age = Dur(draw(st.sampled_from(ages)))  # type: ignore[arg-type]
-            pair = (age, length) if draw(st.booleans()) else (length, age)
-            return Compare(draw(st.sampled_from([*SIGNS, "<=", "<="])), *pair)  # type: ignore[arg-type]
-        case "test":
-            name = draw(st.sampled_from(["contains", "starts-with", "ends-with", "matches"]))
-            return Test(name, _ref(draw, sides), String(draw(st.sampled_from(["a", "b", "2"]))))
-        case "truth":
-            return Truth(draw(st.sampled_from([True, True, False])))
-        case "constant":
-            pair = _term(draw, sides), _constant(draw)
-            return Compare(draw(st.sampled_from(SIGNS)), *pair)  # type: ignore[arg-type]
-        case "like":
-            # As queries mostly are: one name of two events, or a plain bound.
-            names = [name for name in sides[-1].names() if name in sides[0].names()] or ["P"]
-            name, bound = draw(st.sampled_from(names)), Number(1.0)
-            decos: list[Any] = [sides[-1].deco, sides[0].deco]
-            if len(sides) == 1:
-                return Compare(draw(st.sampled_from([">=", "!="])), Ref(decos[0], name), bound)  # type: ignore[arg-type]
-            pair = Ref(decos[0], name), Ref(decos[1], name)
-            return Compare(draw(st.sampled_from(["=", "=", ">=", ">"])), *pair)  # type: ignore[arg-type]
-        case "equal":
-            pair = _ref(draw, sides[-1:]), _ref(draw, sides[:-1] or sides)
-            return Compare(draw(st.sampled_from("==!"))[0].replace("!", "!="), *pair)  # type: ignore[arg-type]
-    pair = _term(draw, sides[-1:]), _term(draw, sides)
-    return Compare(draw(st.sampled_from(SIGNS)), *pair)  # type: ignore[arg-type]
-
-
-def _condition(draw: st.DrawFn, sides: Sequence[_Side]) -> Condition | None:
-    match draw(st.sampled_from([*["none"] * 4, *["atom"] * 5, "and", "and", "or", "not"])):
-        case "none":
-            return None
-        case "atom":
-            return _atom(draw, sides)
-        case "not":
-            return Not(_atom(draw, sides))
-    parts = tuple(_atom(draw, sides) for _ in range(draw(st.sampled_from([2, 2, 3]))))
-    if draw(st.sampled_from([False, False, True])):
-        return And((_atom(draw, sides), Or(parts)))
-    return draw(st.sampled_from([And, And, Or]))(parts)
 
 
 # Expressions
@@ -259,20 +95,20 @@ class _Drawing:
         schema = self.schema(operand)
         assert schema is not None
         return self.first(
-            Filter(_condition(self.draw, [_Side(None, schema)]), operand), Filter(None, operand)
+            Filter(condition(self.draw, [Side(None, schema)]), operand), Filter(None, operand)
         )
 
-    def sides(self, left: Expression, right: Expression) -> list[_Side]:
+    def sides(self, left: Expression, right: Expression) -> list[Side]:
         a, b = self.schema(left), self.schema(right)
         assert a is not None
         assert b is not None
-        sides = [_Side("$1", a), _Side("$2", b)]
+        sides = [Side("$1", a), Side("$2", b)]
         if self.draw(st.sampled_from([False, False, True])):
-            sides.insert(0, _Side(None, replace(a, open=False)))
+            sides.insert(0, Side(None, replace(a, open=False)))
         return sides
 
     def next(self, left: Expression, right: Expression) -> Expression:
-        found = Next(_condition(self.draw, self.sides(left, right)), left, right)
+        found = Next(condition(self.draw, self.sides(left, right)), left, right)
         plain = self.list("", left, publish=False)
         return self.first(
             found, replace(found, condition=None), replace(found, condition=None, left=plain), right
@@ -285,14 +121,14 @@ class _Drawing:
         if not schema.open and self.draw(st.booleans()):
             of = self.schema(right)
             assert of is not None
-            names = _Side(None, of).names()
+            names = Side(None, of).names()
             picked = self.draw(
                 st.lists(st.sampled_from(schema.listed), min_size=1, max_size=2, unique=True)
             )
             items = [Item(Ref(None, self.draw(st.sampled_from(names))), one) for one in picked]
             right = Query("", right, tuple(items))
         sides = self.sides(left, right)
-        sides.insert(1, _Side("$", schema))
+        sides.insert(1, Side("$", schema))
         aggregates: tuple[tuple[Scalar, str], ...] = ()
         if self.draw(st.booleans()):
             name = self.draw(st.sampled_from(["c", "P", "top"]))
@@ -300,21 +136,21 @@ class _Drawing:
             if self.schema(left) is None:
                 left = self.list("", self.block(), publish=False)
             running = Ref("$", name)
-            ref = _ref(self.draw, [sides[-1]])
+            latest = ref(self.draw, [sides[-1]])
             value = self.draw(
                 st.sampled_from(
                     [
                         Operation("+", running, Number(1.0)),
-                        Operation("+", running, ref),
-                        Function("max", (running, ref)),
-                        Operation("-", ref, running),
+                        Operation("+", running, latest),
+                        Function("max", (running, latest)),
+                        Operation("-", latest, running),
                     ]
                 )
             )
             aggregates = ((value, name),)
             if self.draw(st.booleans()):
-                sides.append(_Side("$", Schema((name,), open=False)))
-        theta, rho = _condition(self.draw, sides), _condition(self.draw, sides)
+                sides.append(Side("$", Schema((name,), open=False)))
+        theta, rho = condition(self.draw, sides), condition(self.draw, sides)
         found = Fold(theta, rho, aggregates, left, right)
         return self.first(
             found,
@@ -327,7 +163,7 @@ class _Drawing:
     def list(self, name: str, operand: Expression, *, publish: bool) -> Query:
         schema = self.schema(operand)
         assert schema is not None
-        side = _Side(None, schema)
+        side = Side(None, schema)
         picked = self.draw(
             st.lists(st.sampled_from(side.names() or ["Name"]), min_size=1, max_size=3, unique=True)
         )
@@ -353,7 +189,7 @@ class _Drawing:
     def aggregate(self, name: str, operand: Expression, *, means: bool) -> Query:
         schema = self.schema(operand)
         assert schema is not None
-        side = _Side(None, schema)
+        side = Side(None, schema)
         groups = tuple(
             self.draw(st.lists(st.sampled_from(side.names()), max_size=2, unique=True))
             if side.names()
@@ -367,13 +203,13 @@ class _Drawing:
         functions = ["count", "sum", "min", "max", "argmax", "argmin", *(["avg"] if means else [])]
         for place in range(self.draw(st.integers(1, 3))):
             function = self.draw(st.sampled_from(functions))
-            value: Scalar = _ref(self.draw, [side])
-            more = (_ref(self.draw, [side]),) if function.startswith("arg") else ()
+            value: Scalar = ref(self.draw, [side])
+            more = (ref(self.draw, [side]),) if function.startswith("arg") else ()
             if function == "count" and self.draw(st.booleans()):
                 value = Star()
             found: Scalar = Function(function, (value, *more))
             if not more and self.draw(st.sampled_from([False] * 4 + [True])):
-                found = Operation("-", found, Function("min", (_ref(self.draw, [side]),)))
+                found = Operation("-", found, Function("min", (ref(self.draw, [side]),)))
             items.append(Item(found, f"g{place}"))
         seconds = self.draw(st.sampled_from([None, None, 0, 1, 3, ...]))
         if seconds is not ...:
@@ -387,15 +223,15 @@ class _Drawing:
         return found_query
 
 
-def _computed(draw: st.DrawFn, side: _Side) -> Scalar:
-    term = _term(draw, [side])
-    return Operation("+", term, Number(1.0)) if isinstance(term, Ref) else term
+def _computed(draw: st.DrawFn, side: Side) -> Scalar:
+    value = term(draw, [side])
+    return Operation("+", value, Number(1.0)) if isinstance(value, Ref) else value
 
 
 # Queries
 
 
-def is_plain(query: Query) -> bool:
+def _is_plain(query: Query) -> bool:
     """Whether it selects a block's documents, as a query without any word of events does."""
     return isinstance(query.expression, Block) and query.items in (None, (Item(Star()),))
 
@@ -418,14 +254,14 @@ def queries(
         case "constructor":
             schema = drawing.schema(inner)
             assert schema is not None
-            names = _Side(None, schema).names() or ["Name"]
+            names = Side(None, schema).names() or ["Name"]
             picked = draw(st.lists(st.sampled_from(names), min_size=1, max_size=2))
             members = tuple((f"m{place}", one) for place, one in enumerate(picked))
             query = Query(name, inner, Constructor(members, draw(st.sampled_from([None, "hit"]))))
         case kind:
             items = (Item(Star()),) if kind == "star" else None
             query = Query(name, inner, items)
-    if drawing.schema(query) is None or (is_plain(query)):
+    if drawing.schema(query) is None or _is_plain(query):
         query = Query(name, Filter(None, inner))
     return replace(query, publish=publish)
 

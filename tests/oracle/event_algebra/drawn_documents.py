@@ -1,0 +1,69 @@
+"""Draws documents for drawn event queries.
+
+Few streams, names, values and times, so that much is alike: simultaneous and overlapping events,
+duplicates, missing attributes, and texts beside numbers are common.  Numbers are halves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from hypothesis import strategies as st
+
+__all__ = ["STREAMS", "documents"]
+
+STREAMS = ("S", "S", "S", "T")
+
+
+def _values() -> st.SearchStrategy[dict[str, Any]]:
+    numbers = st.sampled_from([1, 2, 2, 3, 4, 3.5, "2", "odd", None, ...])
+    names = st.sampled_from(["a", "a", "a", "b", "b", "ab", "2", ...])
+    values = st.fixed_dictionaries(
+        {"Name": names, "P": numbers, "V": numbers, "w": st.sampled_from(["a", "b", ..., ...])}
+    )
+    return values.map(lambda one: {name: v for name, v in one.items() if v is not ...})
+
+
+@st.composite
+def _body(draw: st.DrawFn, stream: str) -> dict[str, Any]:
+    """`xml` or `json`; of stream N with items in it."""
+    many = stream == "N"
+    items = draw(st.lists(_values(), min_size=1, max_size=2)) if many else [draw(_values())]
+    if draw(st.booleans()):
+        return {"json": {"item": items} if many else items[0]}
+    name = "item" if many else "e"
+    texts = [
+        "".join(f"<{key}>{'' if v is None else v}</{key}>" for key, v in one.items())
+        for one in items
+    ]
+    if draw(st.booleans()):
+        inner = "".join(f"<{name}>{text}</{name}>" for text in texts)
+    else:
+        inner = "".join(
+            f"<{name}"
+            + "".join(f' {key}="{"" if v is None else v}"' for key, v in one.items() if key != "w")
+            + ">"
+            + (f"<w>{one['w']}</w>" if "w" in one else "")
+            + f"</{name}>"
+            for one in items
+        )
+    return {"xml": f"<f>{inner}</f>" if many else inner}
+
+
+@st.composite
+def _document(draw: st.DrawFn, name: str, times: Sequence[float]) -> dict[str, Any]:
+    stream = draw(st.sampled_from([*STREAMS, *STREAMS, "N"]))
+    time = draw(st.sampled_from(times))
+    envelope = {"stream": stream, "id": name, "timestamp": time, **draw(_body(stream))}
+    if draw(st.sampled_from([False, False, True])):
+        envelope["start"] = max(0, time - draw(st.sampled_from([0.5, 1, 3])))
+    return envelope
+
+
+@st.composite
+def documents(draw: st.DrawFn, most: int = 12, first: int = 0) -> list[dict[str, Any]]:
+    """Envelopes in an order of arrival that is not that of time."""
+    times = [number / 2 for number in range(draw(st.sampled_from([6, 12, 24])))]
+    count = draw(st.sampled_from([2, most // 2, most - 1, most]))
+    return [draw(_document(f"d{first + i}", times)) for i in range(count)]
