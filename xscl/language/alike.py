@@ -25,7 +25,7 @@ from xscl.language.checks.limits import too_long
 from xscl.language.checks.names import NAME, STRING, unquoted
 from xscl.language.parameters import Prepared
 from xscl.language.parsing import parse_query
-from xscl.language.problems import Unreadable
+from xscl.language.problems import Problem, Unreadable
 from xscl.language.scan import Statement
 from xscl.language.syntax import Query
 
@@ -73,12 +73,18 @@ class TextPlace:
     statement: Statement
     name: str
     namespaces: Mapping[str, str]
+    declared: Mapping[str, tuple[str, ...]]
+
+    def read(self) -> tuple[Query, list[Problem]]:
+        """The query, parsed in full, and its problems."""
+        return parse_query(
+            self.text, self.scanned, self.statement, self.name, self.namespaces, self.declared
+        )
 
     @property
     def query(self) -> Query:
         """The query, parsed in full."""
-        query, _ = parse_query(self.text, self.scanned, self.statement, self.name, self.namespaces)
-        return query
+        return self.read()[0]
 
     def with_literals(self) -> tuple[Query, dict[int, str]]:
         """The query, parsed in full, and the names of its literals as parameters, by place."""

@@ -1,5 +1,5 @@
-"""The grammars of the language as lark's tables: `grammar.lark` and `patterns.lark`, compiled, each
-with `paths.lark` behind it.
+"""The grammars of the language as lark's tables: `grammar.lark`, `patterns.lark` and `events.lark`,
+compiled, each with `paths.lark` behind it.
 
 Compiling takes a sixth of a second, so the tables are kept beside them, in files ending in
 `.tables`, under the names of the grammar and of the lark that they are of; of another one, they are
@@ -15,15 +15,24 @@ from typing import Literal as OneOf
 
 import lark
 
-from xscl.language.checks.names import AFTER_STREAM, END_OF_WORD, NAME, STRING, VARIABLE, WORD
+from xscl.language.checks.names import (
+    AFTER_STREAM,
+    END_OF_VARIABLE,
+    END_OF_WORD,
+    NAME,
+    STRING,
+    VARIABLE,
+    WORD,
+)
 
 __all__ = ["STARTS", "Grammar", "compiled", "grammar", "name_of"]
 
-Grammar = OneOf["grammar", "patterns"]
+Grammar = OneOf["grammar", "patterns", "events"]
 
 STARTS: dict[Grammar, tuple[str, ...]] = {
     "grammar": ("declaration", "query", "insert", "variable_path"),
     "patterns": ("pattern", "items", "value"),
+    "events": ("event_query", "stream", "cell"),
 }
 """The rules that texts are read by."""
 
@@ -34,6 +43,7 @@ _PATTERNS = {
     "VARIABLE": VARIABLE,
     "STRING": STRING,
     "END": END_OF_WORD,
+    "STOP": END_OF_VARIABLE,
     "STREAM": AFTER_STREAM,
 }
 

@@ -1,7 +1,8 @@
 """From a scanned statement to a syntax tree: the grammar, applied.
 
 `grammar.lark` says what a statement is and `build.py` what becomes of its parts; here the
-statement's kind follows from its first word, and lark's refusals are put into words.
+statement's kind follows from its first word, its stretches in other languages are cut out and read
+by the grammars of these, and lark's refusals are put into words.
 """
 
 from __future__ import annotations
@@ -10,13 +11,15 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from types import MappingProxyType
 
-from lark import Lark, Token, Tree, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+from lark import Token, Tree, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
-from xscl.language.build import Branch, Builder, Node
+from xscl.language.build import Branch, Builder, Node, as_token
 from xscl.language.checks.limits import too_long
 from xscl.language.checks.names import AFTER_STREAM, END_OF_WORD, RESERVED, unquoted
-from xscl.language.grammar import STARTS, grammar
+from xscl.language.events.levels import Level, root_level
+from xscl.language.grammar import STARTS, Grammar, grammar
 from xscl.language.problems import Problem, Unreadable
 from xscl.language.scan import Statement
 from xscl.language.sources import build_source
@@ -33,9 +36,12 @@ from xscl.language.syntax import (
     VariablePath,
 )
 
-__all__ = ["is_declaration", "parse_declaration", "parse_query"]
+NOTHING_DECLARED: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+
+__all__ = ["NOTHING_DECLARED", "is_declaration", "parse_declaration", "parse_query"]
 
 _STRING = re.compile(r"[ \t\r\n]*+string[ \t\r\n]*+\(")
+_STREAM = re.compile(rf"(?ai:DECLARE)[ \t\r\n]++(?ai:STREAM){END_OF_WORD}")
 _DECLARATION = re.compile(rf"(?ai:DECLARE){END_OF_WORD}(?!{AFTER_STREAM})")
 
 
@@ -44,9 +50,12 @@ def is_declaration(text: str, statement: Statement) -> bool:
     return _DECLARATION.match(text, statement.start, statement.end) is not None
 
 
-def parse_declaration(text: str, statement: Statement) -> tuple[str, str]:
-    """The prefix and the namespace of a DECLARE in a scanned text."""
+def parse_declaration(text: str, statement: Statement) -> tuple[Name, str | tuple[str, ...]]:
+    """What a DECLARE in a scanned text declares: a prefix and its namespace, or a stream and the
+    names of its events' attributes."""
     _readable(statement)
+    if _STREAM.match(text, statement.start, statement.end) is not None:
+        return _stream(text, statement)
     prefix, string = _tree(text, statement.start, statement.end, "declaration").children
     assert isinstance(prefix, Token)
     assert isinstance(string, Token)
@@ -61,31 +70,40 @@ def parse_declaration(text: str, statement: Statement) -> tuple[str, str]:
         raise Unreadable(
             statement.start + (string.start_pos or 0), "found an empty string, expected a URI"
         )
-    return str(prefix), uri
+    return Name(str(prefix), statement.start + (prefix.start_pos or 0)), uri
+
+
+def _stream(text: str, statement: Statement) -> tuple[Name, tuple[str, ...]]:
+    tree = _tree(text, statement.start, statement.end, "stream")
+    tokens = [as_token(child) for child in tree.children]
+    spelt = [unquoted(token) if token.type == "STRING" else str(token) for token in tokens]
+    stream, *names = spelt
+    for number, name in enumerate(names):
+        if name in names[:number]:
+            at = statement.start + (tokens[number + 1].start_pos or 0)
+            raise Unreadable(at, f"the attribute `{name}` is declared twice; leave one out")
+    return Name(stream, statement.start + (tokens[0].start_pos or 0)), tuple(names)
 
 
 def parse_query(
-    original: str, text: str, statement: Statement, name: str, namespaces: Mapping[str, str]
+    original: str,
+    text: str,
+    statement: Statement,
+    name: str,
+    namespaces: Mapping[str, str],
+    declared: Mapping[str, tuple[str, ...]] = NOTHING_DECLARED,
 ) -> tuple[Query, list[Problem]]:
     """The query that a statement of a scanned text is, and its problems.
 
-    `original` is the text before it was scanned.  Raises `Unreadable` for a syntax error.
+    `original` is the text before it was scanned, `declared` are the streams that were declared
+    before.  Raises `Unreadable` for a syntax error.
     """
     _readable(statement)
     builder = Builder(namespaces, [], statement.start)
-    reading = _Reading(original, text, statement, name, builder)
-    tree = _tree(_cut(text, statement), statement.start, statement.end, "query")
-    query = replace(reading.query(tree, 0), named_at=statement.named_at)
+    level = root_level(text, original, statement, declared) or Level(statement.start, statement.end)
+    reading = _Reading(original, text, statement, name, builder, declared, level)
+    query = replace(reading.read(0), named_at=statement.named_at)
     return query, builder.problems
-
-
-def _cut(text: str, statement: Statement) -> str:
-    """A scanned text with a sign for each pattern, and for each list of what is selected of one."""
-    for pattern in statement.patterns:
-        for start, end in ((pattern.start, pattern.end), pattern.items or (0, 0)):
-            if end:
-                text = f"{text[:start]}\x01{' ' * (end - start - 1)}{text[end:]}"
-    return text
 
 
 def _readable(statement: Statement) -> None:
@@ -95,23 +113,94 @@ def _readable(statement: Statement) -> None:
 
 
 class _Reading:
-    """The reading of one statement: its query and the sub-queries in that."""
+    """The reading of one stretch of a statement in one language: its query and the sub-queries in
+    that."""
 
     def __init__(
-        self, original: str, scanned: str, statement: Statement, name: str, builder: Builder
+        self,
+        original: str,
+        scanned: str,
+        statement: Statement,
+        name: str,
+        builder: Builder,
+        declared: Mapping[str, tuple[str, ...]],
+        level: Level,
     ) -> None:
         self.original = original
         self.scanned = scanned
+        self.statement = statement
         self.name = name
         self.builder = builder
+        self.declared = declared
+        self.level = level
         self.markups = {markup.start: markup for markup in statement.markups}
         self.patterns = {pattern.start: pattern for pattern in statement.patterns}
         # A list stands behind white space or a parenthesis: its place is that of SELECT's end.
         self.lists = {one.items[0]: one.items for one in statement.patterns if one.items}
+        self.others = {other.start: other for other in level.others() if other.start < other.end}
+
+    def read(self, depth: int) -> Query:
+        """The query of the stretch, which stands in `depth` parentheses."""
+        start, end = self.level.start, self.level.end
+        rule = "event_query" if self.level.of_events else "query"
+        tree = _tree(self.cut(), start, end, rule, "`)`" if depth else "`;`")
+        if not self.level.of_events:
+            return self.query(tree, depth)
+        from xscl.language.events.build import ReadEvents
+
+        reader = ReadEvents(
+            self.builder, self.declared, self.constructed, self.other, self.finished
+        )
+        return reader.query(tree, depth)
+
+    def cut(self) -> str:
+        """The scanned text with a sign for each part that another grammar reads."""
+        text = self.scanned
+        cut = [(start, other.end, "\x02") for start, other in self.others.items()]
+        if not self.level.of_events:
+            for pattern in self.patterns.values():
+                cut.append((pattern.start, pattern.end, "\x01"))
+                if pattern.items is not None:
+                    cut.append((*pattern.items, "\x01"))
+        pieces: list[str] = []
+        at = 0
+        for start, end, sign in sorted(cut):
+            if start >= at:
+                pieces += (text[at:start], sign, " " * (end - start - 1))
+                at = end
+        return "".join([*pieces, text[at:]]) if pieces else text
+
+    def other(self, at: int, depth: int) -> Query:
+        """The query in another language that stands at a place."""
+        level = self.others[at]
+        reading = _Reading(
+            self.original,
+            self.scanned,
+            self.statement,
+            self.name,
+            self.inner(level.start),
+            self.declared,
+            level,
+        )
+        return reading.read(depth)
+
+    def finished(self, select: Select, source: Source, at: int, publish: Name | None) -> Query:
+        """The query of its parts."""
+        return Query(
+            name=self.name,
+            select=select,
+            source=source,
+            text=self.original,
+            at=at,
+            named_at=None,
+            publish=publish,
+        )
 
     def query(self, node: Branch, depth: int) -> Query:
-        """The query that stands in `depth` parentheses."""
+        """The query of a tree that stands in `depth` parentheses, but an event query."""
         *selecting, last = node.children
+        if isinstance(last, Token) and last.type == "QUERY":
+            return self.other(self.builder.at(last), depth)
         publish: Name | None = None
         if isinstance(last, Token) and last.type == "NAME":
             publish, last = self.builder.name(last), selecting.pop()
@@ -120,15 +209,8 @@ class _Reading:
             source = self.pattern(self.builder.at(last))
         else:
             source = build_source(self.builder, last, self.query, depth)
-        return Query(
-            name=self.name,
-            select=self.select(selecting[1], source) if selecting else None,
-            source=source,
-            text=self.original,
-            at=self.builder.first(node),
-            named_at=None,
-            publish=publish,
-        )
+        select = self.select(selecting[1], source) if selecting else None
+        return self.finished(select, source, self.builder.first(node), publish)
 
     def pattern(self, at: int) -> EventPattern:
         from xscl.language.patterns.build import build_pattern
@@ -142,18 +224,22 @@ class _Reading:
             return self.builder.items(selection)
         if selection.type == "STAR":
             return None
-        constructed: Element | JSONObject
-        at = self.builder.at(selection)
         if selection.type == "EVENTS":
             from xscl.language.patterns.build import build_items
 
-            start, end = self.lists[at]
+            start, end = self.lists[self.builder.at(selection)]
             return build_items(
                 self.inner(start), _tree(self.scanned, start, end, "items", "`FROM`")
             )
+        return self.constructed(selection, computing=isinstance(source, EventPattern))
+
+    def constructed(self, selection: Token, *, computing: bool = True) -> Element | JSONObject:
+        """The constructor at a place; `computing` says whether what it inserts may be computed."""
+        at = self.builder.at(selection)
         insert, path = self.insert, self.path
-        if isinstance(source, EventPattern):
+        if computing:
             insert, path = self.selected_insert, self.selected
+        constructed: Element | JSONObject
         if selection.type == "CONSTRUCTOR":
             from xscl.language.constructor import construct
 
@@ -162,7 +248,6 @@ class _Reading:
         else:
             from xscl.language.json_constructor import construct_json
 
-            computing = isinstance(source, EventPattern)
             constructed, problems = construct_json(self.original, at, path, computing=computing)
         self.builder.problems += problems
         return constructed
@@ -184,10 +269,12 @@ class _Reading:
         return Insert(self.selected(*inner, "`}`"), string is not None)
 
     def selected(self, start: int, end: int, followed_by: str) -> VariablePath | Selected:
+        from xscl.language.events.build import build_cell
         from xscl.language.patterns.build import build_selected
 
-        tree = _tree(self.original, start, end, "value", followed_by)
-        return build_selected(self.inner(start), tree)
+        rule, build = ("cell", build_cell) if self.level.of_events else ("value", build_selected)
+        tree = _tree(self.original, start, end, rule, followed_by)
+        return build(self.inner(start), tree)
 
     def inner(self, start: int) -> Builder:
         return Builder(self.builder.namespaces, self.builder.problems, start)
@@ -200,16 +287,16 @@ def _tree(text: str, start: int, end: int, rule: str, followed_by: str = "`;`") 
     it anew for each one).
     """
     try:
-        tree = _of(rule).parse(text[start:end], start=rule)
+        tree = grammar(_grammar_of(rule)).parse(text[start:end], start=rule)
     except UnexpectedInput as refusal:
         raise Unreadable(*_refusal(refusal, text, start, end, rule, followed_by)) from None
     assert isinstance(tree, Tree)
     return tree
 
 
-def _of(rule: str) -> Lark:
+def _grammar_of(rule: str) -> Grammar:
     """The grammar that has a rule to begin with."""
-    return grammar("patterns" if rule in STARTS["patterns"] else "grammar")
+    return next(which for which, rules in STARTS.items() if rule in rules)
 
 
 def _refusal(
@@ -230,7 +317,7 @@ def _refusal(
     what = found(text, at, end if at < end else len(text))
     # An LALR parser finishes what it can before it refuses a token; what could have stood there
     # is asked of one that has only come as far as the token before.
-    parser = _of(rule).parse_interactive(text[start:end], start=rule)
+    parser = grammar(_grammar_of(rule)).parse_interactive(text[start:end], start=rule)
     with suppress(UnexpectedInput):
         for token in parser.iter_parse():
             if start + (token.start_pos or 0) >= at:
@@ -240,5 +327,5 @@ def _refusal(
         return start + problem.at, problem.text
     if rule == "query" and (problem := meant(text[start:end], at - start, accepted)) is not None:
         return start + problem.at, problem.text
-    words = expected(accepted, followed_by, pattern=rule in STARTS["patterns"])
+    words = expected(accepted, followed_by, _grammar_of(rule))
     return at, f"found {what}, expected {words}"

@@ -103,6 +103,35 @@ _OF_PATTERNS: tuple[tuple[str, str], ...] = (
     ("_CONSISTENCY", "`CONSISTENCY`"),
 )
 
+_OF_EVENTS: tuple[tuple[str, str], ...] = (
+    (
+        "WORD NUMBER STRING PARAMETER CALLED TEST TRUTH NOT DECORATOR DUR MINUS _LPAR",
+        "a condition such as `x = 1`",
+    ),
+    ("WORD NUMBER STRING PARAMETER CALLED DECORATOR DUR MINUS STAR", "a value such as `x`, `*`"),
+    ("WORD NUMBER STRING PARAMETER CALLED DECORATOR DUR MINUS _LPAR", "a value such as `x`"),
+    ("WORD STRING DUR", "an attribute"),
+    ("STAR SLASH PLUS MINUS RELATES", "an operator"),
+    ("STAR SLASH PLUS MINUS", "an operator"),
+    ("RELATES", "a comparison such as `=`"),
+    ("WORD STRING", "an attribute"),
+    ("WORD", "a name"),
+    ("FILTER WINDOW NAME STRING _LPAR", "a stream, `FILTER{…}(…)`, `WINDOW{…}(…)`, `(`"),
+    ("NAME STRING", "a stream"),
+    ("SUBQUERY", ""),
+    ("PERCENT", ""),
+    ("NEXT", "`NEXT`"),
+    ("FOLD", "`FOLD`"),
+    ("UNION", "`UNION`"),
+    ("GROUP", "`GROUP BY`"),
+    ("_ALSO", "`AND`"),
+    ("_OTHERWISE", "`OR`"),
+    ("_LBRACE", "`{`"),
+    ("LEVEL", "`strong`, `weak`"),
+    ("_CONSISTENCY", "`CONSISTENCY`"),
+)
+_WORDS_OF = {"grammar": (), "patterns": _OF_PATTERNS, "events": _OF_EVENTS}
+
 _FOUND = re.compile(
     rf":?{NAME}'*+|{STRING}|[0-9]+(?:\.[0-9]*)?|->|--|//|::|\.\.|[<>!]=|.", re.DOTALL
 )
@@ -132,16 +161,15 @@ _INSTEAD = {
 _AXIS = re.compile(rf"(?<![\w.\-])({NAME})[ \t\r\n]*+::")
 
 
-def expected(terminals: Iterable[str], end: str, *, pattern: bool = False) -> str:
-    """The acceptable terminals in words; `end` is what may follow the text, and `pattern` says
-    whether it is one."""
+def expected(terminals: Iterable[str], end: str, grammar: str) -> str:
+    """The acceptable terminals of a grammar in words; `end` is what may follow the text."""
     left = set(terminals)
     words: list[str] = []
-    for names, word in (*_OF_PATTERNS, *_WORDS) if pattern else _WORDS:
+    for names, word in (*_WORDS_OF[grammar], *_WORDS):
         family = set(names.split())
         if family <= left:
             left -= family
-            words += word.split(", ")
+            words += word.split(", ") if word else ()
     if "$END" in left:
         words += end.split(", ")
     return enumerated(dict.fromkeys(words))

@@ -10,7 +10,7 @@ from xscl.errors import QueryError, QuerySyntaxError
 from xscl.language.alike import AlikeStatements, Instance, TextPlace
 from xscl.language.checks.check import check
 from xscl.language.checks.names import PREDECLARED
-from xscl.language.parsing import is_declaration, parse_declaration, parse_query
+from xscl.language.parsing import NOTHING_DECLARED, is_declaration, parse_declaration
 from xscl.language.problems import Unreadable, place
 from xscl.language.scan import Statement, scan
 from xscl.language.syntax import Query
@@ -48,6 +48,7 @@ def read_from(
     scanned = scan(text)
     text = _LONE_SURROGATE.sub("\ufffd", text)  # refused below, but the errors must be printable
     namespaces: Mapping[str, str] = PREDECLARED
+    declared: Mapping[str, tuple[str, ...]] = NOTHING_DECLARED
     named: dict[str, int] = {}
     queries: list[Query | Instance] = []
     errors: list[QueryError] = []
@@ -56,12 +57,18 @@ def read_from(
     for statement in scanned.statements:
         if is_declaration(scanned.text, statement):
             try:
-                prefix, uri = parse_declaration(scanned.text, statement)
+                what, means = parse_declaration(scanned.text, statement)
             except Unreadable as unreadable:
                 at, problem = unreadable.problem
                 errors.append(QuerySyntaxError(problem, query="DECLARE", text=text, at=at))
             else:
-                namespaces = {**namespaces, prefix: uri}
+                if isinstance(means, str):
+                    namespaces = {**namespaces, what.text: means}
+                elif declared.get(what.text, means) == means:
+                    declared = {**declared, what.text: means}
+                else:
+                    problem = _declared_twice(what.text, declared[what.text])
+                    errors.append(QueryError(problem, query="DECLARE", text=text, at=what.at))
             if statement.name is not None:
                 heading = statement
             continue
@@ -77,14 +84,14 @@ def read_from(
             there, here = place(text, named[name]), place(text, named_at)
             problem = f"two queries are named `{name}`: at {there}, and at {here}; rename one"
             errors.append(QueryError(problem, query=name, text=text, at=named_at))
-        standing = TextPlace(text, scanned.text, statement, name, namespaces)
+        standing = TextPlace(text, scanned.text, statement, name, namespaces, declared)
         if alike is not None and len(errors) == before:
             instance = alike.find(standing)
             if instance is not None:
                 queries.append(instance)
                 continue
         try:
-            query, problems = parse_query(text, scanned.text, statement, name, namespaces)
+            query, problems = standing.read()
         except Unreadable as unreadable:
             at, problem = unreadable.problem
             errors.append(QuerySyntaxError(problem, query=name, text=text, at=at))
@@ -94,3 +101,11 @@ def read_from(
         if len(errors) == before:
             queries.append(query if alike is None else alike.note(standing, query))
     return queries, errors, number + 1
+
+
+def _declared_twice(stream: str, names: tuple[str, ...]) -> str:
+    before = ", ".join(names)
+    return (
+        f"the stream `{stream}` is declared already, with other names: ({before}); a declaration "
+        "holds for the rest of its text"
+    )

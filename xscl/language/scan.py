@@ -67,7 +67,7 @@ _TOKEN = re.compile(
 # What changes nothing after a token that changed nothing: any but words and signs that a query, an
 # operand or a constructor may follow; brackets with nothing else between them, too.
 _PLAIN = (
-    rf"(?!(?ai:SELECT|FROM){END_OF_WORD}){PRIMED}|{STRING}"
+    rf"(?!(?ai:SELECT|FROM|NEXT|FOLD|UNION){END_OF_WORD}){PRIMED}|{STRING}"
     r"|[0-9/.,:@$=<>!*+|)]|->|-(?!-)|\((?!:)"
 )
 _PLAIN_RUN = re.compile(rf"(?:[ \t\r\n]*+(?:{_PLAIN}|\[(?:[ \t\r\n]++|{_PLAIN})*+\]))++", re.DOTALL)
@@ -84,6 +84,7 @@ _EVENTS = re.compile(
 )
 # What only a value can follow: PUBLISH behind it is one.
 _WANTS_VALUE = {*"=!<>≠≤≥+-*/(∧∨", "WHERE", "AND", "OR"}
+_BEFORE_OPERANDS = {"}", "from", "next", "fold", "union"}
 _NAME_REMARK = re.compile(r"--[ \t]*name[ \t]*:[ \t]*(\S(?:.*\S)?)")
 _PARAMETER = re.compile(rf"\(:({NAME})")
 _COMMENT_MARK = re.compile(r"\(:|:\)")
@@ -271,7 +272,7 @@ class _Scanner:
         self.at_query = self.at_operand and word == "("
         self.at_source = self.at_query or (word == "from" and not self.brackets)
         self.brackets -= word in ("]", "}") and self.brackets > 0
-        self.at_operand = self.at_query or (word in ("}", "from") and not self.brackets)
+        self.at_operand = self.at_query or (word in _BEFORE_OPERANDS and not self.brackets)
 
     def remark(self, start: int, end: int) -> None:
         self.blank(start, end)

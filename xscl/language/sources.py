@@ -70,8 +70,10 @@ def _operand(builder: Builder, node: Branch, read: ReadQuery, depth: int) -> Sou
         raise Unreadable(at, f"parentheses are nested more than {DEEPEST} deep")
     if len(query.children) == 1 and not path:
         # Without SELECT, PUBLISH and path it groups.
-        if isinstance(query.children[0], Token):
-            return read(query, depth + 1).source
+        alone = query.children[0]
+        if isinstance(alone, Token):
+            built = read(query, depth + 1)
+            return built.source if alone.type == "EVENTS" else SubQuery(built, (), at)
         return build_source(builder, as_branch(query.children[0]), read, depth + 1)
     return SubQuery(read(query, depth + 1), builder.steps(path, 0), at)
 

@@ -26,6 +26,10 @@ TEXTS: dict[module.Grammar, tuple[str, str]] = {
         "pattern",
         "PATTERN SEQ(A+ a[], !S//b[c > 3] b) WHERE skip_till_any_match {a[i].p > 80%*b.p}",
     ),
+    "events": (
+        "event_query",
+        "SELECT *, 80% AS n FROM FILTER{NOT x < 3}(S) FOLD{, DUR <= 5 min} S//b[c > 3]->x",
+    ),
 }
 
 

@@ -11,6 +11,7 @@ import re
 
 __all__ = [
     "AFTER_STREAM",
+    "END_OF_VARIABLE",
     "END_OF_WORD",
     "NAME",
     "NO_XML",
@@ -46,6 +47,9 @@ VARIABLE = f"[^{_NO_START}][^{_NO_INNER}.]*+"
 
 END_OF_WORD = f"(?!'|[^{_NO_INNER}]|-(?!>))"
 """The end of a keyword: nothing follows that makes a longer name of it, and no prime."""
+
+END_OF_VARIABLE = f"(?!'|[^{_NO_INNER}.])"
+"""The end of a keyword where names end before `-` and `.`."""
 
 AFTER_STREAM = (
     rf"[ \t\r\n]*+(?:[/)]|\Z|(?ai:FOLLOWED[ \t\r\n]++BY|JOIN)[ \t\r\n]*+\{{"

@@ -38,10 +38,18 @@ from xscl.language.syntax import (
     Window,
 )
 
-__all__ = ["build_items", "build_pattern", "build_selected"]
+__all__ = [
+    "SPELT",
+    "Operator",
+    "build_block",
+    "build_consistency",
+    "build_items",
+    "build_pattern",
+    "build_selected",
+]
 
-_Operator = OneOf["=", "!=", "<", "<=", ">", ">="]
-_SPELT: dict[str, str] = {"==": "=", "<>": "!=", "≠": "!=", "≤": "<=", "≥": ">="}
+Operator = OneOf["=", "!=", "<", "<=", ">", ">="]
+SPELT: dict[str, str] = {"==": "=", "<>": "!=", "≠": "!=", "≤": "<=", "≥": ">="}
 _BLANK = re.compile(r"[ \t\r\n]+")
 
 
@@ -65,7 +73,7 @@ def build_pattern(builder: Builder, node: Branch) -> EventPattern:
             case "output":
                 non_overlapping = as_token(part.children[0]).type == "OVERLAPPING"
             case "consistency":
-                consistency = _consistency(builder, part)
+                consistency = build_consistency(builder, part)
     return EventPattern(
         "EVENT" if as_token(first).upper() == "EVENT" else "PATTERN",
         tuple(components),
@@ -122,21 +130,23 @@ def _component(builder: Builder, node: Branch) -> Component:
                     variable = builder.variable(part)
             places.append(builder.at(part))
         elif part.data == "block":
-            types.append(_block(builder, part))
+            types.append(build_block(builder, part))
             places.append(types[-1].at)
         else:
             brackets = True
     return Component(tuple(types), any_of, plus, negated, variable, brackets, places[0])
 
 
-def _block(builder: Builder, node: Branch) -> Block:
+def build_block(builder: Builder, node: Branch) -> Block:
+    """A block whose stream may be quoted."""
     stream = as_token(node.children[0])
     at = builder.at(stream)
     text = unquoted(stream) if stream.type == "STRING" else str(stream)
     return Block(Name(text, at), builder.steps(node.children[1:], 0), at)
 
 
-def _consistency(builder: Builder, node: Branch) -> Consistency:
+def build_consistency(builder: Builder, node: Branch) -> Consistency:
+    """CONSISTENCY with its level."""
     level, *windows = node.children
     token = as_token(level)
     window = build_window(builder, as_branch(windows[0])) if windows else None
@@ -177,8 +187,8 @@ def _demand(builder: Builder, node: Branch, depth: int) -> Demand:
             return _every(tests, at)
     left, operator, right = node.children
     first, second = (_value(builder, as_branch(side), depth) for side in (left, right))
-    spelt = _SPELT.get(str(operator), str(operator))
-    return Compared(cast(_Operator, spelt), first, second, at)
+    spelt = SPELT.get(str(operator), str(operator))
+    return Compared(cast(Operator, spelt), first, second, at)
 
 
 def _parts(

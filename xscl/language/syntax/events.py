@@ -28,6 +28,7 @@ __all__ = [
     "Both",
     "Call",
     "Computed",
+    "Deco",
     "Duration",
     "EventCondition",
     "Events",
