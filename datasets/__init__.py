@@ -22,6 +22,7 @@ from .cayuga_benchmark import (
     cayuga_benchmark,
     cayuga_events,
     stepped_queries,
+    with_rows,
 )
 from .cpu_readings import cpu_readings
 from .element_paths import Vocabulary, random_documents, random_patterns, vocabulary
@@ -82,6 +83,7 @@ __all__ = [
     "three_level",
     "two_level",
     "vocabulary",
+    "with_rows",
 ]
 
 FEEDS = Path(__file__).parent / "feeds"

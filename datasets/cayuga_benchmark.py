@@ -11,14 +11,21 @@ Everything is the same for the same seed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, permutations
 from random import Random
 from typing import Any, Literal
 
-__all__ = ["STEPPED", "SteppedQuery", "cayuga_benchmark", "cayuga_events", "stepped_queries"]
+__all__ = [
+    "STEPPED",
+    "SteppedQuery",
+    "cayuga_benchmark",
+    "cayuga_events",
+    "stepped_queries",
+    "with_rows",
+]
 
 STEPPED = ("LinearStat", "LinearDyn", "Filter", "NonDeterministic", "NonDeterministicAgg")
 """The templates of queries."""
@@ -93,9 +100,9 @@ def stepped_queries(
     }
     discrete = random.choices([*pairs], [*pairs.values()], k=count)
     continuous = random.choices([*pairs], [*pairs.values()], k=count)
-    primary = _zipfian(random, VALUES, zipf[0], count)
+    primary = zipfian(random, VALUES, zipf[0], count)
     others, ranges = (
-        [*zip(*(_zipfian(random, values, one, count) for one in zipf), strict=True)]
+        [*zip(*(zipfian(random, values, one, count) for one in zipf), strict=True)]
         for values in (VALUES, RANGES)
     )
     # The same bounds again and again are one object: hundreds of thousands are held.
@@ -124,11 +131,24 @@ def cayuga_benchmark(
     >>> sum(len(rows) for _, rows in cayuga_benchmark("Filter", 1000))
     1000
     """
+    return with_rows(
+        template, stepped_queries(count, zipf=zipf, selectivity=selectivity, seed=seed)
+    )
+
+
+def with_rows(
+    template: Template, queries: Iterable[SteppedQuery]
+) -> Iterator[tuple[str, list[Row]]]:
+    """Queries by their texts; rows are made one text after the other."""
     by_text: dict[str, list[SteppedQuery]] = {}
-    for query in stepped_queries(count, zipf=zipf, selectivity=selectivity, seed=seed):
-        by_text.setdefault(query.text(template), []).append(query)
-    for text in list(by_text):
-        yield text, [query.row for query in by_text.pop(text)]
+    texts: dict[tuple[object, object], str] = {}
+    for query in queries:
+        attributes = query.discrete, query.continuous
+        if attributes not in texts:
+            texts[attributes] = query.text(template)
+        by_text.setdefault(texts[attributes], []).append(query)
+    for text, some in by_text.items():
+        yield text, [query.row for query in some]
 
 
 def cayuga_events(count: int, *, seed: int = 11) -> Iterator[dict[str, Any]]:
@@ -144,7 +164,7 @@ def cayuga_events(count: int, *, seed: int = 11) -> Iterator[dict[str, Any]]:
         yield {"stream": "S", "id": f"s{time}", "timestamp": time, "json": values}
 
 
-def _zipfian(random: Random, values: int, exponent: float, count: int) -> list[int]:
+def zipfian(random: Random, values: int, exponent: float, count: int) -> list[int]:
     """So many of the numbers below `values`, the lower the likelier."""
     weights = list(accumulate(rank**-exponent for rank in range(1, values + 1)))
     return random.choices(range(values), cum_weights=weights, k=count)

@@ -9,9 +9,10 @@ and in constants, both drawn by Zipf (table 5.3).  Everything is the same for th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import accumulate
 from random import Random
 from typing import Any, Literal
+
+from .cayuga_benchmark import zipfian
 
 __all__ = ["rumor_benchmark", "rumor_events"]
 
@@ -53,11 +54,11 @@ def rumor_benchmark(
     ('S NEXT{$1.a0 = $2.a0 AND DUR <= :window} T', [999, 996, 996])
     """
     random = Random(seed)
-    lengths = _zipfian(random, windows, zipf, count)
+    lengths = zipfian(random, windows, zipf, count)
     rows: list[Row] = [{"window": windows - length} for length in lengths]
     if workload == 1:
         for name in ("first", "second"):
-            for row, value in zip(rows, _zipfian(random, values, zipf, count), strict=True):
+            for row, value in zip(rows, zipfian(random, values, zipf, count), strict=True):
                 row[name] = str(value)
     text = _DECLARED + _TEXTS[workload]
     if not capacity:
@@ -83,9 +84,3 @@ def rumor_events(
         drawn = {name: int(dice() * values) for name in ATTRIBUTES}
         for stream in ("T",) if time % 2 else copies:
             yield {"stream": stream, "id": f"{stream}-{time}", "timestamp": time, "json": drawn}
-
-
-def _zipfian(random: Random, values: int, exponent: float, count: int) -> list[int]:
-    """So many of the numbers below `values`, the lower the likelier."""
-    weights = list(accumulate(rank**-exponent for rank in range(1, values + 1)))
-    return random.choices(range(values), cum_weights=weights, k=count)

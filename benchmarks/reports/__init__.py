@@ -16,6 +16,18 @@ FIRST = ("growth", "user_table", "peers", "feed_readers")
 """What the page begins with, for users."""
 SASE = ("sase_stacks", "sase_tests", "sase_joins", "sase_plus")
 """The figures of SASE and SASE+, in a folder of their own."""
+EVENTS = (
+    "event_speed",
+    "figure_4_13",
+    "figure_4_14",
+    "figure_4_17",
+    "figure_4_18",
+    "figure_5_08",
+    "figure_5_09",
+    "figure_5_10",
+    "event_joins",
+)
+"""The figures of chapters 4 and 5 of the thesis, in a folder of their own."""
 NAMES = (
     *FIRST,
     "table_6_3",
@@ -36,6 +48,7 @@ NAMES = (
     "durability",
     "spark_joins",
     *SASE,
+    *EVENTS,
 )
 
 LARGE = {"peers", "feed_readers", "spark_joins"}
@@ -46,6 +59,6 @@ BY_DEFAULT = {True: NAMES, False: tuple(name for name in NAMES if name not in LA
 
 def run(name: str, scale: Scale) -> Report:
     """Measures the figure of a name."""
-    folder = "benchmarks.reports.sase" if name in SASE else "benchmarks.reports"
-    report: Report = import_module(f"{folder}.{name}").run(scale)
+    folder = ".sase" if name in SASE else ".events" if name in EVENTS else ""
+    report: Report = import_module(f"benchmarks.reports{folder}.{name}").run(scale)
     return report

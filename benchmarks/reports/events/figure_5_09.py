@@ -1,0 +1,192 @@
+"""Figure 5.9: RUMOR's workloads 2 and 3, which exercise AI and channels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Literal
+
+from benchmarks.events.ways import (
+    ALL_OFF,
+    CHANNELS,
+    Speed,
+    agreeing,
+    counted,
+    lines_of,
+    normalised,
+    sized,
+)
+from benchmarks.report import Plot, Report, Statement, Table, number
+from benchmarks.scale import Scale
+from datasets import rumor_benchmark, rumor_events
+
+THESIS = "5.5.2, figure 5.9"
+OWN = "XSCL"
+MODES: dict[str, tuple[str, ...]] = {OWN: (), "s_ only": CHANNELS, "No MQO": ALL_OFF}
+SMALL = 50
+CAPACITY = 10
+CAPACITIES = (1, 2, 4, 8, 10, 16, 20)
+WITH, WITHOUT = "channels", "no channels"
+Lines = dict[str, dict[float, Speed]]
+
+
+def run(scale: Scale) -> Report:
+    length = sized(scale, 60_000, 9_000, 60)
+    a, b = (alone(workload, length, scale) for workload in (2, 3))
+    # A tuple of the channel is as many documents.
+    rounds = sized(scale, 20_000, 3_000, 40)
+    numbers = [sized(scale, many, many // 10, 10) for many in (100, 1_000, 10_000)]
+    c = by_channel([(many, CAPACITY, many) for many in numbers], rounds, scale)
+    queries = sized(scale, 1_000, 200, 20)
+    d = by_channel([(capacity, capacity, queries) for capacity in CAPACITIES], rounds, scale)
+    gains = {
+        capacity: d[WITH][capacity].per_second / d[WITHOUT][capacity].per_second
+        for capacity in CAPACITIES
+    }
+    shares = {capacity: gain / capacity for capacity, gain in gains.items() if capacity > 1}
+    kept = [[*normalised(line[OWN]).values()][-1] for line in (a, b)]
+    most = max(a[OWN])
+    return Report(
+        "figure_5_09",
+        "Figure 5.9: RUMOR's workloads 2 and 3",
+        "(a) `S NEXT{$1.a0 = $2.a0 AND DUR <= w} T`, (b) `S FOLD{$2.a0 = $1.a0 AND DUR <= w, "
+        f"$2.a1 > $.a1}} T`, over {length:,} events; queries differ in windows. (c), (d): (a) over "
+        "sharable streams S1, S2, … (`Engine(sharable=...)`), of each of which every query reads "
+        "one. As a user publishes them: each event of S comes as a document of each stream, all "
+        "equal and in one batch, so both ways read as many documents, and a tuple of the channel "
+        "saves what comes after reading. Events/s are of rounds, that is events of S or T. From "
+        "lines of JSON to numbers of outputs, processor time, the first sixth not timed; "
+        "normalised beside the lightest load of the same line. *s_ only* is the plan without "
+        "channels, *No MQO* shares nothing.",
+        (
+            *(
+                Table(
+                    (
+                        f"({part}) queries",
+                        *(f"{mode}{what}" for mode in MODES for what in (", events/s", ", norm.")),
+                        "outputs an event",
+                    ),
+                    tuple(
+                        (
+                            int(at),
+                            *(
+                                cell
+                                for mode in MODES
+                                for cell in (
+                                    (lines[mode][at].per_second, normalised(lines[mode])[at])
+                                    if at in lines[mode]
+                                    else (None, None)
+                                )
+                            ),
+                            lines[OWN][at].outputs_per_event,
+                        )
+                        for at in lines[OWN]
+                    ),
+                )
+                for part, lines in (("a", a), ("b", b))
+            ),
+            *(
+                Table(
+                    (title, *(f"{way}, events/s" for way in lines), "times"),
+                    tuple(
+                        (
+                            int(at),
+                            *(line[at].per_second for line in lines.values()),
+                            lines[WITH][at].per_second / lines[WITHOUT][at].per_second,
+                        )
+                        for at in lines[WITH]
+                    ),
+                )
+                for title, lines in (("(c) queries", c), ("(d) capacity", d))
+            ),
+        ),
+        (
+            *(
+                Plot(
+                    f"({part}) queries",
+                    "normalised throughput",
+                    {mode: [*normalised(line).items()] for mode, line in lines.items()},
+                    log_x=True,
+                    log_y=False,
+                )
+                for part, lines in (("a", a), ("b", b))
+            ),
+            *(
+                Plot(
+                    title,
+                    "events/s",
+                    {
+                        way: [(at, one.per_second) for at, one in line.items()]
+                        for way, line in lines.items()
+                    },
+                    log_x=title == "(c) queries",
+                )
+                for title, lines in (("(c) queries", c), ("(d) capacity", d))
+            ),
+        ),
+        (
+            Statement(
+                f"{THESIS}(a)",
+                "NEXT: 10,000 queries have at least 0.3 of the events/s of one",
+                kept[0] >= 0.3,
+                f"{number(kept[0])} at {most:,}",
+            ),
+            Statement(
+                f"{THESIS}(b)",
+                "FOLD: 10,000 queries have at least 0.15 of the events/s of one",
+                kept[1] >= 0.15,
+                f"{number(kept[1])} at {most:,}",
+            ),
+            Statement(
+                f"{THESIS}(d)",
+                "channels of 2 to 20 streams: at least 0.7 of the capacity times the events/s of "
+                "none",
+                min(shares.values()) >= 0.7,
+                ", ".join(f"{number(gains[c])} times (capacity {c})" for c in shares),
+            ),
+        ),
+    )
+
+
+def alone(workload: Literal[2, 3], length: int, scale: Scale) -> Lines:
+    """Workload 2, or its variant with FOLD, by the number of queries."""
+    lines: Lines = {mode: {} for mode in MODES}
+    events = lines_of(rumor_events(length))
+    for many in (1, 10, 100, 1_000, 10_000):
+        queries = partial(rumor_benchmark, workload, min(many, sized(scale, many, many, 20)))
+        for mode, off in MODES.items():
+            # Each of them would hold all events.
+            if mode != "No MQO" or many <= 1_000:
+                batch = SMALL if mode == "No MQO" else 1_000
+                lines[mode][many] = counted(
+                    queries(), events, scale.limit, batch=batch, without={*off}
+                )
+        agreeing({mode: line[many] for mode, line in lines.items() if many in line})
+    return lines
+
+
+def by_channel(steps: Sequence[tuple[int, int, int]], rounds: int, scale: Scale) -> Lines:
+    """Workload 3 with and without channels: at each step, so many streams and queries."""
+    lines: Lines = {WITH: {}, WITHOUT: {}}
+    for at, capacity, queries in steps:
+        streams = [{f"S{place + 1}" for place in range(capacity)}]
+        # Documents, of which a round of S has `capacity` and one of T has one.
+        length = max(24, rounds * 2 // (capacity + 1))
+        events = lines_of(rumor_events(length, capacity=capacity))
+        batch = max(1, len(events) // length) * 500
+        per_round = 2 / (capacity + 1)
+        ways: dict[str, dict[str, Any]] = {
+            WITH: {"sharable": streams},
+            WITHOUT: {"sharable": streams, "without": {*CHANNELS}},
+        }
+        for way, options in ways.items():
+            went = counted(
+                rumor_benchmark(2, queries, capacity=capacity),
+                events,
+                scale.limit,
+                batch=batch,
+                **options,
+            )
+            lines[way][at] = Speed(went.per_second * per_round, went.found, went.loading)
+        agreeing({way: line[at] for way, line in lines.items()})
+    return lines
