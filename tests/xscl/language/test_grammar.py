@@ -28,7 +28,7 @@ TEXTS: dict[module.Grammar, tuple[str, str]] = {
     ),
     "events": (
         "event_query",
-        "SELECT *, 80% AS n FROM FILTER{NOT x < 3}(S) FOLD{, DUR <= 5 min} S//b[c > 3]->x",
+        "SELECT *, 80% AS n FROM FILTER{NOT x < 3}(S) FOLD{, DUR <= 5 min} S//b->x[c > 3]",
     ),
 }
 
