@@ -48,10 +48,10 @@ class Members:
         """By member of the left input."""
         self._free: list[int] = []
         self._values: dict[object, object] = {}
-        self.version = 0
+        self._count = 0
 
     def __len__(self) -> int:
-        return len(self.constants) - len(self._free)
+        return self._count
 
     def add(self, left: int, right: int, constants: Constants) -> tuple[int, bool]:
         """The member, with a use more, and whether it is new."""
@@ -77,7 +77,7 @@ class Members:
             self.right.append(right)
             self._uses.append(1)
         below[left] = self._with(bucket, member)
-        self.version += 1
+        self._count += 1
         return member, True
 
     def remove(self, member: int) -> bool:
@@ -87,15 +87,13 @@ class Members:
             return False
         left = self.left[member]
         self.below[left] = self._less(self.below[left], member)
-        self.version += 1
+        self._count -= 1
         return True
 
     def free(self, member: int) -> None:
         """Lets the number be given to another."""
         self.constants[member] = None
         self._free.append(member)
-        if len(self._free) == len(self.constants):
-            self.__init__(self._key_of, self._alone)  # type: ignore[misc]
 
     def under(self, left: int) -> Bucket:
         """What reads a member of the left input."""

@@ -67,8 +67,8 @@ class Operator:
         """Who reads it at port 1 for the instances that it holds."""
         self.inbox: list[Channel] = [[] for _ in inputs]
         self.due = False
-        self.sinks: list[Any] = []
-        """By member the queries whose root it is: None, a number, or several."""
+        self.root: Any = None
+        """Who tells of its events, where it is the root of queries."""
         self._grouped: dict[Membership, list[tuple[Constants, tuple[int, ...]]]] = {}
 
     @property

@@ -1,0 +1,242 @@
+"""The plan of all queries: a DAG of m-ops, extended as queries come, cut as they go, and run epoch
+by epoch, in topological order of the streams.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any
+
+from pattern_stage.algebra.localised import Localised, Operators, inputs
+from pattern_stage.algebra.map import computed
+from pattern_stage.algebra.nodes import (
+    Iterate,
+    Map,
+    Node,
+    Select,
+    Source,
+    Union,
+)
+from pattern_stage.algebra.nodes import Sequence as Following
+from pattern_stage.plan.iterates import IterateOperator
+from pattern_stage.plan.maps import MapOperator
+from pattern_stage.plan.operators import Channel, Context, Design, Event, Operator
+from pattern_stage.plan.rules import design
+from pattern_stage.plan.selects import SelectOperator
+from pattern_stage.plan.sequences import SequenceOperator
+from pattern_stage.plan.sources import SourceOperator
+from pattern_stage.plan.unions import UnionOperator
+
+__all__ = ["Network", "Template"]
+
+_KINDS: dict[type, type[Operator]] = {
+    Following: SequenceOperator,
+    Iterate: IterateOperator,
+    Map: MapOperator,
+    Select: SelectOperator,
+    Source: SourceOperator,
+    Union: UnionOperator,
+}
+
+Output = tuple[Operator, Channel]
+
+
+@dataclass(slots=True)
+class Step:
+    """An operator of a query: its node, where its own constants and its inputs stand, and the m-op
+    where all members share it."""
+
+    node: Node
+    places: tuple[int, ...]
+    inputs: tuple[int, ...]
+    type: int
+    design: Design
+    operator: Operator | None = None
+
+
+Template = list[Step]
+"""A plan, from sources to the root."""
+
+
+class Network:
+    """M-ops over channels."""
+
+    def __init__(self, context: Context, classes: Mapping[int, int]) -> None:
+        self._context, self._classes = context, classes
+        self._operators = Operators()
+        self._made: dict[object, Operator] = {}
+        self._keys: dict[Operator, object] = {}
+        self._sources: dict[int, Operator] = {}
+        """By type; those of one class share theirs."""
+        self._tickets = count()
+        self._agenda: list[list[Operator]] = []
+
+    # Queries
+
+    def template(self, root: Node, types: Sequence[int]) -> Template:
+        """The steps of plans that have this root."""
+        steps = Template()
+
+        def placed(node: Node, at: Localised) -> int:
+            if isinstance(node, Source):
+                steps.append(Step(at.node, (), (), types[node.type], Design("form", True)))
+                return len(steps) - 1
+            below = [*zip(inputs(node), at.inputs, strict=True)]
+            if isinstance(node, Map) and node is not root and not computed(node.items):
+                # A name for a name is nothing to do: its readers read what it reads.
+                return placed(*below[0])
+            ins = tuple(placed(*one) for one in below)
+            made = design(at.node, self._context.without)
+            steps.append(Step(at.node, at.places, ins, -1, made))
+            return len(steps) - 1
+
+        placed(root, self._operators.localise(_typed(root, types, self._classes)))
+        return steps
+
+    def add(
+        self, template: Template, constants: Sequence[Any], since: int, number: int
+    ) -> tuple[Operator, int]:
+        """A query's root: its operator, and the member."""
+        made: list[tuple[Operator, int]] = []
+        for step in template:
+            if step.type >= 0:
+                own: tuple[Any, ...] = (step.type, since)
+                members: tuple[int, ...] = (0,)
+            else:
+                own = tuple([constants[place] for place in step.places])
+                members = tuple([made[place][1] for place in step.inputs])
+            operator = step.operator
+            if operator is None or operator not in self._keys:
+                operator = self._operator(template, step, made, members, own)
+            made.append((operator, operator.add(members, own)))
+        return made[-1]
+
+    def _operator(
+        self,
+        template: Template,
+        step: Step,
+        made: list[tuple[Operator, int]],
+        members: tuple[int, ...],
+        own: tuple[Any, ...],
+    ) -> Operator:
+        """The m-op of a step: one that is there, or a new one."""
+        below = tuple(made[place][0] for place in step.inputs)
+        of = step.design.of
+        key: object = (id(step.node), below)
+        if of == "query":
+            key = (key, next(self._tickets))
+        elif of == "definition":
+            key = (key, members, own)
+        operator = self._made.get(key)
+        if operator is None:
+            kind = _KINDS[type(step.node)]
+            operator = kind(step.node, below, self._context, step.design)
+            self._made[key] = operator
+            self._keys[operator] = key
+            self._join(operator)
+        if step.type >= 0:
+            self._sources[step.type] = operator
+        if of == "form" and all(template[place].operator for place in step.inputs):
+            step.operator = operator
+        return operator
+
+    def _join(self, operator: Operator) -> None:
+        while operator.rank >= len(self._agenda):
+            self._agenda.append([])
+        for port, one in enumerate(operator.inputs):
+            if port == 0 or isinstance(operator, UnionOperator):
+                one.consumers.append((operator, port))
+
+    def remove(self, operator: Operator, member: int) -> None:
+        """A query less, from its root's member on."""
+        left, right = operator.members.left[member], operator.members.right[member]
+        constants = operator.constants[member]
+        gone = operator.remove(member)
+        for one, below in zip(operator.inputs, (left, right), strict=False):
+            self.remove(one, below)
+        if gone and not operator.inputs:
+            self._forget_type(operator, constants[0])
+        if gone and not len(operator.members):
+            self._drop(operator)
+
+    def _forget_type(self, operator: Operator, type_: int) -> None:
+        if not any(own is not None and own[0] == type_ for own in operator.constants):
+            self._sources.pop(type_, None)
+
+    def _drop(self, operator: Operator) -> None:
+        key = self._keys.pop(operator, None)
+        if key is None:
+            return
+        del self._made[key]
+        for port, one in enumerate(operator.inputs):
+            if (operator, port) in one.consumers:
+                one.consumers.remove((operator, port))
+            one.listeners.pop(operator, None)
+
+    @property
+    def operators(self) -> Iterable[Operator]:
+        """All m-ops, inputs first."""
+        return self._keys
+
+    def reads(self, type_: int) -> bool:
+        """Whether a query reads events of a type."""
+        return type_ in self._sources
+
+    # Epochs
+
+    def epoch(self, time: int, events: Iterable[tuple[int, Event]]) -> list[Output]:
+        """What comes of events of types that all end at `time`: the outputs of roots."""
+        by: dict[Operator, list[tuple[int, Event]]] = {}
+        for type_, event in events:
+            source = self._sources.get(type_)
+            if source is not None:
+                by.setdefault(source, []).append((type_, event))
+        told: list[Output] = []
+        for source, coming in by.items():
+            assert isinstance(source, SourceOperator)
+            self._hand_on(source, source.channel(coming), told)
+        for agenda in self._agenda:
+            for operator in agenda:
+                channels = operator.inbox
+                operator.inbox = [_NOTHING] * len(channels)
+                operator.due = False
+                self._hand_on(operator, operator.epoch(time, *channels), told)
+            agenda.clear()
+        return told
+
+    def _hand_on(self, operator: Operator, channel: Channel, told: list[Output]) -> None:
+        if not channel:
+            return
+        agenda = self._agenda
+        for consumer, port in operator.consumers:
+            consumer.inbox[port] = channel
+            if not consumer.due:
+                consumer.due = True
+                agenda[consumer.rank].append(consumer)
+        for consumer in operator.listeners:
+            consumer.inbox[1] = channel
+            if not consumer.due:
+                consumer.due = True
+                agenda[consumer.rank].append(consumer)
+        if operator.root is not None:
+            told.append((operator, channel))
+
+    def forget(self, watermark: int) -> None:
+        """All let go of what no event from the watermark on can meet."""
+        for operator in self._keys:
+            operator.forget(watermark)
+
+
+_NOTHING: Channel = []
+
+
+def _typed(node: Node, types: Sequence[int], classes: Mapping[int, int]) -> Node:
+    """A plan whose sources have numbers of types, of sharable ones that of the first."""
+    if isinstance(node, Source):
+        type_ = types[node.type]
+        return replace(node, type=classes.get(type_, type_))
+    names = [name for name in ("input", "left", "right") if hasattr(node, name)]
+    below: Any = {name: _typed(getattr(node, name), types, classes) for name in names}
+    return replace(node, **below)

@@ -1,0 +1,17 @@
+"""s_α: Aggregates over one stream and window share one buffer of its events."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pattern_stage.algebra.nodes import Aggregate
+from pattern_stage.plan.rules.rule import Rule
+
+__all__ = ["RULE"]
+
+RULE = Rule(
+    "s_α",
+    __doc__,
+    takes=lambda node: isinstance(node, Aggregate),
+    decide=lambda design: replace(design, of="form", indexed=True),
+)

@@ -1,0 +1,17 @@
+"""s_w: Aggregates that differ in windows alone share the buffer of the widest one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pattern_stage.algebra.nodes import Aggregate
+from pattern_stage.plan.rules.rule import Rule
+
+__all__ = ["RULE"]
+
+RULE = Rule(
+    "s_w",
+    __doc__,
+    takes=lambda node: isinstance(node, Aggregate),
+    decide=lambda design: replace(design, of="form", indexed=True),
+)

@@ -1,0 +1,265 @@
+"""Event queries over events: what a step brings in, what queries are to be told of out.
+
+Monotone queries (selections, lists and unions alone) are told at once; all others in order of
+time, epoch by epoch, once the watermark is above.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from pattern_stage.algebra import Layout, reader
+from pattern_stage.algebra.localised import inputs
+from pattern_stage.algebra.nodes import Map, Node, Select, Source, Union
+from pattern_stage.pattern import Slot
+from pattern_stage.plan import outputs
+from pattern_stage.plan.network import Network, Template
+from pattern_stage.plan.operators import Channel, Context, Event, Operator
+from pattern_stage.plan.outputs import EventFound, EventGroup, Output, Root, distinct
+from pattern_stage.plan.rules import SWITCHES
+
+__all__ = ["EventStage"]
+
+Waiting = tuple[int, Event]
+
+
+class EventStage:
+    """The event queries of one engine.
+
+    `without` names rules and indexes that are switched off; `sharable` are sets of types whose
+    equal events of one step are one channel tuple (a mapping from type to the first of its set may
+    grow while queries come).
+    """
+
+    def __init__(
+        self,
+        without: Iterable[str] = (),
+        sharable: Mapping[int, int] | Iterable[Iterable[int]] = (),
+    ) -> None:
+        off = frozenset(without)
+        if off - SWITCHES:
+            raise ValueError(f"no rules or indexes: {', '.join(sorted(off - SWITCHES))}")
+        self._classes: Mapping[int, int]
+        if isinstance(sharable, Mapping):
+            self._classes = sharable
+        else:
+            sets = [sorted(one) for one in sharable]
+            self._classes = {type_: one[0] for one in sets for type_ in one}
+        self._layout = Layout()
+        context = Context(self._layout, off)
+        self._at_once, self._in_order = Network(context, {}), Network(context, self._classes)
+        self._templates: dict[object, tuple[Node, Network, Template]] = {}
+        self._queries: dict[int, tuple[Operator, int]] = {}
+        self._roots: dict[Operator, Root] = {}
+        self._version = 0
+        self._taken = False
+        self._waiting: list[Waiting] = []
+        self._sorted = True
+        self._watermark: int | None = None
+        self._outputs: list[Output] = []
+        self._told: dict[int, dict[object, set[int]]] = {}
+        """What monotone queries have computed that ends at or after the watermark: by end, by root
+        and event the members."""
+        self._early: list[Output] = []
+        """What `flush` has told before its time."""
+
+    # Queries
+
+    def add(
+        self,
+        number: int,
+        root: Node,
+        types: Iterable[int],
+        constants: Sequence[Any],
+        since: int = 0,
+    ) -> None:
+        """A query: the type of each source, and its constants.  It sees events with a number not
+        below `since`."""
+        if number in self._queries:
+            raise ValueError(f"query {number} is there already")
+        of = tuple(types)
+        known = self._templates.get((id(root), of))
+        if known is None:
+            network = self._at_once if _monotone(root) else self._in_order
+            known = self._templates[id(root), of] = root, network, network.template(root, of)
+        _, network, template = known
+        operator, member = network.add(template, constants, since if self._taken else 0, number)
+        of_root = self._roots.get(operator)
+        if of_root is None:
+            of_root = self._roots[operator] = Root(operator, self._layout)
+            operator.root = of_root
+        of_root.add(member, number)
+        self._queries[number] = operator, member
+        self._version += 1
+
+    def remove(self, number: int) -> None:
+        """A query less."""
+        self._settle()
+        operator, member = self._queries.pop(number)
+        self._roots[operator].remove(member, number)
+        network = self._at_once if _monotone(operator.node) else self._in_order
+        network.remove(operator, member)
+        if not len(operator.members):
+            del self._roots[operator]
+        if not self._queries:
+            self._templates.clear()
+        self._version += 1
+
+    @property
+    def version(self) -> int:
+        """Grows whenever slots, or what is asked of events, may have changed."""
+        return self._layout.version
+
+    def slots(self, type_: int) -> tuple[Slot, ...]:
+        """What stands behind the four first places of a type's events."""
+        return self._layout.slots(self._classes.get(type_, type_))
+
+    def whole(self, type_: int) -> bool:
+        """Whether a type's events need all their attributes at the fourth place."""
+        return self._layout.whole(self._classes.get(type_, type_)) or self._layout.whole(type_)
+
+    def reach(self, type_: int) -> int:
+        """For how many microseconds bodies are needed: never."""
+        return 0
+
+    def values_of(self, number: int, slots: Sequence[Slot]) -> Callable[[Event], tuple[Any, ...]]:
+        """From an output of a query the values of slots of another type."""
+        return reader(self._queries[number][0].node, slots, self._layout)
+
+    # Steps
+
+    def take(self, events: Iterable[Waiting]) -> None:
+        """The events of a step with their types, in any order, none before the watermark."""
+        now, waiting = list[Waiting](), self._waiting
+        for type_, event in events:
+            if self._at_once.reads(type_):
+                now.append((type_, event))
+            if self._in_order.reads(type_):
+                if waiting and event[1] < waiting[-1][1][1]:
+                    self._sorted = False
+                waiting.append((type_, event))
+            self._taken = True
+        if now:
+            for operator, channel in self._at_once.epoch(0, now):
+                self._outputs += self._unknown(operator.root, channel)
+
+    def advance(self, watermark: int | None) -> None:
+        """No event that ends before `watermark` will come any more (None: nothing is known)."""
+        if watermark is None or (self._watermark is not None and watermark < self._watermark):
+            return
+        self._watermark = watermark
+        self._sort()
+        due = bisect_left(self._waiting, watermark, key=_end)
+        if due:
+            ready = self._waiting[:due]
+            del self._waiting[:due]
+            told = self._run(ready)
+            self._outputs += self._not_early(told) if self._early else told
+        for end in [end for end in self._told if end < watermark]:
+            del self._told[end]
+        self._early = [one for one in self._early if one[1][1] >= watermark]
+
+    def flush(self) -> None:
+        """Tells what would be told if no event came any more; the watermark stays."""
+        if not self._waiting:
+            return
+        self._sort()
+        operators = [one for one in self._in_order.operators if one.inputs]
+        saved = [one.save() for one in operators]
+        told = self._run(self._waiting)
+        for one, kept in zip(operators, saved, strict=True):
+            one.load(kept)
+        told = self._not_early(told) if self._early else told
+        self._outputs += told
+        self._early += told
+
+    def found(self) -> list[EventFound]:
+        """What queries have been told since the last call."""
+        return outputs.found(self._read())
+
+    def groups(self) -> list[EventGroup]:
+        """In place of `found`: each event with its queries."""
+        return outputs.grouped(self._read())
+
+    def counts(self) -> dict[int, int]:
+        """In place of `found`: how many outputs of each query there are."""
+        return outputs.counted(self._read())
+
+    def stats(self) -> Mapping[str, int]:
+        """Counts of what is there."""
+        every = [*self._at_once.operators, *self._in_order.operators]
+        return {
+            "queries": len(self._queries),
+            "m-ops": len(every),
+            "members": sum(len(one.members) for one in every),
+            "states": sum(len(one.members) for one in every if len(one.inputs) == 2),
+            "active": sum(getattr(one, "active_states", 0) for one in every),
+            "instances": sum(one.held() for one in every),
+            "touched": sum(getattr(one, "touched", 0) for one in every),
+            "waiting": len(self._waiting),
+        }
+
+    # Inside
+
+    def _sort(self) -> None:
+        if not self._sorted:
+            self._waiting.sort(key=_end)
+            self._sorted = True
+
+    def _run(self, events: list[Waiting]) -> list[Output]:
+        told = list[Output]()
+        epoch, place, many = self._in_order.epoch, 0, len(events)
+        while place < many:
+            time, first = events[place][1][1], place
+            place += 1
+            while place < many and events[place][1][1] == time:
+                place += 1
+            for operator, channel in epoch(time, events[first:place]):
+                told += distinct(operator.root, channel)
+        return told
+
+    def _unknown(self, root: Root, channel: Channel) -> Iterable[Output]:
+        for output in distinct(root, channel):
+            _, event, members = output
+            if event[2] is not None:
+                yield output
+                continue
+            told = self._told.setdefault(event[1], {}).setdefault((root, root.key(event)), set())
+            new = tuple([member for member in members if member not in told])
+            told.update(new)
+            if new:
+                yield root, event, new
+
+    def _not_early(self, told: list[Output]) -> list[Output]:
+        known: dict[object, set[int]] = {}
+        for root, event, members in self._early:
+            known.setdefault((root, root.key(event)), set()).update(members)
+        left = list[Output]()
+        for root, event, members in told:
+            before = known.get((root, root.key(event)), set())
+            new = tuple([member for member in members if member not in before])
+            if new:
+                left.append((root, event, new))
+        return left
+
+    def _settle(self) -> None:
+        """What has not been read keeps its queries, whatever its members are next."""
+        roots: dict[Root, Root] = {}
+        for place, (root, event, members) in enumerate(self._outputs):
+            numbers = tuple([number for member in members for number in root.of(member)])
+            settled = roots.setdefault(root, root.settled())
+            self._outputs[place] = settled, event, numbers
+
+    def _read(self) -> list[Output]:
+        told, self._outputs = self._outputs, []
+        return told
+
+
+def _monotone(node: Node) -> bool:
+    return isinstance(node, Select | Map | Union | Source) and all(map(_monotone, inputs(node)))
+
+
+def _end(waiting: Waiting) -> Any:
+    return waiting[1][1]
