@@ -4,6 +4,8 @@ A `pattern` is compiled (`compiler`) to an `automaton`; queries alike but for co
 compare are `members` of one (`shared`).  `runs` take events in order of time and leave `cells`;
 where a pattern is a plain sequence of which any event may be skipped, `stacks` construct it.
 `endings` are where a run is a match, unless `negation` forbids it.  The `processor` is the whole.
+
+Event queries are of another kind: an `algebra` of operators, and one `plan` for all of them.
 """
 
 from pattern_stage.found import Found, Group
@@ -27,10 +29,12 @@ from pattern_stage.pattern import (
     Term,
     Test,
 )
+from pattern_stage.plan import EventFound, EventGroup, EventStage
 from pattern_stage.processor import FOREVER, PatternStage
-from pattern_stage.switches import SWITCHES
+from pattern_stage.switches import EVENT_SWITCHES, SWITCHES
 
 __all__ = [
+    "EVENT_SWITCHES",
     "FOREVER",
     "SWITCHES",
     "Aggregate",
@@ -41,6 +45,9 @@ __all__ = [
     "Conjunct",
     "Constant",
     "Event",
+    "EventFound",
+    "EventGroup",
+    "EventStage",
     "Form",
     "Found",
     "Group",

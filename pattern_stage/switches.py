@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["SWITCHES", "checked"]
+from pattern_stage.plan.rules import SWITCHES as EVENT_SWITCHES
+
+__all__ = ["EVENT_SWITCHES", "SWITCHES", "checked"]
 
 SWITCHES = frozenset(
     {
@@ -27,8 +29,8 @@ SWITCHES = frozenset(
 def checked(without: Iterable[str]) -> frozenset[str]:
     """The names as a set; a ValueError names those that are none."""
     named = frozenset(without)
-    unknown = sorted(named - SWITCHES)
+    unknown = sorted(named - SWITCHES - EVENT_SWITCHES)
     if unknown:
-        there = ", ".join(sorted(SWITCHES))
+        there = ", ".join(sorted(SWITCHES | EVENT_SWITCHES))
         raise ValueError(f"{', '.join(unknown)}: no technique of patterns; there are {there}")
     return named

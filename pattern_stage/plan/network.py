@@ -12,6 +12,7 @@ from typing import Any
 from pattern_stage.algebra.localised import Localised, Operators, inputs
 from pattern_stage.algebra.map import computed
 from pattern_stage.algebra.nodes import (
+    Aggregate,
     Iterate,
     Map,
     Node,
@@ -20,6 +21,7 @@ from pattern_stage.algebra.nodes import (
     Union,
 )
 from pattern_stage.algebra.nodes import Sequence as Following
+from pattern_stage.plan.aggregates import AggregateOperator
 from pattern_stage.plan.iterates import IterateOperator
 from pattern_stage.plan.maps import MapOperator
 from pattern_stage.plan.operators import Channel, Context, Design, Event, Operator
@@ -32,6 +34,7 @@ from pattern_stage.plan.unions import UnionOperator
 __all__ = ["Network", "Template"]
 
 _KINDS: dict[type, type[Operator]] = {
+    Aggregate: AggregateOperator,
     Following: SequenceOperator,
     Iterate: IterateOperator,
     Map: MapOperator,

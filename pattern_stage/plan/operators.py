@@ -67,6 +67,8 @@ class Operator:
         """Who reads it at port 1 for the instances that it holds."""
         self.inbox: list[Channel] = [[] for _ in inputs]
         self.due = False
+        self.touched = 0
+        """How many instances events have taken."""
         self.root: Any = None
         """Who tells of its events, where it is the root of queries."""
         self._grouped: dict[Membership, list[tuple[Constants, tuple[int, ...]]]] = {}
@@ -134,6 +136,10 @@ class Operator:
 
     def held(self) -> int:
         """How many instances, or events of a buffer, are held."""
+        return 0
+
+    def states(self) -> int:
+        """How many states have instances."""
         return 0
 
     def save(self) -> object:

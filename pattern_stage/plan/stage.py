@@ -24,11 +24,15 @@ __all__ = ["EventStage"]
 
 Waiting = tuple[int, Event]
 
+_ROUND = 64
+"""After so many steps all m-ops let go of what is too old, not those alone that have much."""
+
 
 class EventStage:
     """The event queries of one engine.
 
-    `without` names rules and indexes that are switched off; `sharable` are sets of types whose
+    `without` names rules and indexes that are switched off (other names are not its business);
+    `sharable` are sets of types whose
     equal events of one step are one channel tuple (a mapping from type to the first of its set may
     grow while queries come).
     """
@@ -38,9 +42,7 @@ class EventStage:
         without: Iterable[str] = (),
         sharable: Mapping[int, int] | Iterable[Iterable[int]] = (),
     ) -> None:
-        off = frozenset(without)
-        if off - SWITCHES:
-            raise ValueError(f"no rules or indexes: {', '.join(sorted(off - SWITCHES))}")
+        off = SWITCHES & frozenset(without)
         self._classes: Mapping[int, int]
         if isinstance(sharable, Mapping):
             self._classes = sharable
@@ -55,6 +57,7 @@ class EventStage:
         self._roots: dict[Operator, Root] = {}
         self._version = 0
         self._taken = False
+        self._steps = 0
         self._waiting: list[Waiting] = []
         self._sorted = True
         self._watermark: int | None = None
@@ -160,6 +163,9 @@ class EventStage:
         for end in [end for end in self._told if end < watermark]:
             del self._told[end]
         self._early = [one for one in self._early if one[1][1] >= watermark]
+        self._steps += 1
+        if self._steps % _ROUND == 0:
+            self._in_order.forget(watermark)
 
     def flush(self) -> None:
         """Tells what would be told if no event came any more; the watermark stays."""
@@ -188,16 +194,18 @@ class EventStage:
         return outputs.counted(self._read())
 
     def stats(self) -> Mapping[str, int]:
-        """Counts of what is there."""
+        """Counts of what is there, without what no event can meet any more."""
+        if self._watermark is not None:
+            self._in_order.forget(self._watermark)
         every = [*self._at_once.operators, *self._in_order.operators]
         return {
             "queries": len(self._queries),
             "m-ops": len(every),
             "members": sum(len(one.members) for one in every),
             "states": sum(len(one.members) for one in every if len(one.inputs) == 2),
-            "active": sum(getattr(one, "active_states", 0) for one in every),
+            "active": sum(one.states() for one in every),
             "instances": sum(one.held() for one in every),
-            "touched": sum(getattr(one, "touched", 0) for one in every),
+            "touched": sum(one.touched for one in every),
             "waiting": len(self._waiting),
         }
 

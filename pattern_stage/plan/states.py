@@ -54,8 +54,6 @@ class Stateful(Operator):
 
     def __init__(self, *arguments: Any) -> None:
         self.count = 0
-        self.touched = 0
-        """How many instances events have met."""
         self.active: dict[int, dict[Constants, State]] = {}
         """States with instances, by member of the right input and constants."""
         self._limit = 1024
@@ -252,6 +250,10 @@ class Stateful(Operator):
     def held(self) -> int:
         """How many instances there are."""
         return self.count
+
+    def states(self) -> int:
+        """How many states have instances."""
+        return sum(map(len, self.active.values()))
 
     # Copies
 

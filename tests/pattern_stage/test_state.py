@@ -177,7 +177,7 @@ def test_runs_that_have_ended_go_without_a_window_too() -> None:
 
 
 def test_unknown_switches_are_refused() -> None:
-    with pytest.raises(ValueError, match="warp: no technique of patterns; there are PAIS, "):
+    with pytest.raises(ValueError, match="warp: no technique of patterns; there are AI, "):
         PatternStage(["warp", "PAIS"])
     PatternStage(SWITCHES)
 

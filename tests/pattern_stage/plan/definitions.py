@@ -4,6 +4,7 @@ going through all pairs; conditions and composites are compiled as the stage com
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from pattern_stage.algebra import Layout, admits, attributes, goes_on, iterated, mapped
@@ -78,7 +79,7 @@ def _events(
             return [
                 (one[0], two[1], None, None, one, two)
                 for one in below(node.left)
-                for two in _first(one, right, lambda two, one=one: holds(one, two, c))
+                for two in _first(one, right, partial(_admitted, holds, one, c))
             ]
         case Iterate():
             found: list[Event] = []
@@ -90,11 +91,7 @@ def _events(
                     first = element is one
                     theta, rho = admits(node, layout, first), goes_on(node, first, layout)
                     make = iterated(node, first, layout)
-                    taken = _first(
-                        element,
-                        right,
-                        lambda two, one=one, e=element, theta=theta: theta(one, two, e, c),
-                    )
+                    taken = _first(element, right, partial(_taken, theta, one, element, c))
                     longer = [make(one, e, element, c) for e in taken if rho(one, e, element, c)]
                     pending += longer
                     found += longer
@@ -107,3 +104,13 @@ def _first(one: Event, right: list[Event], holds: Callable[[Event], bool]) -> li
     admitted = [two for two in right if one[1] < two[0] and holds(two)]
     first = min((two[1] for two in admitted), default=None)
     return [two for two in admitted if two[1] == first]
+
+
+def _admitted(holds: Callable[..., bool], one: Event, c: tuple[Any, ...], two: Event) -> bool:
+    return holds(one, two, c)
+
+
+def _taken(
+    theta: Callable[..., bool], one: Event, element: Event, c: tuple[Any, ...], two: Event
+) -> bool:
+    return theta(one, two, element, c)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from pattern_stage.algebra import Layout
 from pattern_stage.algebra.nodes import Iterate, Map, Node, Select, Sequence, Source, Union
 from pattern_stage.algebra.terms import (
     Age,
@@ -65,7 +64,9 @@ class _Drawn:
         if depth <= 0:
             source: Node = Source(self.random.randrange(2), NAMES)
             if self.random.random() < 0.5:
-                source = Select((Compare("=", Column(0, "a"), self.constant("value"), "number"),), source)
+                source = Select(
+                    (Compare("=", Column(0, "a"), self.constant("value"), "number"),), source
+                )
             return source
         if kind == "select":
             inner = self.node(depth - 1)

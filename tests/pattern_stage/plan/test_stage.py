@@ -69,7 +69,8 @@ def check(seed: int) -> None:
 
 def collected(stage: EventStage, told: set[Any]) -> set[Any]:
     found = [
-        (one.number, one.start, one.time, one.document, frozen(one.attributes)) for one in stage.found()
+        (one.number, one.start, one.time, one.document, frozen(one.attributes))
+        for one in stage.found()
     ]
     assert len(set(found)) == len(found)
     assert not told & set(found)
