@@ -11,7 +11,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-__all__ = ["STREAMS", "documents"]
+__all__ = ["STREAMS", "arrivals", "documents"]
 
 STREAMS = ("S", "S", "S", "T")
 
@@ -62,8 +62,16 @@ def _document(draw: st.DrawFn, name: str, times: Sequence[float]) -> dict[str, A
 
 
 @st.composite
-def documents(draw: st.DrawFn, most: int = 12, first: int = 0) -> list[dict[str, Any]]:
+def documents(draw: st.DrawFn, most: int = 12) -> list[dict[str, Any]]:
     """Envelopes in an order of arrival that is not that of time."""
     times = [number / 2 for number in range(draw(st.sampled_from([6, 12, 24])))]
+    return draw(arrivals(times, most, 0))
+
+
+@st.composite
+def arrivals(
+    draw: st.DrawFn, times: Sequence[float], most: int, first: int
+) -> list[dict[str, Any]]:
+    """Envelopes at some times; the ids count from `first`."""
     count = draw(st.sampled_from([2, most // 2, most - 1, most]))
     return [draw(_document(f"d{first + i}", times)) for i in range(count)]

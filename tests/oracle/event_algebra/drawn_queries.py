@@ -231,9 +231,12 @@ def _computed(draw: st.DrawFn, side: Side) -> Scalar:
 # Queries
 
 
-def _is_plain(query: Query) -> bool:
-    """Whether it selects a block's documents, as a query without any word of events does."""
-    return isinstance(query.expression, Block) and query.items in (None, (Item(Star()),))
+def _of_events(expression: Expression) -> Expression:
+    """An expression by which a query without a list is one of events."""
+    plain = isinstance(expression, Block) or (
+        isinstance(expression, Query) and isinstance(expression.expression, Block)
+    )
+    return Filter(None, expression) if plain else expression
 
 
 @st.composite
@@ -246,6 +249,8 @@ def queries(
     drawing = _Drawing(draw, scope, streams, f"X{name}")
     publish = draw(st.sampled_from([None, f"R{name}", "R"]))
     inner = drawing.expression(draw(st.sampled_from([1, 2, 2, 3])))
+    if isinstance(inner, Block) and inner.path:
+        inner = Filter(None, inner)
     match draw(st.sampled_from(["none", "star", "list", "list", "aggregate", "constructor"])):
         case "list":
             query = drawing.list(name, inner, publish=False)
@@ -257,11 +262,12 @@ def queries(
             names = Side(None, schema).names() or ["Name"]
             picked = draw(st.lists(st.sampled_from(names), min_size=1, max_size=2))
             members = tuple((f"m{place}", one) for place, one in enumerate(picked))
-            query = Query(name, inner, Constructor(members, draw(st.sampled_from([None, "hit"]))))
+            made = Constructor(members, draw(st.sampled_from([None, "hit"])))
+            query = Query(name, _of_events(inner), made)
         case kind:
             items = (Item(Star()),) if kind == "star" else None
-            query = Query(name, inner, items)
-    if drawing.schema(query) is None or _is_plain(query):
+            query = Query(name, _of_events(inner), items)
+    if drawing.schema(query) is None:
         query = Query(name, Filter(None, inner))
     return replace(query, publish=publish)
 

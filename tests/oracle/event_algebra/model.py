@@ -132,7 +132,11 @@ class Model:
                     self._add(query.name, publishing, its, reported=False, copies=False)
             copies = _is_copy(query, text.streams)
             self._add(query.name, query, what, reported=True, copies=copies)
-            self._order()
+            try:
+                self._order()
+            except Refused:
+                self.cancel(query.name)
+                raise
 
     def _add(
         self, owner: str, query: Query, what: Meaning, *, reported: bool, copies: bool
@@ -141,6 +145,11 @@ class Model:
         names = what.schema.listed if closed else None
         standing = _Standing(query, what, names, self.step, reported, _at_once(query), copies)
         self._standing.append((owner, standing))
+
+    @property
+    def subscribed(self) -> list[str]:
+        """The names of queries."""
+        return list(dict.fromkeys(name for name, _ in self._standing))
 
     def cancel(self, name: str) -> None:
         self._standing = [one for one in self._standing if one[0] != name]
