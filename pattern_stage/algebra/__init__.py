@@ -3,7 +3,8 @@
 `nodes` has the operators, each in a file of its own with how an attribute of its events is read;
 `terms` are what conditions and items are made of, `texts` their Python, `compiled` that as
 functions.  `attributes` are all that an event has, `identity` says which events are one,
-`localised` makes equal operators one.  `layout` is where a source's attributes stand.
+`normal_form` has fewer ways to say the same, `localised` makes equal operators one.  `layout` is
+where a source's attributes stand.
 """
 
 from pattern_stage.algebra.attributes import attributes
@@ -19,6 +20,7 @@ from pattern_stage.algebra.functions import NAMES
 from pattern_stage.algebra.identity import frozen, same
 from pattern_stage.algebra.layout import NULL, Layout
 from pattern_stage.algebra.localised import Localised, Operators, inputs
+from pattern_stage.algebra.normal_form import normal_form
 from pattern_stage.algebra.texts import Texts
 
 __all__ = [
@@ -36,6 +38,7 @@ __all__ = [
     "inputs",
     "iterated",
     "mapped",
+    "normal_form",
     "reader",
     "same",
 ]

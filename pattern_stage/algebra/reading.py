@@ -18,7 +18,7 @@ __all__ = ["MISSING", "NUMERIC", "Reading", "chain", "computed_text", "is_number
 
 MISSING = "None"
 
-NUMERIC = frozenset(["string-length", "number", "abs", "min", "max", "count", "sum", "avg"])
+NUMERIC = frozenset(["string-length", "number", "abs", "min", "max", "kept", "count", "sum", "avg"])
 """The functions and aggregates whose value is a number."""
 
 

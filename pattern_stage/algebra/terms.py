@@ -73,7 +73,7 @@ class Negative:
 @dataclass(frozen=True, slots=True)
 class Call:
     """A function: `string-length lower-case upper-case normalize-space concat string number abs
-    min max`."""
+    min max`; within normal forms `kept`, a number that is missing where it is not finite."""
 
     function: str
     arguments: tuple[Scalar, ...]

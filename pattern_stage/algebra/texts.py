@@ -225,6 +225,10 @@ class Texts:
                 return _Value(value.guards, f"len({value.text})")
             case Call("number", (argument,)):
                 return self._number(argument)
+            case Call("kept", (argument,)):
+                value, variable = self._number(argument), self.reading.fresh()
+                guard = f"({variable} := kept({value.text})) is not None"
+                return _Value((*value.guards, guard), variable)
             case Call(called, arguments) if called in _NUMERIC:
                 values = [self._number(one) for one in arguments]
                 name = _NUMERIC[called]

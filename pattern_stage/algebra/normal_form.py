@@ -1,0 +1,193 @@
+"""A plan in normal form (patterns-cel.md, section 5): the same events by operators that more plans
+share, each condition as far down as it means the same.
+
+`RULES` is read top to bottom at each node, from the sources up, until nothing changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from pattern_stage.algebra.map import Map
+from pattern_stage.algebra.nodes import Condition, Iterate, Node, Select, Sequence
+from pattern_stage.algebra.reading import is_number
+from pattern_stage.algebra.rewriting import conjuncts, kept, leaves, replaced, size
+from pattern_stage.algebra.terms import Age, Column, Constant, Predicate, Scalar
+
+__all__ = ["RULES", "normal_form"]
+
+_LARGEST = 200
+"""A term that would grow beyond so many parts stays where it is."""
+
+
+def fold_conditions(node: Node) -> Node:
+    """What is always true goes, AND is taken apart, conjuncts have one order."""
+    match node:
+        case Select(condition):
+            return replace(node, condition=_as_only(conjuncts(condition)))
+        case Sequence(condition):
+            return replace(node, condition=conjuncts(condition))
+        case Iterate(condition, going_on):
+            return replace(node, condition=conjuncts(condition), going_on=conjuncts(going_on))
+    return node
+
+
+def merge_selects(node: Node) -> Node:
+    """σθ(σρ(R)) is σθ∧ρ(R), and σTRUE(R) is R."""
+    match node:
+        case Select((), input_):
+            return input_
+        case Select(condition, Select(below, input_)):
+            return Select(conjuncts((*below, *condition)), input_)
+    return node
+
+
+def merge_maps(node: Node) -> Node:
+    """A list over a list is one; `*` alone is its input."""
+    match node:
+        case Map(True, (), input_):
+            return input_
+        case Map(star, items, Map() as inner):
+            mine = dict(items)
+            beside = [one for one in inner.items if one[0] not in mine] if star else []
+            own = [(name, _through(scalar, inner)) for name, scalar in items]
+            if None not in dict(own).values():
+                return Map(star and inner.star, (*beside, *own), inner.input)
+    return node
+
+
+def select_below_map(node: Node) -> Node:
+    """σθ(𝔉(R)) is 𝔉(σθ'(R)), with θ' over what the list is made of (Lemma 2)."""
+    match node:
+        case Select(condition, Map(star, items, input_) as inner):
+            below = _through(condition, inner)
+            if below is not None:
+                return Map(star, items, Select(below, input_))
+    return node
+
+
+def condition_down(node: Node) -> Node:
+    """R ;θ S and µ: conjuncts of θ over S alone go to S, those over R alone to R."""
+    if not isinstance(node, Sequence | Iterate):
+        return node
+    # Conjuncts that read nothing go left.
+    sides: dict[int | None, list[Predicate]] = {0: [], 1: [], None: []}
+    for one in node.condition:
+        read = {leaf.side for leaf in leaves(one) if not isinstance(leaf, Constant)} or {0}
+        sides[read.pop() if read in ({0}, {1}) else None].append(one)
+    if not sides[0] and not sides[1]:
+        return node
+    return replace(
+        node,
+        condition=tuple(sides[None]),
+        left=_selected(sides[0], node.left),
+        right=_selected(sides[1], node.right),
+    )
+
+
+def select_below_first(node: Node) -> Node:
+    """σθ over R ; S or µ(R, S): conjuncts over R alone go to R, none to S: they judge what was
+    chosen."""
+    match node:
+        case Select(condition, Sequence() | Iterate() as inner):
+            down = {one: _of_left(one, inner) for one in condition}
+            left = tuple(one for one in down.values() if one is not None)
+            if left:
+                rest = tuple(one for one, moved in down.items() if moved is None)
+                return Select(rest, replace(inner, left=Select(left, inner.left)))
+    return node
+
+
+RULES: tuple[Callable[[Node], Node], ...] = (
+    fold_conditions,
+    merge_selects,
+    merge_maps,
+    select_below_map,
+    condition_down,
+    select_below_first,
+)
+
+
+def normal_form(root: Node) -> Node:
+    """A plan's normal form: the same events, with the same attributes."""
+    below: dict[str, Any] = {
+        name: normal_form(getattr(root, name))
+        for name in ("input", "left", "right")
+        if hasattr(root, name)
+    }
+    node: Node = replace(root, **below) if below else root
+    for rule in RULES:
+        changed = rule(node)
+        if changed != node:
+            return normal_form(changed)
+    return node
+
+
+def _through(term: Any, inner: Map) -> Any:
+    """A term over a Map's events as one over its input's; None where that grows too large."""
+    items = dict(inner.items)
+
+    def below(leaf: Column | Age) -> Scalar:
+        scalar = items.get(leaf.name) if isinstance(leaf, Column) else None
+        if scalar is None:
+            if not inner.star and isinstance(leaf, Column):
+                raise ValueError(f"{leaf.name} is not in the list")
+            return leaf
+        if isinstance(scalar, Column | Constant) or not is_number(scalar):
+            return scalar
+        return scalar if leaf is term else kept(scalar)
+
+    found = replaced(term, below)
+    return found if size(found) <= max(_LARGEST, size(term)) else None
+
+
+def _selected(condition: list[Predicate], input_: Node) -> Node:
+    if not condition:
+        return input_
+
+    return Select(_as_only(tuple(condition)), input_)
+
+
+def _as_only(condition: Condition) -> Condition:
+    """A condition over one event."""
+
+    def as_only(leaf: Column | Age) -> Scalar:
+        return Column(0, leaf.name) if isinstance(leaf, Column) else Age(0)
+
+    only: Condition = replaced(condition, as_only)
+    return only
+
+
+def _of_left(one: Predicate, inner: Sequence | Iterate) -> Predicate | None:
+    """A predicate over composites as one over their left events; None where it reads more."""
+    names = dict[str, str]()
+    for leaf in leaves(one):
+        if isinstance(leaf, Age):
+            return None
+        if isinstance(leaf, Column):
+            name = inner.inner(leaf.name)
+            if name is None or _shown(leaf.name, inner) or not _may_show(inner.left, name):
+                return None
+            names[leaf.name] = name
+    if not names:
+        return None
+    moved: Predicate = replaced(
+        one, lambda leaf: Column(0, names[leaf.name]) if isinstance(leaf, Column) else leaf
+    )
+    return moved
+
+
+def _shown(name: str, inner: Sequence | Iterate) -> bool:
+    """Whether a composite may have an attribute from elsewhere than its left."""
+    if isinstance(inner, Sequence):
+        return _may_show(inner.right, name)
+    if name in dict(inner.aggregates):
+        return True
+    names = inner.right_names
+    return _may_show(inner.right, name) if names is None else name in names
+
+
+def _may_show(node: Node, name: str) -> bool:
+    return node.open or name in node.names
