@@ -42,6 +42,13 @@ def compile_events(query: Query, schema_of: SchemaOf) -> CompiledEvents:
     event queries publish to a stream.
 
     Raises QueryError, or an ExceptionGroup of several.
+
+    >>> from xscl.language import parse
+    >>> [query], _ = parse("SELECT Name, low FROM (SELECT Name AS N, Price AS low FROM S) "
+    ...                    "NEXT{$1.N = $2.Name AND $2.Price >= 1.2*$1.low} S")
+    >>> compiled = compile_events(query, lambda stream: None)
+    >>> compiled.names, compiled.constants, len(compiled.blocks)
+    (('Name', 'low'), (1.2,), 1)
     """
     terms = Terms()
     steps = Steps(query.name, schema_of, terms)

@@ -40,11 +40,9 @@ NUMERIC = frozenset(["number", "string-length", "abs", "min", "max"])
 """The functions that are arithmetic."""
 
 
-def is_aggregate(call: Call) -> bool:
-    """Whether a call is of an aggregate: `min` and `max` are of one argument."""
-    return call.function in _AGGREGATES and (
-        call.function not in _FUNCTIONS or len(call.arguments) == 1
-    )
+def is_aggregate(function: str, arguments: int) -> bool:
+    """Whether a function of so many arguments is an aggregate: `min` and `max` are of one."""
+    return function in _AGGREGATES and (function not in _FUNCTIONS or arguments == 1)
 
 
 def bad_call(call: Call, *, test: bool, aggregate: bool) -> str | None:
@@ -56,23 +54,18 @@ def bad_call(call: Call, *, test: bool, aggregate: bool) -> str | None:
         return _unknown(name, TESTS, "tests")
     if not test and name in TESTS:
         return f"`{name}()` is a test: it stands in a condition by itself"
-    if name == "number" and not given:
-        return "`number()` takes 1 argument, found 0"
     if not test and name not in _FUNCTIONS and name not in _AGGREGATES:
         return _unknown(name, _FUNCTIONS | _AGGREGATES if aggregate else _FUNCTIONS, "functions")
-    if is_aggregate(call) and not aggregate:
-        if name in _FUNCTIONS:
-            return (
-                f"`{name}` of one is an aggregate, and stands in SELECT; here write it of two or "
-                f"more, as in `{name}(x, y)`"
-            )
-        return f"`{name.upper()}` is an aggregate; it stands in SELECT alone, not in another one"
-    arities = TESTS if test else _AGGREGATES if is_aggregate(call) else _FUNCTIONS
+    if is_aggregate(name, given) and not aggregate:
+        problem = f"`{name.upper()}` is an aggregate: it stands in SELECT, in no other aggregate"
+        return problem + f"; of two it is none: `{name}(x, y)`" * (name in _FUNCTIONS)
+    arities = TESTS if test else _AGGREGATES if is_aggregate(name, given) else _FUNCTIONS
     least, most = arities[name]
     if least <= given <= most:
         return None
     takes = f"{least} or more arguments" if most == _MANY else counted(least, "argument")
-    return f"`{name}()` takes {takes}, found {given}"
+    shown = name.upper() if name in _AGGREGATES else name
+    return f"`{shown}()` takes {takes}, found {given}"
 
 
 def _unknown(name: str, known: Iterable[str], what: str) -> str:

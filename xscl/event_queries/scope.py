@@ -132,5 +132,6 @@ class Scope:
         shown = [f"`{one}`" for one in there[:_MOST_LISTED]]
         if len(there) > _MOST_LISTED:
             shown.append(f"{len(there) - _MOST_LISTED} more")
-        every = f"there are {enumerated(shown, 'and')}" if shown else "there is none"
+        be = "is" if len(shown) == 1 else "are"
+        every = f"there {be} {enumerated(shown, 'and')}" if shown else "there is none"
         return f"there is no attribute `{name}` here{meant}; {every}"

@@ -155,7 +155,7 @@ def _has_aggregate(value: Scalar) -> bool:
     match value:
         case Call(_, arguments):
             some = (one for one in arguments if not isinstance(one, Star))
-            return is_aggregate(value) or any(map(_has_aggregate, some))
+            return is_aggregate(value.function, len(arguments)) or any(map(_has_aggregate, some))
         case Arithmetic(_, left, right):
             return _has_aggregate(left) or _has_aggregate(right)
         case Minus(operand):
@@ -168,7 +168,7 @@ def _outside_aggregates(value: Scalar | Star) -> Iterator[Named]:
     match value:
         case Named():
             yield value
-        case Call(_, arguments) if not is_aggregate(value):
+        case Call(_, arguments) if not is_aggregate(value.function, len(arguments)):
             for one in arguments:
                 yield from _outside_aggregates(one)
         case Arithmetic(_, left, right):

@@ -121,8 +121,9 @@ class Terms:
     def comparison(self, compared: Compared[Scalar], scope: Scope) -> algebra.Predicate:
         """A comparison: of durations, numbers, strings, or what both sides are."""
         sides = (compared.left, compared.right)
-        if any(isinstance(side, Duration | Window) for side in sides):
-            return self.of_durations(compared, scope)
+        if any(isinstance(side, Duration) for side in sides):
+            left, right = (self.of_duration(side, scope) for side in sides)
+            return algebra.Compare(compared.operator, left, right, "number")
         mode: OneOf["number", "text", "either"] = "either"
         if any(map(_is_number, sides)):
             mode = "number"
@@ -131,39 +132,19 @@ class Terms:
         left, right = (self.scalar(side, scope) for side in sides)
         return algebra.Compare(compared.operator, left, right, mode)
 
-    def of_durations(self, compared: Compared[Scalar], scope: Scope) -> algebra.Predicate:
-        """DUR beside a duration."""
-        sides = []
-        for side, other in ((compared.left, compared.right), (compared.right, compared.left)):
-            match side:
-                case Duration():
-                    sides.append(self.age(side, scope))
-                case Window() if isinstance(other, Duration):
-                    sides.append(self.length(side))
-                case Window():
-                    self.note(side.at, "a duration is compared with DUR alone, as in `DUR < 5 min`")
-                    sides.append(_NOTHING)
-                case _:
-                    problem = "found no duration beside DUR, expected one such as `5 min` or `20`"
-                    self.note(side.at, problem)
-                    sides.append(_NOTHING)
-        if isinstance(compared.left, Duration) and isinstance(compared.right, Duration):
-            problem = "found no duration beside DUR, expected one such as `5 min` or `20`"
-            self.note(compared.right.at, problem)
-        return algebra.Compare(compared.operator, sides[0], sides[1], "number")
-
-    def age(self, duration: Duration, scope: Scope) -> algebra.Scalar:
-        """DUR."""
-        return self._or_noted(scope.age(duration))
+    def of_duration(self, side: Scalar, scope: Scope) -> algebra.Scalar:
+        """DUR, or the duration beside it, in microseconds."""
+        if isinstance(side, Duration):
+            return self._or_noted(scope.age(side))
+        assert isinstance(side, Window)
+        return self.length(side)
 
     def length(self, window: Window) -> algebra.Constant:
         """A duration in microseconds."""
         if window.parameter is not None:
             make = _Length(window.unit)
             return self.constant(Open(window.parameter.name, make), number=True)
-        if window.length is None:
-            self.note(window.at, "`INF` is no duration to compare with; leave the comparison out")
-            return _NOTHING
+        assert window.length is not None
         return self.constant(window.length, number=True)
 
     def test(self, call: Call, scope: Scope) -> algebra.Predicate:
@@ -218,13 +199,11 @@ class Terms:
                 )
             case Call():
                 return self.call(value, scope, aggregate=aggregate)
-            case Duration():
-                self.note(value.at, "DUR is compared with a duration alone, as in `DUR < 5 min`")
-            case Window():
-                self.note(value.at, "a duration is compared with DUR alone, as in `DUR < 5 min`")
             case Star():
                 self.note(value.at, "`*` stands by itself in a list, or in `COUNT(*)`")
-        return _NOTHING
+                return _NOTHING
+            case Duration() | Window():
+                raise AssertionError("DUR and a duration are each other's")
 
     def call(self, call: Call, scope: Scope, *, aggregate: bool) -> algebra.Scalar:
         """A function or an aggregate; none of these is in another one."""
@@ -232,7 +211,7 @@ class Terms:
         if problem is not None:
             self.note(call.at, problem)
             return _NOTHING
-        if is_aggregate(call):
+        if is_aggregate(call.function, len(call.arguments)):
             aggregate = False
             if call.function == "count" and isinstance(call.arguments[0], Star):
                 return algebra.Call("count", ())

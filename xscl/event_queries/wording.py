@@ -1,0 +1,147 @@
+"""Terms of the algebra in the words of the language, with the constants of one query."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from pattern_stage.algebra.nodes import Item
+from pattern_stage.algebra.terms import (
+    Age,
+    And,
+    Call,
+    Column,
+    Compare,
+    Constant,
+    Negative,
+    Not,
+    Operation,
+    Or,
+    Predicate,
+    Scalar,
+    Test,
+    Truth,
+)
+from xscl.event_queries.functions import is_aggregate
+from xscl.event_queries.terms import Known, Open
+from xscl.printable import printable
+
+__all__ = ["OF_ONE", "OF_TWO", "TermWording", "length", "name"]
+
+OF_ONE: Mapping[int, str] = {0: ""}
+"""The decorators of the sides of an operator with one input."""
+
+OF_TWO: Mapping[int, str] = {0: "$1.", 1: "$2.", 2: "$."}
+
+_WORD = re.compile(r"[^\W\d]\w*")
+_LEVELS = {"+": 1, "-": 1, "*": 2, "/": 2}
+_UNITS = (
+    (604_800_000_000, "weeks"),
+    (86_400_000_000, "days"),
+    (3_600_000_000, "h"),
+    (60_000_000, "min"),
+    (1_000_000, "s"),
+    (1_000, "ms"),
+)
+
+
+def length(microseconds: float) -> str:
+    """A duration as a query has it.
+
+    >>> length(600_000_000), length(1_500_000), length(0)
+    ('10 min', '1500 ms', '0 s')
+    """
+    if not microseconds:
+        return "0 s"
+    for unit, word in _UNITS:
+        if microseconds % unit == 0:
+            return f"{microseconds // unit:g} {word}"
+    return f"{microseconds / 1_000_000:g} s"
+
+
+def name(written: str) -> str:
+    """The name of an attribute, in quotes where it is no word."""
+    if _WORD.fullmatch(written):
+        return printable(written)
+    return "'" + printable(written.replace("'", "''")).replace("\n", " ") + "'"
+
+
+class TermWording:
+    """Words for the terms of one query."""
+
+    def __init__(self, constants: Sequence[Known]) -> None:
+        self._constants = constants
+
+    def condition(self, conjuncts: Sequence[Predicate], sides: Mapping[int, str]) -> str:
+        """Conjuncts, as one condition."""
+        if len(conjuncts) == 1:
+            return self.predicate(conjuncts[0], sides)
+        return " AND ".join(self.predicate(one, sides, 2) for one in conjuncts) or "TRUE"
+
+    def predicate(self, one: Predicate, sides: Mapping[int, str], tightness: int = 0) -> str:
+        """A predicate, in parentheses where it binds less than what it is in."""
+        match one:
+            case Compare(operator, left, right):
+                ages = isinstance(left, Age) or isinstance(right, Age)
+                first, second = (self.scalar(side, sides, age=ages) for side in (left, right))
+                return f"{first} {operator} {second}"
+            case Test(function, left, right):
+                return f"{function}({self.scalar(left, sides)}, {self.scalar(right, sides)})"
+            case Truth(value):
+                return "TRUE" if value else "FALSE"
+            case Not(operand):
+                return f"NOT {self.predicate(operand, sides, 3)}"
+            case And(parts) | Or(parts):
+                level = 2 if isinstance(one, And) else 1
+                word = " AND " if isinstance(one, And) else " OR "
+                text = word.join(self.predicate(part, sides, level + 1) for part in parts)
+                return f"({text})" if level < tightness else text
+
+    def scalar(
+        self, one: Scalar, sides: Mapping[int, str], tightness: int = 0, *, age: bool = False
+    ) -> str:
+        """A value."""
+        match one:
+            case Constant(place):
+                return self.constant(self._constants[place], age=age)
+            case Column(side, of):
+                return sides[side] + name(of)
+            case Age(side):
+                return "DUR" if side is None else f"{sides[side]}DUR"
+            case Negative(operand):
+                inner = self.scalar(operand, sides, 3)
+                return f"- {inner}" if inner.startswith("-") else f"-{inner}"
+            case Operation(operator, left, right):
+                level = _LEVELS[operator]
+                sign = operator if level == 2 else f" {operator} "
+                first = self.scalar(left, sides, level)
+                text = f"{first}{sign}{self.scalar(right, sides, level + 1)}"
+                return f"({text})" if level < tightness else text
+            case Call(function, arguments):
+                if function == "count" and not arguments:
+                    return "COUNT(*)"
+                shown = function.upper() if is_aggregate(function, len(arguments)) else function
+                return f"{shown}({', '.join(self.scalar(each, sides) for each in arguments)})"
+
+    def constant(self, value: Known, *, age: bool = False) -> str:
+        """A constant; beside DUR, and of WINDOW, a duration."""
+        match value:
+            case Open(of):
+                return f":{of}"
+            case str():
+                return "'" + printable(value.replace("'", "''")).replace("\n", " ") + "'"
+            case _ if age:
+                return length(value)
+            case _:
+                number = cast(float, value)
+                return str(int(number)) if number == int(number) else repr(number)
+
+    def items(self, items: Sequence[Item], sides: Mapping[int, str]) -> str:
+        """The items of a list."""
+        return ", ".join(
+            name(alias)
+            if isinstance(one, Column) and one.name == alias and not sides[one.side]
+            else f"{self.scalar(one, sides)} AS {name(alias)}"
+            for alias, one in items
+        )
