@@ -1,6 +1,6 @@
 """The algebra of event queries: plans in, compiled operators out (patterns-cel.md, section 3).
 
-`nodes` has the operators, each in a file of its own with how an attribute of its events is read;
+`nodes` has the operators, each in a file of its own, with how an attribute of its events is read;
 `terms` are what conditions and items are made of, `texts` their Python, `compiled` that as
 functions.  `attributes` are all that an event has, `identity` says which events are one,
 `normal_form` has fewer ways to say the same, `localised` makes equal operators one.  `layout` is

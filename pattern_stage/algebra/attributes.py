@@ -9,10 +9,10 @@ from typing import Any
 
 from pattern_stage.algebra.compiled import values
 from pattern_stage.algebra.functions import as_json
-from pattern_stage.algebra.iterate import FIRST, LAST, Iterate
 from pattern_stage.algebra.layout import WHOLE, Layout
-from pattern_stage.algebra.map import Map, computed
 from pattern_stage.algebra.nodes import Aggregate, Node, Select, Sequence, Source, Union
+from pattern_stage.algebra.nodes.iterate import FIRST, LAST, Iterate
+from pattern_stage.algebra.nodes.map import Map, computed
 
 __all__ = ["attributes"]
 

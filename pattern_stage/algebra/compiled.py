@@ -11,9 +11,9 @@ from typing import Any
 
 from pattern_stage.algebra.functions import NAMES
 from pattern_stage.algebra.layout import Layout
-from pattern_stage.algebra.map import Map, computed
 from pattern_stage.algebra.nodes import Iterate, Node, Select
 from pattern_stage.algebra.nodes import Sequence as Following
+from pattern_stage.algebra.nodes.map import Map, computed
 from pattern_stage.algebra.reading import Reading
 from pattern_stage.algebra.texts import Texts
 from pattern_stage.pattern import Form, Slot

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Literal
 
-from pattern_stage.algebra.aggregate import AGGREGATES, Aggregate
 from pattern_stage.algebra.compiled import function, values
 from pattern_stage.algebra.layout import Layout
-from pattern_stage.algebra.map import computed
+from pattern_stage.algebra.nodes.aggregate import AGGREGATES, Aggregate
+from pattern_stage.algebra.nodes.map import computed
 from pattern_stage.algebra.reading import Reading, computed_text
 from pattern_stage.algebra.terms import Call, Column, Scalar
 from pattern_stage.algebra.texts import Texts

@@ -10,8 +10,8 @@ from typing import Any
 from pattern_stage.algebra.attributes import attributes
 from pattern_stage.algebra.compiled import values
 from pattern_stage.algebra.layout import Layout
-from pattern_stage.algebra.map import Map
 from pattern_stage.algebra.nodes import Node, Select, Source, Union
+from pattern_stage.algebra.nodes.map import Map
 
 __all__ = ["frozen", "same"]
 

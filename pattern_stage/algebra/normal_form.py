@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from pattern_stage.algebra.map import Map
 from pattern_stage.algebra.nodes import Condition, Iterate, Node, Select, Sequence
+from pattern_stage.algebra.nodes.map import Map
 from pattern_stage.algebra.reading import is_number
 from pattern_stage.algebra.rewriting import conjuncts, kept, leaves, replaced, size
 from pattern_stage.algebra.terms import Age, Column, Constant, Predicate, Scalar

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from pattern_stage.algebra.select import Condition
+from pattern_stage.algebra.nodes.select import Condition
 from pattern_stage.algebra.terms import (
     Age,
     And,

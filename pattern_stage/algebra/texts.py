@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from pattern_stage.algebra.iterate import Iterate, Iteration
 from pattern_stage.algebra.layout import Layout
 from pattern_stage.algebra.nodes import Condition, Node
+from pattern_stage.algebra.nodes.iterate import Iterate, Iteration
 from pattern_stage.algebra.reading import MISSING, Reading, is_number
 from pattern_stage.algebra.terms import (
     Age,

@@ -10,7 +10,6 @@ from itertools import count
 from typing import Any
 
 from pattern_stage.algebra.localised import Localised, Operators, inputs
-from pattern_stage.algebra.map import computed
 from pattern_stage.algebra.nodes import (
     Aggregate,
     Iterate,
@@ -21,6 +20,7 @@ from pattern_stage.algebra.nodes import (
     Union,
 )
 from pattern_stage.algebra.nodes import Sequence as Following
+from pattern_stage.algebra.nodes.map import computed
 from pattern_stage.plan.aggregates import AggregateOperator
 from pattern_stage.plan.iterates import IterateOperator
 from pattern_stage.plan.maps import MapOperator

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pattern_stage.algebra.map import Item
+from pattern_stage.algebra.nodes.map import Item
+from pattern_stage.algebra.nodes.select import Condition
+from pattern_stage.algebra.nodes.sequence import SUFFIX
 from pattern_stage.algebra.reading import Reading, chain, computed_text
-from pattern_stage.algebra.select import Condition
-from pattern_stage.algebra.sequence import SUFFIX
 from pattern_stage.pattern import Form
 
 if TYPE_CHECKING:

@@ -9,13 +9,13 @@ alike but for constants have one plan.
 
 from __future__ import annotations
 
-from pattern_stage.algebra.aggregate import INF, Aggregate
-from pattern_stage.algebra.iterate import Iterate
-from pattern_stage.algebra.map import Item, Map
-from pattern_stage.algebra.select import Condition, Select
-from pattern_stage.algebra.sequence import Sequence
-from pattern_stage.algebra.source import Source
-from pattern_stage.algebra.union import Union
+from pattern_stage.algebra.nodes.aggregate import INF, Aggregate
+from pattern_stage.algebra.nodes.iterate import Iterate
+from pattern_stage.algebra.nodes.map import Item, Map
+from pattern_stage.algebra.nodes.select import Condition, Select
+from pattern_stage.algebra.nodes.sequence import Sequence
+from pattern_stage.algebra.nodes.source import Source
+from pattern_stage.algebra.nodes.union import Union
 
 __all__ = [
     "INF",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pattern_stage.algebra.map import Item, computed
+from pattern_stage.algebra.nodes.map import Item, computed
 from pattern_stage.algebra.reading import MISSING, Reading, computed_text
 from pattern_stage.algebra.terms import Column
 from pattern_stage.pattern import Form

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pattern_stage.algebra.nodes.select import Condition
 from pattern_stage.algebra.reading import Reading, chain
-from pattern_stage.algebra.select import Condition
 from pattern_stage.pattern import Form
 
 if TYPE_CHECKING:
