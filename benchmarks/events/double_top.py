@@ -34,7 +34,7 @@ EXTREMUM = """
 -- name: {name}
 SELECT Name, MAX(P2) AS Price FROM FILTER{{P2 {sign} Price}}(FILTER{{P2 {sign} P1}}(
   (SELECT Name AS N, Price AS P1 FROM Prices)
-  NEXT{{$2.Name = $1.N}} (SELECT Name AS M, Price AS P2 FROM Prices))
+  NEXT{{$2.M = $1.N}} (SELECT Name AS M, Price AS P2 FROM Prices))
   NEXT{{$2.Name = $1.N}} (SELECT Name, Price FROM Prices)) GROUP BY Name PUBLISH Extrema;
 """
 

@@ -19,7 +19,16 @@ from datasets import (
     rumor_events,
 )
 
-__all__ = ["FEED", "POSTS", "WORKLOADS", "Queries", "feed_queries", "hybrid_queries", "posts"]
+__all__ = [
+    "DECLARED",
+    "FEED",
+    "POSTS",
+    "WORKLOADS",
+    "Queries",
+    "feed_queries",
+    "hybrid_queries",
+    "posts",
+]
 
 Queries = Iterable[tuple[str, Sequence[Mapping[str, Any]]]]
 Events = Iterable[Mapping[str, Any]]
@@ -30,7 +39,7 @@ POSTS = 26_623
 CHANNELS = 3
 """Of a site."""
 
-_DECLARED = "DECLARE STREAM Feed (website, channel, popularity, title, link);\n"
+DECLARED = "DECLARE STREAM Feed (website, channel, popularity, title, link);\n"
 _POPULAR = "FILTER{website = :site AND popularity > :above}(Feed)"
 _OF_SITE = "FILTER{website = :site}(Feed)"
 _FIRST = f"(SELECT popularity AS p0 FROM {_POPULAR})"
@@ -44,8 +53,8 @@ FEED = {
         "SELECT ch, p0, p1, popularity AS p2 FROM FILTER{popularity > p1}(FILTER{p1 > p0}(\n"
         f"(SELECT channel AS ch, popularity AS p0 FROM {_OF_SITE})\n"
         f"NEXT{{DUR <= 100 AND $2.channel = $1.ch}} (SELECT channel, popularity AS p1 FROM "
-        f"{_OF_SITE}))\nNEXT{{DUR <= 100 AND $2.channel = $1.ch}} "
-        f"(SELECT channel AS c2, popularity FROM {_OF_SITE}))"
+        f"{_OF_SITE}))\nNEXT{{DUR <= 100 AND $2.last = $1.ch}} "
+        f"(SELECT channel AS last, popularity FROM {_OF_SITE}))"
     ),
     "Iteration": (
         f"SELECT channel, popularity_1 AS p0, popularity AS pn FROM {_OF_SITE}\n"
@@ -61,7 +70,7 @@ def feed_queries(template: str, count: int, *, seed: int = 16) -> Queries:
     drawn = [(random.randrange(SITES), random.randrange(POPULARITY)) for _ in range(count)]
     named = ":above" in FEED[template]
     yield (
-        _DECLARED + FEED[template],
+        DECLARED + FEED[template],
         [{"site": f"w{site}"} | ({"above": least} if named else {}) for site, least in drawn],
     )
 
