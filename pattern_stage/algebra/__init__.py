@@ -17,7 +17,7 @@ from pattern_stage.algebra.compiled import (
     reader,
 )
 from pattern_stage.algebra.functions import NAMES
-from pattern_stage.algebra.identity import frozen, same
+from pattern_stage.algebra.identity import frozen, is_document, same
 from pattern_stage.algebra.layout import NULL, Layout
 from pattern_stage.algebra.localised import Localised, Operators, inputs
 from pattern_stage.algebra.normal_form import normal_form
@@ -36,6 +36,7 @@ __all__ = [
     "function",
     "goes_on",
     "inputs",
+    "is_document",
     "iterated",
     "mapped",
     "normal_form",

@@ -13,7 +13,7 @@ from pattern_stage.algebra.layout import Layout
 from pattern_stage.algebra.nodes import Node, Select, Source, Union
 from pattern_stage.algebra.nodes.map import Map
 
-__all__ = ["frozen", "same"]
+__all__ = ["frozen", "is_document", "same"]
 
 _PLAIN = frozenset([str, int, float, type(None)])
 
@@ -30,6 +30,19 @@ def frozen(value: Any) -> Hashable:
     if isinstance(value, list | tuple):
         return list, tuple(map(frozen, value))
     return value  # type: ignore[no-any-return]
+
+
+def is_document(node: Node) -> bool:
+    """Whether events of a node may still be documents, and not what was selected of them."""
+    match node:
+        case Source():
+            return True
+        case Select() | Map(star=True, items=()):
+            return is_document(node.input)
+        case Union():
+            return is_document(node.left) or is_document(node.right)
+        case _:
+            return False
 
 
 def same(node: Node, layout: Layout) -> Callable[[Any], Hashable]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from pattern_stage.algebra import attributes, same
+from pattern_stage.algebra import attributes, is_document, same
 from pattern_stage.algebra.layout import Layout
 from pattern_stage.plan.memberships import Membership, Order, Prefix, joined
 from pattern_stage.plan.operators import Channel, Event, Operator
@@ -26,11 +26,12 @@ Sink = Any
 class Root:
     """What readers ask of an operator whose events are outputs: by member the queries."""
 
-    __slots__ = ("attributes", "key", "queries", "sizes", "version")
+    __slots__ = ("attributes", "is_document", "key", "queries", "sizes", "version")
 
     def __init__(self, operator: Operator, layout: Layout) -> None:
         self.key = same(operator.node, layout)
         self.attributes = attributes(operator.node, layout)
+        self.is_document = is_document(operator.node)
         self.queries: list[Sink] = []
         self.version = 0
         """Grows as queries come and go."""
@@ -99,6 +100,7 @@ class _Settled(Root):
 
     def __init__(self, root: Root) -> None:
         self.key, self.attributes = root.key, root.attributes
+        self.is_document = root.is_document
         self.queries, self.version = [], 0
 
     def of(self, member: int) -> Iterable[int]:
@@ -134,7 +136,7 @@ class EventFound:
     @property
     def document(self) -> int | None:
         """The number of the document's event that it still is."""
-        return self.event[2]  # type: ignore[no-any-return]
+        return self.event[2] if self._root.is_document else None
 
     @property
     def attributes(self) -> dict[str, Any]:

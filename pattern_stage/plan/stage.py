@@ -231,7 +231,7 @@ class EventStage:
     def _unknown(self, root: Root, channel: Channel) -> Iterable[Output]:
         for output in distinct(root, channel):
             _, event, members = output
-            if event[2] is not None:
+            if root.is_document and event[2] is not None:
                 yield output
                 continue
             told = self._told.setdefault(event[1], {}).setdefault((root, root.key(event)), set())

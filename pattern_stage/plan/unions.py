@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from pattern_stage.algebra import is_document, same
+from pattern_stage.algebra.nodes import Union
 from pattern_stage.plan.memberships import Membership
 from pattern_stage.plan.operators import Channel, Event, Operator
 
@@ -11,9 +15,15 @@ __all__ = ["UnionOperator"]
 class UnionOperator(Operator):
     """Unions of two streams."""
 
-    def __init__(self, *arguments: object) -> None:
+    node: Union
+
+    def __init__(self, *arguments: Any) -> None:
         self._right: dict[int, dict[int, None]] = {}
-        super().__init__(*arguments)  # type: ignore[arg-type]
+        super().__init__(*arguments)
+        self._documents = [
+            same(side, self.context.layout) if is_document(side) else None
+            for side in (self.node.left, self.node.right)
+        ]
 
     def gained(self, member: int) -> None:
         """A new member, also below its right input's."""
@@ -47,9 +57,9 @@ class UnionOperator(Operator):
         told: dict[object, set[int]],
         found: Channel,
     ) -> None:
-        number = event[2]
-        if number is not None:
-            before = told.setdefault(number, set())
+        key, number = self._documents[side], None
+        if key is not None and (number := event[2]) is not None:
+            before = told.setdefault(key(event), set())
             if before:
                 members = tuple([one for one in members if one not in before])
             before.update(members)

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from pattern_stage.algebra import Layout, admits, attributes, goes_on, iterated, mapped
-from pattern_stage.algebra.identity import frozen
+from pattern_stage.algebra.identity import frozen, is_document
 from pattern_stage.algebra.nodes import Iterate, Map, Node, Select, Source, Union
 from pattern_stage.algebra.nodes import Sequence as Following
 
@@ -28,7 +28,7 @@ def outputs(
     gather = attributes(root, layout)
     streams = events(layout)
     return {
-        (event[0], event[1], event[2], frozen(gather(event)))
+        (event[0], event[1], event[2] if is_document(root) else None, frozen(gather(event)))
         for event in _events(root, constants, streams, layout)
     }
 
@@ -70,7 +70,7 @@ def _events(
             return [make(event, c) for event in below(node.input)]
         case Union():
             return [
-                (event[0], event[1], event[2], side, event)
+                (event[0], event[1], event[2] if is_document(one) else None, side, event)
                 for side, one in enumerate((node.left, node.right))
                 for event in below(one)
             ]
