@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
+from pattern_stage.algebra import normal_form
 from pattern_stage.algebra.localised import Localised, Operators, inputs
 from pattern_stage.algebra.nodes import (
     Aggregate,
@@ -79,7 +80,8 @@ class Network:
     # Queries
 
     def template(self, root: Node, types: Sequence[int]) -> Template:
-        """The steps of plans that have this root."""
+        """The steps of plans that have this root, in normal form."""
+        root = normal_form(root)
         steps = Template()
 
         def placed(node: Node, at: Localised) -> int:

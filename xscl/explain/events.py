@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from pattern_stage.algebra.normal_form import normal_form
-
 from pattern_stage.algebra.nodes import Aggregate, Iterate, Map, Select, Source, Union
 from pattern_stage.algebra.nodes import Sequence as Next
+from pattern_stage.algebra.normal_form import normal_form
 from xscl.dissection.parts import Dissection
 from xscl.event_queries.automaton import Automaton, automaton, plan_lines
 from xscl.event_queries.compile import CompiledEvents, Step, compile_events
