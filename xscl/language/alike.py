@@ -27,7 +27,7 @@ from xscl.language.parameters import Prepared
 from xscl.language.parsing import parse_query
 from xscl.language.problems import Problem, Unreadable
 from xscl.language.scan import Statement
-from xscl.language.syntax import Query
+from xscl.language.syntax import Events, Query
 
 __all__ = ["SYMBOL", "AlikeStatements", "Instance", "TextPlace", "by_symbol"]
 
@@ -52,6 +52,7 @@ _TOKEN = re.compile(
     rf"({NAME}(?:(?<!\.)'++|:{NAME}|[ \t\r\n]*+\()?+|{STRING}|:{NAME}(?:[ \t\r\n]*+{NAME})?+"
     rf"|(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[ \t\r\n]*+{NAME})?+)"
 )
+_OF_EVENTS = re.compile(r"(?<![\w.-])(?ai:FILTER|WINDOW|NEXT|FOLD|UNION|GROUP)(?![\w.-])")
 _NUMBER = re.compile(r"[0-9.]+")
 _BEGIN_LITERALS = frozenset("'\".0123456789")
 
@@ -202,7 +203,8 @@ def _in_symbols(parts: _Parts, place: TextPlace) -> Prepared | None:
     whole = Statement(0, len(text), None, None, (), (), None)
     with suppress(Unreadable):
         query, problems = parse_query(text, text, whole, place.name, place.namespaces)
-        if not problems and not check(query, text):
+        of_events = isinstance(query.source, Events)
+        if not (problems or of_events or check(query, text)):
             return Prepared(query, _numbered(0, pieces))
     return None
 
@@ -222,7 +224,7 @@ class AlikeStatements:
         # By the text of a statement, and all else that it depends on.
         self._seen: OrderedDict[Key, tuple[Prepared, dict[str, object]]] = OrderedDict()
         # A frozen set knows its hash once it was asked for it.
-        self._namespaces: tuple[object, object] = (None, None)
+        self._context: tuple[object, object, object] = (None, None, None)
 
     def find(self, place: TextPlace) -> Instance | None:
         """The statement at a place as an instance of one that was noted; None where there is none
@@ -302,8 +304,9 @@ class AlikeStatements:
     def _taken_apart(self, whole: Whole) -> tuple[Key, _Parts]:
         """A statement's skeleton with all else that it depends on, and its parts."""
         text, *surroundings = whole
-        # In a constructor names are text; in a pattern one may be a path.
-        most = 0 if surroundings[1:] else _SYMBOLS
+        # In a constructor names are text; in a pattern one may be a path, in an event query
+        # another name and a number behind it.
+        most = 0 if surroundings[1:] or _OF_EVENTS.search(text) is not None else _SYMBOLS
         texts = _TOKEN.split(text)
         tokens = texts[1::2]
         instead: dict[str, str] = {}
@@ -328,12 +331,13 @@ class AlikeStatements:
         return ("".join(pieces), *surroundings), _Parts(texts, pieces, found, tuple(names))
 
     def _surroundings(self, place: TextPlace) -> tuple[object, ...]:
-        """The namespaces of a statement, its constructors, and whether it has patterns."""
+        """What is declared before a statement, its constructors, and whether it has patterns."""
         statement = place.statement
-        if place.namespaces is not self._namespaces[0]:
-            self._namespaces = place.namespaces, frozenset(place.namespaces.items())
+        if place.namespaces is not self._context[0] or place.declared is not self._context[1]:
+            both = place.namespaces.items() | place.declared.items()
+            self._context = place.namespaces, place.declared, frozenset(both)
         if not statement.markups and not statement.objects and not statement.patterns:
-            return (self._namespaces[1],)
+            return (self._context[2],)
         constructors = [place.text[markup.start : markup.end] for markup in statement.markups]
         constructors += [place.text[start:end] for start, end in statement.objects]
-        return (self._namespaces[1], bool(statement.patterns), *constructors)
+        return (self._context[2], bool(statement.patterns), *constructors)

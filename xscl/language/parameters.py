@@ -24,6 +24,7 @@ from xscl.language.checks.names import NO_XML
 from xscl.language.conditions import binds
 from xscl.language.problems import Problem
 from xscl.language.syntax import (
+    Call,
     EventPattern,
     Function,
     JSONArray,
@@ -33,6 +34,7 @@ from xscl.language.syntax import (
     Name,
     Parameter,
     Query,
+    Star,
     Step,
     SubQuery,
     Window,
@@ -270,7 +272,7 @@ def _program(query: Query, literals: Mapping[int, str]) -> list[Blank | _Node]:
 _FIELDS = {
     kind: attrgetter(*(member.name for member in fields(kind)))
     for kind in map(vars(syntax).get, syntax.__all__)
-    if isinstance(kind, type) and kind not in (Name, Literal, JSONConstant)
+    if isinstance(kind, type) and kind not in (Name, Literal, JSONConstant, Star)
 }
 
 
@@ -286,6 +288,8 @@ def _uses(node: object) -> Iterator[tuple[int, Use]]:
     """The places of the parameters right in a node that are more than constants there."""
     match node:
         case Function("matches", (_, Parameter(_, at) | Literal(_, at))):
+            yield at, Use.PATTERN
+        case Call("matches", (_, Parameter(_, at) | Literal(_, at))):
             yield at, Use.PATTERN
         case JSONObject(members):
             yield from ((value.at, Use.JSON) for _, value in members)

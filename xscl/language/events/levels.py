@@ -83,7 +83,7 @@ class Level:
         elif single is None:
             self.by_itself = lists and self._is_stream
         else:
-            queries = bool(single.selects) or single.publishes
+            queries = bool(single.selects) or single.publishes or single.pattern
             self.by_itself = single.by_itself or (lists and (queries or single._is_stream))
 
     @property
