@@ -42,8 +42,8 @@ class Members:
         self._key_of, self._alone = key_of, alone
         self.constants: list[Constants | None] = []
         """Own constants; None: the number is free."""
-        self.left, self.right = array("q"), array("q")
-        self._uses = array("q")
+        self.left, self.right = array("i"), array("i")
+        self._uses = array("i")
         self.below: list[Bucket] = []
         """By member of the left input."""
         self._free: list[int] = []
@@ -98,6 +98,18 @@ class Members:
     def under(self, left: int) -> Bucket:
         """What reads a member of the left input."""
         return self.below[left] if left < len(self.below) else None
+
+    def has(self, key: object) -> bool:
+        """Whether there is a member that events find by this key."""
+        key_of = self._key_of
+        assert key_of is not None
+        for bucket in self.below:
+            if isinstance(bucket, dict):
+                if key in bucket:
+                    return True
+            elif any(key_of(self.constants[one] or ()) == key for one in members_in(bucket)):
+                return True
+        return False
 
     def _find(self, bucket: Bucket, right: int, constants: Constants) -> int | None:
         if isinstance(bucket, int):

@@ -151,7 +151,7 @@ class Network:
         while operator.rank >= len(self._agenda):
             self._agenda.append([])
         for port, one in enumerate(operator.inputs):
-            if port == 0 or isinstance(operator, UnionOperator):
+            if isinstance(operator, UnionOperator) or (port == 0 and not operator.is_indexed):
                 one.consumers.append((operator, port))
 
     def remove(self, operator: Operator, member: int) -> None:
@@ -225,6 +225,15 @@ class Network:
             if not consumer.due:
                 consumer.due = True
                 agenda[consumer.rank].append(consumer)
+        if operator.index:
+            for entry in channel:
+                for consumer in operator.index.met(entry[0]):
+                    if consumer.due:
+                        consumer.inbox[0].append(entry)
+                    else:
+                        consumer.inbox[0] = [entry]
+                        consumer.due = True
+                        agenda[consumer.rank].append(consumer)
         if operator.root is not None:
             told.append((operator, channel))
 

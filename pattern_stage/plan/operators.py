@@ -14,6 +14,7 @@ from pattern_stage.algebra.layout import Layout
 from pattern_stage.algebra.nodes import Node
 from pattern_stage.plan.members import Constants, Members, members_in
 from pattern_stage.plan.memberships import Membership
+from pattern_stage.plan.predicate_index import PredicateIndex
 
 __all__ = ["Channel", "Context", "Design", "Event", "Operator"]
 
@@ -65,6 +66,8 @@ class Operator:
         """Who reads the channel at which port, always."""
         self.listeners: dict[Operator, None] = {}
         """Who reads it at port 1 for the instances that it holds."""
+        self.index = PredicateIndex()
+        """Who reads some events of the channel alone."""
         self.inbox: list[Channel] = [[] for _ in inputs]
         self.due = False
         self.touched = 0
@@ -81,6 +84,11 @@ class Operator:
     def key_of(self) -> Callable[[Constants], object] | None:
         """The part of a member's constants by which an event finds it among many."""
         return None
+
+    @property
+    def is_indexed(self) -> bool:
+        """Whether it reads what an index of its input hands it, and not the whole channel."""
+        return False
 
     # Members
 

@@ -36,6 +36,7 @@ class SelectOperator(Operator):
         )
         texts = Texts.over(node.input, context.layout)
         equal, rest = equalities(node.condition) if indexed else ([], node.condition)
+        equal.sort(key=repr)
         self._test = admits(node, context.layout)
         self._rest = admits(without(node, rest), context.layout) if rest else None
         self._key: Callable[..., Any] | None = None
@@ -47,6 +48,7 @@ class SelectOperator(Operator):
         if self._order is not None:
             self._value = function("a", texts.number(self._order.value))
             self._bound = function("c", texts.number(self._order.constant))
+        self._source = inputs[0] if equal and not inputs[0].inputs else None
         self._sorted: dict[int, tuple[list[float], list[int]]] = {}
         super().__init__(*arguments)
 
@@ -54,14 +56,27 @@ class SelectOperator(Operator):
         """What the equalities compare."""
         return self._key_of
 
+    @property
+    def is_indexed(self) -> bool:
+        """Whether the source's index finds what it has members for."""
+        return self._source is not None
+
     def gained(self, member: int) -> None:
         """A new member."""
         if self._sorted:
             self._sorted.clear()
+        if self._source is not None:
+            assert self._key is not None and self._key_of is not None
+            self._source.index.add(self._key, self._key_of(self.constants[member]), self)
 
     def lost(self, member: int) -> None:
         """A member less."""
         self._sorted.clear()
+        if self._source is not None:
+            assert self._key is not None and self._key_of is not None
+            key = self._key_of(self.constants[member])
+            if not self.members.has(key):
+                self._source.index.remove(self._key, key, self)
         super().lost(member)
 
     def epoch(self, time: int, *channels: Channel) -> Channel:
