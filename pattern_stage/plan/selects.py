@@ -66,14 +66,16 @@ class SelectOperator(Operator):
         if self._sorted:
             self._sorted.clear()
         if self._source is not None:
-            assert self._key is not None and self._key_of is not None
+            assert self._key is not None
+            assert self._key_of is not None
             self._source.index.add(self._key, self._key_of(self.constants[member]), self)
 
     def lost(self, member: int) -> None:
         """A member less."""
         self._sorted.clear()
         if self._source is not None:
-            assert self._key is not None and self._key_of is not None
+            assert self._key is not None
+            assert self._key_of is not None
             key = self._key_of(self.constants[member])
             if not self.members.has(key):
                 self._source.index.remove(self._key, key, self)
