@@ -64,6 +64,8 @@ class Level:
     inner: list[Level] = field(default_factory=list)
     essence: Level = field(init=False)
     """Itself, or what it is a group of alone."""
+    is_block: bool = False
+    """Whether it reads one block, in parentheses or not."""
     by_itself: bool = False
     """Whether it is an event query wherever it stands."""
     of_events: bool = False
@@ -77,6 +79,9 @@ class Level:
         single = self.inner[0].essence if alone else None
         is_query = bool(self.selects) or self.publishes
         self.essence = self if single is None or is_query else single
+        grouped = single is not None and not (single.selects or single.publishes)
+        self.is_block = self.operands == 1 and not (self.pattern or self.computes)
+        self.is_block &= not self.inner or (single is not None and grouped and single.is_block)
         lists = self.selects == "list" or (self.selects == "*" and self.stream in declared)
         if self.pattern or self.computes or self.joins is not None:
             self.by_itself = self.computes and not self.pattern
@@ -102,7 +107,7 @@ class Level:
         if self.pattern or self.joins is not None or self.operands != 1:
             return False
         if self.selects == "list":
-            return not self.inner
+            return self.is_block
         return self.selects == "" or (self.selects == "*" and self._is_stream)
 
     def check(self) -> None:

@@ -146,6 +146,7 @@ def languages(query: Query) -> str:
         ("(SELECT x FROM S//a[. > 1]->x) NEXT T".replace("[. > 1]->x", "->x[. > 1]"), "C[C]"),
         ("(SELECT * FROM S) NEXT T", "C[C]"),
         ("(SELECT * FROM S//a) NEXT T", "C[X]"),
+        ("(SELECT x FROM ((S//a->x))) NEXT T", "C[C]"),
         ("(S//a->x) NEXT T", "C"),
         (f"({XSCL}) UNION (EVENT A a) UNION (SELECT a.b AS c FROM EVENT A a)", "C[X S S]"),
         ("A NEXT (SELECT <a>{x}</a> FROM S//a->x)", "C[X]"),
