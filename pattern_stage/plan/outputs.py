@@ -11,7 +11,6 @@ from typing import Any
 
 from pattern_stage.algebra import attributes, is_document, same
 from pattern_stage.algebra.layout import Layout
-from pattern_stage.plan.documents import documents
 from pattern_stage.plan.memberships import Membership, Order, Prefix, joined
 from pattern_stage.plan.operators import Channel, Event, Operator
 
@@ -27,14 +26,9 @@ Sink = Any
 class Root:
     """What readers ask of an operator whose events are outputs: by member the queries."""
 
-<<<<<<< HEAD
     __slots__ = ("attributes", "is_document", "key", "queries", "sizes", "version")
-=======
-    __slots__ = ("attributes", "is_document", "key", "queries", "sums", "version")
->>>>>>> 23cce58 (Plan the normal forms of event queries, and tell documents from computed events by the plan's shape)
 
     def __init__(self, operator: Operator, layout: Layout) -> None:
-        self.is_document = documents(operator.node)
         self.key = same(operator.node, layout)
         self.attributes = attributes(operator.node, layout)
         self.is_document = is_document(operator.node)
@@ -141,13 +135,8 @@ class EventFound:
 
     @property
     def document(self) -> int | None:
-<<<<<<< HEAD
         """The number of the document's event that it still is."""
         return self.event[2] if self._root.is_document else None
-=======
-        """The number of the document's event that it still is; None of a computed one."""
-        return self.event[2] if self._root.is_document(self.event) else None
->>>>>>> 23cce58 (Plan the normal forms of event queries, and tell documents from computed events by the plan's shape)
 
     @property
     def attributes(self) -> dict[str, Any]:

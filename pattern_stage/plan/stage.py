@@ -13,7 +13,6 @@ from typing import Any
 from pattern_stage.algebra import Layout, reader
 from pattern_stage.algebra.localised import inputs
 from pattern_stage.algebra.nodes import Map, Node, Select, Source, Union
-from pattern_stage.algebra.normal_form import normal_form
 from pattern_stage.pattern import Slot
 from pattern_stage.plan import outputs
 from pattern_stage.plan.network import Network, Template
@@ -87,8 +86,7 @@ class EventStage:
         known = self._templates.get((id(root), of))
         if known is None:
             network = self._at_once if _monotone(root) else self._in_order
-            template = network.template(normal_form(root), of)
-            known = self._templates[id(root), of] = root, network, template
+            known = self._templates[id(root), of] = root, network, network.template(root, of)
         _, network, template = known
         operator, member = network.add(template, constants, since if self._taken else 0, number)
         of_root = self._roots.get(operator)
@@ -233,11 +231,7 @@ class EventStage:
     def _unknown(self, root: Root, channel: Channel) -> Iterable[Output]:
         for output in distinct(root, channel):
             _, event, members = output
-<<<<<<< HEAD
             if root.is_document and event[2] is not None:
-=======
-            if root.is_document(event):
->>>>>>> 23cce58 (Plan the normal forms of event queries, and tell documents from computed events by the plan's shape)
                 yield output
                 continue
             told = self._told.setdefault(event[1], {}).setdefault((root, root.key(event)), set())

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-<<<<<<< HEAD
 from pattern_stage.algebra import is_document, same
 from pattern_stage.algebra.nodes import Union
-=======
-from pattern_stage.algebra.nodes import Union
-from pattern_stage.plan.documents import documents
->>>>>>> 23cce58 (Plan the normal forms of event queries, and tell documents from computed events by the plan's shape)
 from pattern_stage.plan.memberships import Membership
 from pattern_stage.plan.operators import Channel, Event, Operator
 
@@ -25,14 +20,10 @@ class UnionOperator(Operator):
     def __init__(self, *arguments: Any) -> None:
         self._right: dict[int, dict[int, None]] = {}
         super().__init__(*arguments)
-<<<<<<< HEAD
         self._documents = [
             same(side, self.context.layout) if is_document(side) else None
             for side in (self.node.left, self.node.right)
         ]
-=======
-        self._documents = documents(self.node.left), documents(self.node.right)
->>>>>>> 23cce58 (Plan the normal forms of event queries, and tell documents from computed events by the plan's shape)
 
     def gained(self, member: int) -> None:
         """A new member, also below its right input's."""
@@ -66,15 +57,9 @@ class UnionOperator(Operator):
         told: dict[object, set[int]],
         found: Channel,
     ) -> None:
-<<<<<<< HEAD
         key, number = self._documents[side], None
         if key is not None and (number := event[2]) is not None:
             before = told.setdefault(key(event), set())
-=======
-        number = event[2]
-        if self._documents[side](event):
-            before = told.setdefault(number, set())
->>>>>>> 23cce58 (Plan the normal forms of event queries, and tell documents from computed events by the plan's shape)
             if before:
                 members = tuple([one for one in members if one not in before])
             before.update(members)

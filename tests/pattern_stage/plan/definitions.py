@@ -28,11 +28,7 @@ def outputs(
     gather = attributes(root, layout)
     streams = events(layout)
     return {
-<<<<<<< HEAD
         (event[0], event[1], event[2] if is_document(root) else None, frozen(gather(event)))
-=======
-        (event[0], event[1], _document(root, event), frozen(gather(event)))
->>>>>>> 23cce58 (Plan the normal forms of event queries, and tell documents from computed events by the plan's shape)
         for event in _events(root, constants, streams, layout)
     }
 
@@ -118,14 +114,3 @@ def _taken(
     theta: Callable[..., bool], one: Event, element: Event, c: tuple[Any, ...], two: Event
 ) -> bool:
     return theta(one, two, element, c)
-
-
-def _document(node: Node, event: Event) -> int | None:
-    match node:
-        case Source():
-            return event[2]  # type: ignore[no-any-return]
-        case Select():
-            return _document(node.input, event)
-        case Union():
-            return _document((node.left, node.right)[event[3]], event[4])
-    return None
