@@ -80,7 +80,8 @@ class Form(Enum):
 @dataclass(frozen=True, slots=True)
 class Slot:
     """A place in the tuple of an event.  Of form TEXT a str; of form NUMBER a float, NaN where the
-    text is not castable to xs:double; None where the event lacks the attribute."""
+    text is not castable to xs:double; of form VALUE a JSON value, `algebra.NULL` for null; None
+    where the event lacks the attribute."""
 
     attribute: Attribute
     form: Form

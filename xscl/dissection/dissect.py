@@ -9,12 +9,12 @@ from xscl.dissection.compare_nodes import compare_nodes
 from xscl.dissection.define_nodes import define_nodes
 from xscl.dissection.draft import DisjunctDraft, Draft
 from xscl.dissection.join_blocks import join_blocks
-from xscl.dissection.name_streams import name_streams, sub_query_names
+from xscl.dissection.name_streams import name_streams, publishing_names, sub_query_names
 from xscl.dissection.parts import Disjunct, Dissection
 from xscl.dissection.plan_operators import plan_operators
 from xscl.dissection.plant_blocks import plant_blocks
 from xscl.dissection.split_disjuncts import split_disjuncts
-from xscl.language.syntax import EventPattern, Query
+from xscl.language.syntax import EventPattern, Events, Query
 from xscl.stream_names import internal_name
 
 __all__ = ["STEPS", "dissect"]
@@ -47,8 +47,9 @@ def dissect(query: Query) -> Dissection:
     Parameters may be left open in it; raises Unbound for one of which the value must be known.
     """
     draft = Draft(query)
-    # Of a pattern, only the streams: it is no join, and `xscl.patterns` takes it further.
-    steps = (name_streams,) if isinstance(query.source, EventPattern) else STEPS
+    # Of a pattern or an event query, only the streams: these are no joins, and `xscl.patterns` and
+    # `xscl.event_queries` take them further.
+    steps = (name_streams,) if isinstance(query.source, EventPattern | Events) else STEPS
     for step in steps:
         draft = step(draft)
     return Dissection(
@@ -59,6 +60,10 @@ def dissect(query: Query) -> Dissection:
         subqueries=tuple(
             (internal_name(name), dissect(inner.query.renamed(name)))
             for name, inner in sub_query_names(query)
+        ),
+        publishing=tuple(
+            (internal_name(name), dissect(inner.renamed(name)))
+            for name, inner in publishing_names(query)
         ),
     )
 

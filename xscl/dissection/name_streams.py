@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xscl.dissection.draft import Draft
-from xscl.language.syntax import Block, Query, SubQuery
+from xscl.event_queries.steps import is_inlined
+from xscl.language.syntax import Block, Events, Query, SubQuery
 from xscl.language.walk import operands
 from xscl.stream_names import internal_name
 
-__all__ = ["name_streams", "sub_query_names"]
+__all__ = ["name_streams", "publishing_names", "read_blocks", "sub_query_names"]
 
 
 def name_streams(draft: Draft) -> Draft:
@@ -21,13 +22,43 @@ def name_streams(draft: Draft) -> Draft:
     inner = (internal_name(name) for name, _ in sub_query_names(draft.query))
     streams = tuple(
         operand.stream.text if isinstance(operand, Block) else next(inner)
-        for operand in operands(draft.query.source)
+        for operand in read_blocks(draft.query)
     )
     return draft._replace(streams=streams)
 
 
+def read_blocks(query: Query) -> Iterator[Block | SubQuery]:
+    """The blocks and sub-queries that a query reads, in order of the text.  An event query has
+    event queries in it in their place."""
+    inlines = isinstance(query.source, Events)
+    left = [iter([*operands(query.source)])]
+    while left:
+        operand = next(left[-1], None)
+        if operand is None:
+            left.pop()
+        elif inlines and isinstance(operand, SubQuery) and is_inlined(operand):
+            left.append(iter([*operands(operand.query.source)]))
+        else:
+            yield operand
+
+
 def sub_query_names(query: Query) -> Iterator[tuple[str, SubQuery]]:
-    """The sub-queries of a query, each with a name."""
-    inner = (operand for operand in operands(query.source) if isinstance(operand, SubQuery))
+    """The sub-queries of a query, each with a name, but for event queries in their place."""
+    inner = (operand for operand in read_blocks(query) if isinstance(operand, SubQuery))
     for number, operand in enumerate(inner, 1):
         yield f"{query.name}({number})", operand
+
+
+def publishing_names(query: Query) -> Iterator[tuple[str, Query]]:
+    """The event queries in their place in one that publish, each with a name."""
+    left = [*operands(query.source)] if isinstance(query.source, Events) else []
+    number = 0
+    while left:
+        operand = left.pop(0)
+        if not isinstance(operand, SubQuery) or not is_inlined(operand):
+            continue
+        if operand.query.publish is None:
+            left = [*operands(operand.query.source), *left]
+        else:
+            number += 1
+            yield f"{query.name}(PUBLISH {number})", operand.query

@@ -141,7 +141,8 @@ class Dissection:
     """A query as its disjuncts; none if it can never match.
 
     `streams` are the streams that its blocks read; `subqueries` the dissections of its sub-queries,
-    each with the internal stream that its results feed.
+    each with the internal stream that its results feed; `publishing` the same of event queries that
+    stand in their place in another, and publish beside.
     """
 
     query: Query
@@ -149,6 +150,7 @@ class Dissection:
     variables: tuple[str, ...]
     disjuncts: tuple[Disjunct, ...]
     subqueries: tuple[tuple[str, Dissection], ...] = ()
+    publishing: tuple[tuple[str, Dissection], ...] = ()
 
     def __post_init__(self) -> None:
         if any(disjunct.streams != self.streams for disjunct in self.disjuncts):
@@ -163,6 +165,6 @@ class Dissection:
 
     def everything(self) -> Iterator[Dissection]:
         """This dissection after the dissections of its sub-queries, the innermost first."""
-        for _, inner in self.subqueries:
+        for _, inner in (*self.subqueries, *self.publishing):
             yield from inner.everything()
         yield self

@@ -16,7 +16,19 @@ from pattern_stage.pattern import Attribute, Form, Slot
 from xpath_stage import double_of, encode_name, number_text, string_value
 from xscl.times import to_seconds
 
-__all__ = ["Node", "Values", "of_members", "of_nodes", "reached", "text_of_node"]
+__all__ = [
+    "MISSING",
+    "Node",
+    "Values",
+    "first_member",
+    "number_of_member",
+    "number_of_text",
+    "of_members",
+    "of_nodes",
+    "reached",
+    "text_of_member",
+    "text_of_node",
+]
 
 Node = tuple[etree._Element, str | None]
 """An element, or its attribute of a Clark name."""
@@ -24,7 +36,7 @@ Node = tuple[etree._Element, str | None]
 Values = tuple[str | float | None, ...]
 
 _NaN = float("nan")
-_MISSING = object()
+MISSING = object()
 
 
 def reached(output: Node, bound: Mapping[str, Node], attribute: Attribute) -> Iterator[Node]:
@@ -64,7 +76,7 @@ def of_nodes(
         def of(slot: Slot) -> str | float | None:
             node = next(reached(output, bound, slot.attribute), None)
             text = None if node is None else text_of_node(node)
-            return text if text is None or slot.form is Form.TEXT else _double(text)
+            return text if text is None or slot.form is Form.TEXT else number_of_text(text)
 
         return _values(slots, of, time, document)
 
@@ -81,20 +93,22 @@ def of_members(slots: Sequence[Slot | None]) -> Callable[[object, int, str], Val
         attribute = slot.attribute
         if len(attribute.steps) != 1 or attribute.attribute is not None:
             break
-        plain.append((attribute.steps[0], _text if slot.form is Form.TEXT else _number))
+        plain.append(
+            (attribute.steps[0], text_of_member if slot.form is Form.TEXT else number_of_member)
+        )
 
     def read_plain(value: object, time: int, document: str) -> Values:
         if type(value) is not dict:
             return read(value, time, document)
         get = value.get
-        return tuple([convert(get(key, _MISSING)) for key, convert in plain])
+        return tuple([convert(get(key, MISSING)) for key, convert in plain])
 
     def read(value: object, time: int, document: str) -> Values:
         def of(slot: Slot) -> str | float | None:
             # What is JSON has no attributes.
             named = slot.attribute.attribute is not None
-            first = _MISSING if named else _first(value, slot.attribute.steps)
-            return _text(first) if slot.form is Form.TEXT else _number(first)
+            first = MISSING if named else first_member(value, slot.attribute.steps)
+            return text_of_member(first) if slot.form is Form.TEXT else number_of_member(first)
 
         return _values(slots, of, time, document)
 
@@ -123,13 +137,13 @@ def _values(
 def _own(slot: Slot, time: int, document: str) -> str | float:
     if slot.attribute.own == "timestamp":
         return to_seconds(time)
-    return document if slot.form is Form.TEXT else _double(document)
+    return document if slot.form is Form.TEXT else number_of_text(document)
 
 
 _double_of = lru_cache(maxsize=100_000)(double_of)
 
 
-def _double(text: str) -> float:
+def number_of_text(text: str) -> float:
     """The double of a text, NaN where it is none."""
     double = _double_of(text)
     return _NaN if double is None else double
@@ -151,38 +165,39 @@ def _children(value: object, step: str) -> Sequence[object]:
     """The members of a value that are its children of a name; an array in an array is one, whose
     members are named `item`."""
     if isinstance(value, Mapping):
-        member = value.get(step, _MISSING)
-        if member is _MISSING:
+        member = value.get(step, MISSING)
+        if member is MISSING:
             return ()
         return member if isinstance(member, list | tuple) else (member,)
     return value if isinstance(value, list | tuple) and step == "item" else ()
 
 
-def _first(value: object, steps: Sequence[str]) -> object:
+def first_member(value: object, steps: Sequence[str]) -> object:
+    """The first member that some steps lead to from a value; MISSING if there is none."""
     if not steps:
         return (value,) if isinstance(value, list | tuple) else value
     for child in _children(value, steps[0]):
-        found = _first(child, steps[1:])
-        if found is not _MISSING:
+        found = first_member(child, steps[1:])
+        if found is not MISSING:
             return found
-    return _MISSING
+    return MISSING
 
 
-def _text(value: object) -> str | None:
+def text_of_member(value: object) -> str | None:
     """The string value of a member, the first of an array; None where it is missing."""
     kind = type(value)
     if isinstance(value, str):
         return value
     if kind is int:
         return str(value)
-    if value is _MISSING:
+    if value is MISSING:
         return None
     if isinstance(value, list | tuple):
         return _joined(value[0]) if value else None
     return _joined(value)
 
 
-def _number(value: object) -> float | None:
+def number_of_member(value: object) -> float | None:
     """The number that a member casts to."""
     if type(value) is float:
         # As a text, 0 has no sign.
@@ -192,8 +207,8 @@ def _number(value: object) -> float | None:
             return float(value)
         except OverflowError:
             return float("-inf" if value < 0 else "inf")
-    text = _text(value)
-    return None if text is None else _double(text)
+    text = text_of_member(value)
+    return None if text is None else number_of_text(text)
 
 
 def _joined(value: object) -> str:

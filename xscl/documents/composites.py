@@ -80,6 +80,12 @@ class OperatorRow(NamedTuple):
             return self.computed.time
         return max(document.time for document in documents)
 
+    def begun_at(self, documents: Sequence[Document]) -> int:
+        """The time (microseconds) of what it begins with, given its documents."""
+        if self.computed is not None:
+            return self.computed.start
+        return min(one.time if one.start is None else one.start for one in documents)
+
 
 class RowReader(Protocol):
     """How the rows of a second stage are read."""

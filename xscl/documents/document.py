@@ -35,6 +35,7 @@ __all__ = [
     "from_file",
     "is_small",
     "is_streamed",
+    "without_body",
 ]
 
 _SMALL = 100_000
@@ -46,7 +47,8 @@ class Document(Struct, frozen=True):
 
     `body` is as it was published: text or bytes of XML, the Path of its file or, where `json`, a
     JSON value; a document that is held has text, bytes or an engine's Body, a JSON value as bytes.
-    `trees` are those of the engine that holds it.  One that bears an interval has its `start`.
+    `trees` are those of the engine that holds it.  One that bears an interval has its `start`.  One
+    that is held for its id alone, as of it nothing but columns was wanted, has no body.
     """
 
     number: int
@@ -167,6 +169,12 @@ def as_held(document: Document, bodies: Bodies, trees: Trees) -> Document:
     if held is document.body and document.trees is trees:
         return document
     return replace(document, body=held, trees=trees)
+
+
+def without_body(document: Document) -> Document:
+    """A document that is held for its id alone."""
+    number, start = document.number, document.start
+    return Document(number, document.stream, document.id, document.time, None, True, None, start)
 
 
 def _written(value: object) -> bytes:

@@ -1,13 +1,15 @@
 """Events: documents, or nodes in them, with a time, a number and values.
 
-An event is (time, number, *values), its number that of its document and a place in it: one node
-with the same variables has one number, whatever types it is of.
+An event is (time, number, *values), that of an event query (start, end, number, whole, *values)
+(`columns.py`); its number is that of its document and a place in it: one node with the same
+variables has one number, whatever types it is of.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 from xpath_stage import ATTRIBUTE
 from xscl.documents.attributes import Node
@@ -15,15 +17,35 @@ from xscl.documents.composites import OperatorRow
 from xscl.documents.document import Document
 from xscl.documents.trees import nodes_of
 
-__all__ = ["PLACES", "Event", "EventNode", "EventNodes", "EventType", "TypedEvent"]
+__all__ = [
+    "PLACES",
+    "Event",
+    "EventNode",
+    "EventNodes",
+    "EventType",
+    "Holder",
+    "TypedEvent",
+    "Waiting",
+]
 
 PLACES = 32
 """Bits of an event's number that are its place in the document."""
 
-Event = tuple[int, int, *tuple[str | float | None, ...]]
+Event = tuple[Any, ...]
 
-TypedEvent = tuple[int, int, Event]
-"""A level of patterns, a type, and an event of it."""
+Waiting = tuple[int, Event]
+"""A type, and an event of it."""
+
+
+class Holder(Protocol):
+    """Where events wait for the end of the step: of a level, the stage of patterns or of event
+    queries."""
+
+    waiting: list[Waiting]
+
+
+TypedEvent = tuple[Holder, int, Event]
+"""Whom an event is for, its type, and it."""
 
 AttributeName = Callable[[int], str | None]
 

@@ -13,11 +13,13 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Hashable, Mapping
 
-__all__ = ["DocumentShape", "Retention", "Shape"]
+__all__ = ["NO_LEAVES", "DocumentShape", "Retention", "Shape"]
 
 Shape = Hashable
 DocumentShape = tuple[str, frozenset[int]]
 """A stream and the leaf paths of a document's witnesses."""
+
+NO_LEAVES = frozenset[int]()
 
 
 class Retention:

@@ -17,10 +17,25 @@ from xscl.durable.points import at
 from xscl.durable.state_file import StateFile
 from xscl.polling.store import Changes as FeedChanges
 from xscl.queries.catalogue import Catalogue
+from xscl.queries.pattern_levels import Saved, Told
 from xscl.queries.registration import Text
 from xscl.queries.subscription import Subscription
 
-__all__ = ["Keeper"]
+__all__ = ["Keeper", "remembered"]
+
+_SAVED = "\n"
+"""What is no name of a query begins with it."""
+
+
+def remembered(kept: Mapping[str, str]) -> tuple[dict[str, list[Told]], Saved]:
+    """What patterns were told, by name, and what event queries have saved."""
+    told, saved = {}, {}
+    for name, snapshot in kept.items():
+        if name.startswith(_SAVED):
+            saved[name.removeprefix(_SAVED)] = json.loads(snapshot)
+        else:
+            told[name] = json.loads(snapshot)
+    return told, saved
 
 
 class Keeper:
@@ -214,8 +229,10 @@ class Keeper:
         return [document for number in numbers if (document := held.get(number)) is not None]
 
     def _remembered(self) -> dict[str, str | None]:
-        """What patterns must remember, as far as it has changed."""
+        """What patterns and event queries must remember, as far as it has changed."""
         now = {name: json.dumps(told) for name, told in self._queries.told().items()}
+        saved = self._queries.patterns.saved()
+        now |= {f"{_SAVED}{key}": json.dumps(one) for key, one in saved.items()}
         before, self._patterns = self._patterns, now
         if now == before:
             return {}

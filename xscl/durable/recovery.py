@@ -16,7 +16,7 @@ from xscl.documents.bodies import size_of
 from xscl.documents.document import Document
 from xscl.documents.intake import Intake
 from xscl.durable.changes import Kept
-from xscl.durable.keeper import Keeper
+from xscl.durable.keeper import Keeper, remembered
 from xscl.durable.state_file import StateFile
 from xscl.errors import QueryError, StateError
 from xscl.evaluation.waves import Evaluation
@@ -59,7 +59,8 @@ def recover(
     documents.restore(None)
     # As it was: what another lateness lets patterns find is told by the next step.
     lateness, intake.lateness = intake.lateness, counters.lateness
-    evaluation.recompose({name: json.loads(told) for name, told in file.patterns().items()})
+    told, saved = remembered(file.patterns())
+    evaluation.recompose(told, saved)
     intake.follow(lateness, falls=not evaluation.waits)
     intake.settled = False
     keeper.begin(texts)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar, overload
 from join_stage import JoinProcessor, Strategies
 from join_stage.constraints import FOREVER
 from pattern_stage import SWITCHES
+from pattern_stage.plan.rules import SWITCHES as OF_EVENTS
 from xpath_stage import Strings, XPathEvaluator, double_of
 from xscl.counts import counted
 from xscl.documents.batches import in_batches
@@ -109,12 +110,18 @@ class Engine:
         commit_every: float | str | None = None,
         without: Collection[str] = (),
     ) -> None:
-        if unknown := sorted({*without} - SWITCHES):
-            known = ", ".join(sorted(SWITCHES))
+        known_switches = SWITCHES | OF_EVENTS
+        if unknown := sorted({*without} - known_switches):
+            known = ", ".join(sorted(known_switches))
             raise XSCLError(f"without: {unknown[0]!r} is no technique; there are: {known}")
         budget = Budget.of(memory)
         self._relations = Relations(budget.relations)
         strategies = strategies or Strategies()
+        strategies = replace(
+            strategies,
+            templates=strategies.templates and "s_⋈" not in without,
+            channels=strategies.channels and "c_⋈" not in without,
+        )
         if budget.at_hand is not None:
             at_hand = min(budget.at_hand, strategies.memory)
             strategies = replace(strategies, memory=at_hand)

@@ -10,6 +10,8 @@ from join_stage import Channel, ChannelTuple
 from xscl.documents.composites import OperatorRow
 from xscl.documents.document import Document
 from xscl.documents.events import EventNodes
+from xscl.evaluation.event_groups import EventRange
+from xscl.evaluation.event_outputs import EventOutputs
 from xscl.evaluation.match_groups import (
     AttributeName,
     ChannelQueries,
@@ -18,7 +20,8 @@ from xscl.evaluation.match_groups import (
 )
 from xscl.evaluation.pattern_groups import PatternRange
 from xscl.evaluation.rows import FoundRow
-from xscl.queries.pattern_levels import PatternRows
+from xscl.queries.event_rows import EventRows
+from xscl.queries.pattern_rows import PatternRows
 from xscl.queries.stage_registration import StageRegistration
 from xscl.queries.subscription import Subscription
 
@@ -92,6 +95,12 @@ class Grouping:
         if groups:
             name = self._attribute_name
             to.ranges.append(PatternRange(groups, nodes, held, name, told=rows.feeding))
+
+    def group_events(self, rows: EventRows, outputs: EventOutputs, to: MatchGroups) -> None:
+        """Adds the groups of a level of event queries, but for those of sub-queries."""
+        one = EventRange(rows.groups(), outputs, told=rows.feeding)
+        if one.others:
+            to.ranges.append(one)
 
     def _queries_of(self, channel: Channel) -> ChannelQueries:
         parts = [part for part in channel.parts if part.sole]

@@ -14,7 +14,8 @@ from xscl.evaluation.second_stage import SecondStage, StageRows, take_unheld_str
 from xscl.evaluation.stage_one import Wave
 from xscl.evaluation.witness_batch import accepted, witness_batch
 from xscl.queries.catalogue import Catalogue
-from xscl.queries.pattern_levels import PatternRows
+from xscl.queries.event_rows import EventRows
+from xscl.queries.pattern_rows import PatternRows
 
 __all__ = ["SecondStages", "Step"]
 
@@ -26,6 +27,7 @@ class Step(NamedTuple):
 
     stages: Sequence[SecondStage]
     timed: Sequence[StageRows]
+    of_events: Sequence[EventRows] = ()
 
     @property
     def tuples(self) -> Iterator[ChannelTuple]:
@@ -79,7 +81,9 @@ class SecondStages:
         for stage in self._stages:
             # What one completes may be taken in by those that follow, before they see the time.
             if stage.timed and (timed := stage.advance(watermark, ended=ended)):
-                return Step((), timed)
+                of_events = [some for some in timed if isinstance(some, EventRows)]
+                others = [some for some in timed if not isinstance(some, EventRows)]
+                return Step((), others, of_events)
         return None
 
     def review(self, wave: Wave, numbers: Collection[int]) -> Iterator[StageRows]:

@@ -17,13 +17,21 @@ from xpath_stage import (
     evaluate_parser_events,
     evaluate_text,
     evaluate_value,
+    is_flat,
 )
 from xscl.documents.bodies import Body
 from xscl.documents.composites import Composite
-from xscl.documents.document import Document, advance_of, as_held, from_file, is_streamed
+from xscl.documents.document import (
+    Document,
+    advance_of,
+    as_held,
+    from_file,
+    is_streamed,
+    without_body,
+)
 from xscl.documents.events import TypedEvent
 from xscl.documents.intake import Arrivals, Intake
-from xscl.documents.retention import DocumentShape
+from xscl.documents.retention import NO_LEAVES, DocumentShape
 from xscl.documents.trees import in_pieces, parsed
 from xscl.errors import DocumentError
 from xscl.queries.pattern_levels import PatternLevels
@@ -101,6 +109,9 @@ class StageOne:
         they have now."""
         wave = Wave()
         for document in documents:
+            if document.body is None:
+                self._intake.hold(document, (document.stream, NO_LEAVES))
+                continue
             try:
                 shape = self.evaluate(document, wave)
             except DocumentError as error:
@@ -110,9 +121,11 @@ class StageOne:
             wave.documents.append(document)
         return wave
 
-    def evaluate(self, document: Document, to: Wave | Arrivals) -> DocumentShape:
+    def evaluate(
+        self, document: Document, to: Wave | Arrivals, *, columns: bool = True
+    ) -> DocumentShape:
         """Stage 1; a document that causes too much work is as if it had never come, and one that
-        cannot be read, too."""
+        cannot be read, too.  Without `columns`, event queries have their events of it already."""
         number, stream, body = document.number, document.stream, document.body
         witnesses = to.witnesses
         try:
@@ -133,8 +146,9 @@ class StageOne:
                     layout = evaluate_value(self._xpath, stream, body, number, witnesses)
         except (ExcessiveDocument, MalformedDocument) as error:
             raise DocumentError(str(error), stream=document.source, document=document.id) from error
-        if stream in self._patterns.whole:
-            to.events += self._patterns.of_whole(document)
+        readers = self._patterns.readers
+        if readers.whole(stream):
+            to.events += readers.of_whole(document, columns=columns)
         return stream, layout.kinds
 
     def _arrive(self, envelope: Mapping[str, object], arrivals: Arrivals) -> None:
@@ -151,6 +165,9 @@ class StageOne:
             document = from_file(document, intake.bodies)
         held = document
         read = self._graph.read[document.stream]
+        if read and self._graph.only_columns(document.stream):
+            self._arrive_as_columns(document, arrivals)
+            return
         if read:
             try:
                 held = as_held(document, intake.bodies, intake.trees)
@@ -160,3 +177,27 @@ class StageOne:
                 raise
         shape = self.evaluate(document, arrivals)
         arrivals.add(held, shape if read else None)
+
+    def _arrive_as_columns(self, document: Document, arrivals: Arrivals) -> None:
+        """Reads a document that event queries alone read: its columns are all that is kept."""
+        if document.json and is_flat(document.body):
+            arrivals.events += self._patterns.readers.of_value(document, document.body)
+        else:
+            # Nothing in it may be changed by whoever has published it.
+            self.evaluate(as_held(document, self._intake.bodies, self._intake.trees), arrivals)
+        arrivals.add(without_body(document), (document.stream, NO_LEAVES))
+
+    def admit_result(self, result: Document, wave: Wave, *, columns: bool = True) -> None:
+        """Takes in the result document of a match; without `columns`, event queries have it
+        already."""
+        if self._intake.count_if_duplicate(result):
+            return
+        document = as_held(result, self._intake.bodies, self._intake.trees)
+        try:
+            shape = self.evaluate(document, wave, columns=columns)
+        except DocumentError as error:
+            self._intake.skipped.malformed += 1
+            self._on_error(error)
+            return
+        self._intake.admit_result(document, shape)
+        wave.documents.append(document)

@@ -20,6 +20,7 @@ from xscl.documents.document import Document, as_held
 from xscl.documents.events import EventType
 from xscl.documents.intake import Arrivals, Intake
 from xscl.errors import DocumentError
+from xscl.evaluation.event_outputs import Delivery, EventOutputs
 from xscl.evaluation.grouping import Grouping
 from xscl.evaluation.match_groups import MatchGroups
 from xscl.evaluation.rows import FoundRow, count_rows, read_rows
@@ -29,16 +30,12 @@ from xscl.evaluation.stage_one import Preview, StageOne, Wave
 from xscl.matches.forms import Sides
 from xscl.matches.match import Match
 from xscl.queries.catalogue import Catalogue
-from xscl.queries.pattern_levels import PatternRows, Told
+from xscl.queries.event_rows import EventRows
+from xscl.queries.pattern_levels import Saved, Told
+from xscl.queries.pattern_rows import PatternRows
 from xscl.queries.subscription import Subscription
 
 __all__ = ["Delivery", "Evaluation"]
-
-Delivery = tuple[Subscription, Match]
-
-
-_ENDED = Wave()
-"""The wave after the last one: nothing is added to it."""
 
 
 class Evaluation:
@@ -64,6 +61,7 @@ class Evaluation:
         self._patterns = patterns = queries.patterns
         self._on_error = on_error
         self._stage_one = StageOne(xpath, queries.graph, intake, patterns, on_error)
+        self._outputs = EventOutputs(queries, intake, self._stage_one, xpath.attribute_name)
         self.read = self._stage_one.read
         self._second = SecondStages(xpath, stages, strings, queries, intake)
         self._grouping = Grouping(queries.stages, xpath.attribute_name)
@@ -117,10 +115,12 @@ class Evaluation:
             of_patterns = step.of_patterns
             for some in of_patterns:
                 self._grouping.group_patterns(some, self._patterns.nodes, self._intake.held, groups)
+            for outputs in step.of_events:
+                self._grouping.group_events(outputs, self._outputs, groups)
             rows = self._rows(step.outputs(Wanted.BUT_CHANNELS))
             if not of_patterns:
                 self._grouping.group(step.tuples, rows, self._intake.held, groups)
-            wave = self._next_wave(rows, deliveries, all_of_them=False)
+            wave = self._next_wave(rows, deliveries, step.of_events, all_of_them=False)
         self._intake.read_by(groups.ranges)
         self._let_go(ended=ended)
         if waited_for := [some.called() for some in groups.ranges if some.waited_for]:
@@ -144,7 +144,9 @@ class Evaluation:
             rows = self._rows(outputs, numbers)
             of_owners.update(owner for owner, _ in rows if isinstance(owner, Subscription))
             counts.update({one.name: n for one, n in of_owners.items() if one.reported})
-            wave = self._next_wave(rows, None)
+            for some in step.of_events:
+                self._outputs.count(some, counts)
+            wave = self._next_wave(rows, None, step.of_events)
         self._let_go(ended=ended)
         return counts
 
@@ -177,7 +179,10 @@ class Evaluation:
         """
         self.follow_queries()
         wave = self._stage_one.hold(
-            as_held(document, self._intake.bodies, self._intake.trees) for document in documents
+            document
+            if document.body is None
+            else as_held(document, self._intake.bodies, self._intake.trees)
+            for document in documents
         )
         self._intake.bodies.shrink()
         self.follow_queries()
@@ -190,13 +195,14 @@ class Evaluation:
         self.follow_queries()
         self._second.review(wave, ())
 
-    def recompose(self, told: Mapping[str, list[Told]]) -> None:
+    def recompose(self, told: Mapping[str, list[Told]], saved: Saved) -> None:
         """Makes the composites of all documents held, after `restore`, and lets patterns see these
-        documents, and what they have `told` before."""
+        documents, and what they have `told` before, and event queries be as they were `saved`."""
         self.follow_queries()
         if self._patterns:
             self._queries.tell(told)
             self._renew_patterns()
+            self._patterns.recall(saved)
         numbers = self._queries.stages.derived
         if not numbers:
             return
@@ -230,24 +236,27 @@ class Evaluation:
         """The documents held of some streams, with the witnesses that queries as they are now ask
         for."""
         read = set(streams)
-        held = (one for one in self._intake.held.values() if one.stream in read)
+        held = (
+            one for one in self._intake.held.values() if one.stream in read and one.body is not None
+        )
         return self._stage_one.hold(sorted(held, key=lambda one: one.number))
 
     def _renew_patterns(self) -> Sequence[PatternRows]:
         """Lets patterns begin anew with the documents held; returns what they find in them."""
         patterns, held = self._patterns, self._intake.held
         patterns.renew()
-        whole = patterns.whole
+        readers = patterns.readers
         for document in [*held.values()]:
-            if document.stream in whole:
-                patterns.wait(patterns.of_whole(document))
+            if document.body is not None:
+                patterns.wait(readers.of_whole(document, columns=False))
         if parts := patterns.parts:
             wave = self._read_anew(parts)
             self._second.follow_queries()
             rows = self._rows(self._second.review(wave, patterns.numbers()))
             for owner, of_owner in itertools.groupby(rows, itemgetter(0)):
                 assert isinstance(owner, EventType)
-                patterns.wait(patterns.of_rows(owner, [found for _, found in of_owner], held))
+                rows_of = [found for _, found in of_owner]
+                patterns.wait(readers.of_rows(owner, rows_of, held, columns=False))
         return patterns.catch_up(self._intake.watermark, self._intake.flushed)
 
     def _compose_anew(self, wave: Wave, derived: Sequence[DerivedStream]) -> None:
@@ -277,14 +286,11 @@ class Evaluation:
             wave.composites += more.composites
             found = self._second.restore(more, numbers)
 
-    def _refuse(self, error: DocumentError) -> None:
-        self._intake.skipped.malformed += 1
-        self._on_error(error)
-
     def _cascade(self, wave: Wave, *, ended: bool = False) -> list[Delivery]:
         deliveries: list[Delivery] = []
         while step := self._second.step(wave, ended=ended):
-            wave = self._next_wave(self._rows(step.outputs(Wanted.ALL)), deliveries)
+            rows = self._rows(step.outputs(Wanted.ALL))
+            wave = self._next_wave(rows, deliveries, step.of_events)
         self._let_go(ended=ended)
         return deliveries
 
@@ -318,23 +324,24 @@ class Evaluation:
         self,
         rows: Sequence[FoundRow],
         deliveries: list[Delivery] | None,
+        outputs: Sequence[EventRows] = (),
         *,
         all_of_them: bool = True,
     ) -> Wave:
-        """The wave that rows cause; the matches that they are join the deliveries, or if not
-        `all_of_them` those that a callback or a published stream waits for.
+        """The wave that rows and outputs cause; the matches that they are join the deliveries, or
+        if not `all_of_them` those that a callback or a published stream waits for.
 
         Without deliveries, a match is built only where it is published to a stream that is read.
         """
-        if not rows:
-            return _ENDED
-        held = self._intake.held
         wave = Wave()
+        for some in outputs:
+            self._outputs.tell(some, deliveries, wave, all_of_them=all_of_them)
+        held = self._intake.held
         sides = Sides(self._xpath.attribute_name)
         for owner, of_owner in itertools.groupby(rows, itemgetter(0)):
             if isinstance(owner, EventType):
                 found_rows = [found for _, found in of_owner]
-                self._patterns.wait(self._patterns.of_rows(owner, found_rows, held))
+                self._patterns.wait(self._patterns.readers.of_rows(owner, found_rows, held))
                 continue
             if isinstance(owner, DerivedStream):
                 for _, found in of_owner:
@@ -390,16 +397,7 @@ class Evaluation:
     ) -> None:
         """A match's result as a document of a stream."""
         number, time = self._intake.next_number, found.known_at(documents)
-        start = None if found.computed is None else found.computed.start
-        start = None if start == time else start
+        begun = found.begun_at(documents)
+        start = None if begun == time else begun
         result = Document(number, stream, match.id, time, match.result, match.json, None, start)
-        if self._intake.count_if_duplicate(result):
-            return
-        document = as_held(result, self._intake.bodies, self._intake.trees)
-        try:
-            shape = self._stage_one.evaluate(document, wave)
-        except DocumentError as error:
-            self._refuse(error)
-            return
-        self._intake.admit_result(document, shape)
-        wave.documents.append(document)
+        self._stage_one.admit_result(result, wave)

@@ -25,7 +25,9 @@ from xscl.language.conditions import binds
 from xscl.language.problems import Problem
 from xscl.language.syntax import (
     Call,
+    Element,
     EventPattern,
+    Events,
     Function,
     JSONArray,
     JSONConstant,
@@ -104,8 +106,19 @@ class Prepared:
         """Whether it has no sub-queries, and results that go nowhere else."""
         if self.like is not None:
             return self.like.stands_alone
-        inner = any(isinstance(operand, SubQuery) for operand in operands(self.query.source))
-        return self.query.publish is None and not inner
+        if self.query.publish is not None:
+            return False
+        inner = [*_inner(self.query)]
+        if isinstance(self.query.source, Events):
+            return not any(map(_stands_apart, inner))
+        return not inner
+
+    @cached_property
+    def of_conditions(self) -> frozenset[str]:
+        """The parameters that stand nowhere but in conditions and windows, as those of an event
+        query may."""
+        others = {blank.name for blank in self._blanks if blank.use in (Use.JSON, Use.LATE_FILTER)}
+        return frozenset(self.parameters.keys() - others)
 
     @cached_property
     def _program(self) -> list[Blank | _Node]:
@@ -146,8 +159,9 @@ class Prepared:
         nodes: list[Any] = []
         for part in self._program:
             if isinstance(part, Blank) and part.name in left_open:
-                number = not isinstance(values[part.name], str)
-                nodes.append(Parameter(part.name, part.at, number))
+                parameter = Parameter(part.name, part.at, not isinstance(values[part.name], str))
+                window = part.use in (Use.WINDOW, Use.WITHIN)
+                nodes.append(Window(None, part.at, parameter, part.unit) if window else parameter)
             else:
                 nodes.append(part.make(values, nodes))
         query: Query = nodes[-1]
@@ -169,6 +183,19 @@ class Prepared:
                 problem = blank.refusal(values[blank.name])
                 if problem is not None:
                     yield Problem(blank.at, problem)
+
+
+def _inner(query: Query) -> Iterator[SubQuery]:
+    return (operand for operand in operands(query.source) if isinstance(operand, SubQuery))
+
+
+def _stands_apart(inner: SubQuery) -> bool:
+    """Whether a sub-query has results of its own: not an event query in another."""
+    query = inner.query
+    if not isinstance(query.source, Events) or query.publish is not None:
+        return True
+    constructs = isinstance(query.select, Element | JSONObject)
+    return constructs or any(map(_stands_apart, _inner(query)))
 
 
 def _refusal(name: str, values: Mapping[str, object]) -> str | None:
@@ -269,8 +296,15 @@ def _program(query: Query, literals: Mapping[int, str]) -> list[Blank | _Node]:
     return program
 
 
+def _fields(kind: type) -> Callable[[Any], tuple[object, ...]]:
+    names = [member.name for member in fields(kind)]
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda node: tuple([getattr(node, name) for name in names])
+
+
 _FIELDS = {
-    kind: attrgetter(*(member.name for member in fields(kind)))
+    kind: _fields(kind)
     for kind in map(vars(syntax).get, syntax.__all__)
     if isinstance(kind, type) and kind not in (Name, Literal, JSONConstant, Star)
 }

@@ -11,6 +11,7 @@ from typing import Any
 from lxml import etree
 
 from xpath_stage import parse
+from xscl.matches.event_form import EventForm
 from xscl.matches.forms import MatchForm
 from xscl.matches.nodes import BoundNode
 from xscl.matches.pattern_form import PatternForm
@@ -59,8 +60,8 @@ class Match:
     def __init__(
         self,
         query: str,
-        form: MatchForm | PatternForm | Told,
-        # Those that the form makes: sides of blocks, or the events of a pattern.
+        form: MatchForm | PatternForm | EventForm | Told,
+        # Those that the form makes: sides of blocks, the events of a pattern, or an output.
         sides: Any = (),
     ) -> None:
         self._query = query

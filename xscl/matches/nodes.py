@@ -17,9 +17,9 @@ from xscl.documents.document import Document, is_streamed
 from xscl.documents.trees import Nodes, nodes_of
 from xscl.language.syntax import Step
 
-__all__ = ["BoundNode", "read_in_order"]
+__all__ = ["START_OF_TAG", "BoundNode", "name_keys", "read_in_order"]
 
-_START_OF_TAG = re.compile(r"<[^\s/>]+")
+START_OF_TAG = re.compile(r"<[^\s/>]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +79,11 @@ class BoundNode:
             copied = deepcopy(self.element)
             copied.tail = None
             if self.document.json:
-                _name_keys(copied)
+                name_keys(copied)
         text = etree.tostring(copied, encoding="unicode")
         if in_default and None not in copied.nsmap:
             # What has no namespace must not fall into the default one.
-            text = _START_OF_TAG.sub(r'\g<0> xmlns=""', text, count=1)
+            text = START_OF_TAG.sub(r'\g<0> xmlns=""', text, count=1)
         return text
 
     def value(self) -> object:
@@ -128,7 +128,8 @@ def _name(tag: str) -> str:
     return etree.QName(tag).localname if key is None else key
 
 
-def _name_keys(copied: etree._Element) -> None:
+def name_keys(copied: etree._Element) -> None:
+    """Makes what a JSON key is that is no XML name an `item` with a `key`."""
     for element in copied.iter("*"):
         key = decode_name(element.tag)
         if key is not None:

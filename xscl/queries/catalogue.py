@@ -17,7 +17,9 @@ from xscl.errors import QueryError, StateError, line_and_column
 from xscl.language.syntax import Query
 from xscl.matches.match import Match
 from xscl.queries.constant_table import Asked, ConstantTable
+from xscl.queries.event_query import EventQuery, Member
 from xscl.queries.pattern_levels import PatternLevels, Told
+from xscl.queries.schemas import Schemas
 from xscl.queries.shared_query import SharedDisjunct, SharedQueries, SharedQuery
 from xscl.queries.stage_registration import Reader, StageRegistration
 from xscl.queries.stream_graph import StreamGraph, edges_of
@@ -36,8 +38,9 @@ class Catalogue:
     """Subscriptions by name.
 
     `stages` and `patterns` have what they are registered with, `graph` the streams that they read
-    and publish, and `shared` the queries that several of them share; `cancel` is called by
-    `Subscription.cancel`.
+    and publish, `schemas` what event queries publish there, and `shared` the queries that several
+    of them share; `outputs` has the subscriptions of event queries by number.  `cancel` is called
+    by `Subscription.cancel`.
     """
 
     def __init__(
@@ -52,6 +55,9 @@ class Catalogue:
         self.patterns = patterns
         self._cancel = cancel
         self.graph = StreamGraph()
+        self.schemas = Schemas()
+        self.outputs: dict[int, Subscription] = {}
+        patterns.members = self._members
         self.shared = SharedQueries()
         self._by_name: dict[str, Subscription] = {}
 
@@ -98,7 +104,7 @@ class Catalogue:
 
     def alike(self, prepared: Prepared) -> Wiring | None:
         """What the subscriptions of a query have in common that differ in their names alone."""
-        return self.shared.wiring(prepared, self._cancel)
+        return self.shared.wiring(prepared, self._cancel, self.schemas.of)
 
     def add_alike(
         self,
@@ -116,6 +122,7 @@ class Catalogue:
         if len(self.patterns):
             feeds = any(True for _ in edges_of(wiring.dissection))
             self.patterns.place(self.graph.level, anew=feeds)
+        self.schemas.add(subscription)
         return subscription
 
     def add_shared(
@@ -135,6 +142,10 @@ class Catalogue:
         values = shared.values(row)
         subscription = Subscription(name, shared.wiring, order, since, on_match, values, place)
         shared.size += 1
+        if shared.wiring.events is not None:
+            self._output(subscription)
+            if shared.wiring.events.level is None:
+                self.patterns.place(self.graph.level, anew=False)
         for disjunct in shared.disjuncts:
             for asked in disjunct.table.asked:
                 self._xpath.constants.register(asked.family, asked.constant(subscription))
@@ -153,6 +164,7 @@ class Catalogue:
             self._remove_shared(source, subscription)
         else:
             self.graph.remove(subscription.wiring.dissection)
+            self.schemas.remove(subscription)
             self._unsubscribe(subscription)
         return True
 
@@ -185,10 +197,15 @@ class Catalogue:
         """The wiring of a query, whose sub-queries are subscribed."""
         inner = tuple(
             self._subscribe(self._wiring(below, stream, since), below.query.name, since, None)
-            for stream, below in dissection.subqueries
+            for stream, below in (*dissection.subqueries, *dissection.publishing)
         )
         feeds = tuple(stream for stream in (internal, dissection.feeds) if stream is not None)
-        return Wiring.of(dissection, feeds, self._cancel, inner)
+        try:
+            return Wiring.of(dissection, feeds, self._cancel, self.schemas.of, inner)
+        except BaseException:
+            for one in inner:
+                self._unsubscribe(one)
+            raise
 
     def _subscribe(
         self,
@@ -211,23 +228,44 @@ class Catalogue:
                 numbers[0], wiring.pattern, since, feeding=bool(wiring.feeds)
             )
             self.stages.read_by(numbers[0], Reader(subscription, reading))
+        if wiring.events is not None:
+            self._output(subscription)
         return subscription
+
+    def _output(self, subscription: Subscription) -> None:
+        """Subscribes an event query."""
+        assert subscription.wiring.events is not None
+        self.outputs[subscription.order] = subscription
+        self.patterns.subscribe(subscription.wiring.events, _member(subscription))
+
+    def _members(self) -> Iterator[tuple[EventQuery, Member]]:
+        """The subscriptions of event queries."""
+        for one in self.outputs.values():
+            assert one.wiring.events is not None
+            yield one.wiring.events, _member(one)
 
     def _unsubscribe(self, subscription: Subscription) -> None:
         subscription.active = False
         if subscription.wiring.pattern is not None:
             self.patterns.remove(subscription.order)
+        self._remove_output(subscription)
         for number in subscription.numbers:
             self.stages.release(number)
         for inner in subscription.wiring.inner:
             self._unsubscribe(inner)
 
+    def _remove_output(self, subscription: Subscription) -> None:
+        """Takes out an event query, if it is one."""
+        if subscription.wiring.events is not None:
+            del self.outputs[subscription.order]
+            self.patterns.unsubscribe(subscription.wiring.events, subscription.order)
+
     def _register_shared(self, shared: SharedQuery, name: str, since: int) -> None:
         """Registers a shared query, whose first subscription bears this name."""
         dissection = shared.dissection
+        shared.wiring = Wiring.of(dissection, (), self._cancel, self.schemas.of, source=shared)
         self.graph.add(dissection)
         shared.numbers = self.stages.take_numbers(len(dissection.disjuncts))
-        shared.wiring = Wiring.of(dissection, (), self._cancel, source=shared)
         shared.disjuncts = tuple(
             SharedDisjunct(shared, self._constant_table(shared, one))
             for one in dissection.disjuncts
@@ -240,6 +278,7 @@ class Catalogue:
 
     def _remove_shared(self, shared: SharedQuery, subscription: Subscription) -> None:
         """Takes a subscription out of its shared query, and with the last one that."""
+        self._remove_output(subscription)
         for disjunct in shared.disjuncts:
             disjunct.table.remove(subscription)
             for asked in disjunct.table.asked:
@@ -265,6 +304,10 @@ class Catalogue:
             for node, opened in disjunct.opened
         ]
         return ConstantTable(asked, width=len({*disjunct.outputs, *disjunct.selected.values()}))
+
+
+def _member(subscription: Subscription) -> Member:
+    return Member(subscription.order, subscription.name, subscription.values, subscription.since)
 
 
 def _name_place(query: Query) -> int:

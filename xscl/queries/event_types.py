@@ -29,6 +29,7 @@ class EventTypes:
         self._uses: dict[EventType, int] = {}
         self._of_spine: dict[int, list[EventType]] = {}
         self._numbers = count()
+        self._names: dict[str, int] = {}
 
     def __iter__(self) -> Iterator[EventType]:
         return iter(self._uses)
@@ -44,6 +45,7 @@ class EventTypes:
         if known is None:
             known = self._types[key] = self._new(block)
             self._uses[known] = 0
+            self._names[repr(key)] = known.number
         self._uses[known] += 1
         return known
 
@@ -53,6 +55,7 @@ class EventTypes:
         if self._uses[one]:
             return
         del self._uses[one]
+        self._names = {name: number for name, number in self._names.items() if number != one.number}
         self._types = {key: other for key, other in self._types.items() if other is not one}
         for number in one.numbers:
             for spine in self._stages.spines_of(number):
@@ -60,6 +63,14 @@ class EventTypes:
                 if not self._of_spine[spine]:
                     del self._of_spine[spine]
             self._stages.release(number)
+
+    def name(self, number: int) -> str:
+        """What a type says, as a text by which it is known over a restart."""
+        return next(name for name, other in self._names.items() if other == number)
+
+    def named(self, name: str) -> int | None:
+        """The number of the type of a name, None where there is none any more."""
+        return self._names.get(name)
 
     def _new(self, block: Block) -> EventType:
         number, stream = next(self._numbers), block.stream.text

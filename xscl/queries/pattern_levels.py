@@ -1,112 +1,43 @@
-"""Patterns as a second stage, level by level: a step's events in, matches out.
+"""Patterns and event queries as a second stage, level by level: a step's events in, matches out.
 
-A pattern is evaluated once a step, when all that feeds it is there (in waves, a derived event could
-come after the match that it should have prevented).  So patterns go by their level in the graph
-of streams, each level with a pattern stage of its own; time passes through the levels in order, and
-what one publishes are events of those above it.
+They are evaluated once a step, when all that feeds them is there (in waves, a derived event could
+come after the match that it should have prevented).  So they go by their level in the graph of
+streams, each level with stages of its own; time passes through the levels in order, and what one
+publishes are events of those above it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from join_stage import Accepted, Batch, ChannelTuple, Wanted
-from pattern_stage import Found, Group, PatternStage
-from pattern_stage.found import Outcome, grouped
-from xscl.documents.attributes import Node, Values, of_members, of_nodes
-from xscl.documents.composites import Composite, Computed, OperatorRow
+from pattern_stage import PatternStage
+from pattern_stage.plan.rules import SWITCHES as OF_EVENTS
+from pattern_stage.plan.stage import EventStage
+from pattern_stage.switches import SWITCHES as OF_PATTERNS
 from xscl.documents.document import Document
-from xscl.documents.events import PLACES, Event, EventNode, EventNodes, EventType, TypedEvent
-from xscl.documents.trees import content_of, parsed
+from xscl.documents.events import PLACES, EventNodes, EventType, TypedEvent
 from xscl.patterns.compile import CompiledPattern
+from xscl.queries.event_query import EventQuery, Member
+from xscl.queries.event_readers import EventReaders
 from xscl.queries.event_types import EventTypes
+from xscl.queries.pattern_rows import PatternReading, PatternRows
+from xscl.queries.stage_holders import Level, Patterns, Plan
+from xscl.queries.witness_free import WitnessFree
 
-__all__ = ["PatternLevels", "PatternRows", "Told"]
-
-OfValue = Callable[[object, int, str], Values]
-OfNode = Callable[[Node, Mapping[str, Node], int, str], Values]
-_Whole = tuple[int, int, OfValue, OfNode]
-"""A level, a type, and how values are read of JSON and of a tree."""
+__all__ = ["PatternLevels", "Told"]
 
 Told = list[Any]
 """What NON OVERLAPPING remembers of a query: a partition, and the time of a match."""
 
-Identity = Callable[[int], tuple[object, ...]]
-
-
-class PatternRows:
-    """The matches that a level of patterns has found, by query; `feeding` says whether any of its
-    queries publishes, so that they must be looked at."""
-
-    def __init__(self, stage: PatternStage, *, feeding: bool) -> None:
-        self._stage = stage
-        self.feeding = feeding
-        self._rows: dict[int, list[tuple[Found]]] | None = None
-
-    def by_query(self) -> Iterable[tuple[int, Sequence[tuple[Found]]]]:
-        """Queries by number, with their matches."""
-        return self._found().items()
-
-    def counts(self) -> Mapping[int, int]:
-        """The number of matches of each query; where nobody looks at any, nobody goes through
-        them."""
-        if self._rows is None and not self.feeding:
-            return self._stage.counts()
-        return {number: len(found) for number, found in self._found().items()}
-
-    def groups(self) -> Sequence[Group]:
-        """The matches in groups of those of a query that end alike."""
-        if self._rows is None and not self.feeding:
-            return self._stage.groups()
-        found = [one for some in self._found().values() for (one,) in some]
-        return grouped(Outcome((one.number,), [one.events], None, one.time) for one in found)
-
-    def _found(self) -> dict[int, list[tuple[Found]]]:
-        if self._rows is None:
-            self._rows = {}
-            for one in self._stage.found():
-                self._rows.setdefault(one.number, []).append((one,))
-        return self._rows
-
-
-class PatternReading:
-    """How the matches of a pattern are read, given the nodes of events."""
-
-    distinct = True
-
-    def __init__(self, pattern: CompiledPattern, node: Callable[[int], EventNode]) -> None:
-        self._names = tuple([component.name for component in pattern.pattern.components])
-        self._node = node
-
-    def read(
-        self, rows: Iterable[tuple[Found]], composites: Mapping[int, Composite]
-    ) -> Iterable[OperatorRow]:
-        """The rows that matches are: their documents in order of time, and the output nodes."""
-        return (self.row(found) for (found,) in rows)
-
-    def row(self, found: Found) -> OperatorRow:
-        """The row of a match."""
-        node = self._node
-        events = [(component, event[1]) for component, event in found.events]
-        nodes = [node(number) for _, number in events]
-        return OperatorRow(
-            tuple([number >> PLACES for _, number in events]),
-            tuple([one.code for one in nodes]),
-            (),
-            Computed(
-                variables=tuple([self._names[component] for component, _ in events]),
-                bound=tuple([one.bound for one in nodes]),
-                start=found.start,
-                time=found.time,
-            ),
-        )
+Saved = dict[str, Any]
+"""What event queries must remember, as plain data by what it is of."""
 
 
 @dataclass(slots=True)
-class _Query:
+class _Pattern:
     """A pattern as its level has it."""
 
     compiled: CompiledPattern
@@ -120,36 +51,11 @@ class _Query:
         return {one for some in self.types for one in some}
 
 
-@dataclass(slots=True)
-class _Level:
-    """A level: its stage, and the events that wait for the end of the step."""
-
-    stage: PatternStage
-    waiting: list[tuple[int, Event]] = field(default_factory=list)
-    feeding: bool = False
-    mark: int | None = None
-    dropped: int = 0
-
-    def take(self) -> None:
-        """Takes what waits, but for what lies in the past, as results do that a query has of
-        documents held."""
-        waiting, self.waiting, mark = self.waiting, [], self.mark
-        if mark is not None:
-            coming = [one for one in waiting if one[1][0] >= mark]
-            self.dropped += len(waiting) - len(coming)
-            waiting = coming
-        self.stage.take(waiting)
-
-    def advance(self, watermark: int | None) -> None:
-        """Lets the stage see the time."""
-        self.mark = watermark
-        self.stage.advance(watermark)
-
-
-class PatternLevels:
-    """The patterns of one engine; to evaluation it is a second stage.
+class PatternLevels(WitnessFree):
+    """The patterns and event queries of one engine; to evaluation it is a second stage.
 
     `document` is a document held, by its number; `without` are techniques that are switched off.
+    `members` are the subscriptions of event queries, which the catalogue keeps.
     """
 
     def __init__(
@@ -158,26 +64,32 @@ class PatternLevels:
         nodes: EventNodes,
         document: Callable[[int], Document],
         without: Collection[str] = (),
+        sharable: Collection[Collection[str]] = (),
     ) -> None:
         self.types = types
         self.nodes = nodes
         self.stale = False
-        """Whether a level must see the documents held anew."""
+        """Whether the stages must be made anew."""
+        self.members: Callable[[], Iterable[tuple[EventQuery, Member]]] = tuple
         self._document = document
         self._without = frozenset(without)
-        self._queries: dict[int, _Query] = {}
-        self._levels: list[_Level] = []
-        self._unplaced: dict[int, _Query] = {}
+        self._sharable = tuple(map(frozenset, sharable))
+        self._patterns: dict[int, _Pattern] = {}
+        self._unplaced: dict[int, _Pattern] = {}
+        self._events: dict[EventQuery, None] = {}
+        self._unplaced_events: dict[EventQuery, list[Member]] = {}
+        self._levels: list[Level] = []
         self._turn = 0
         self._changes = 0
-        # How events of documents are read: of whole ones by stream, of others by type.
-        self._whole: dict[str, list[_Whole]] | None = None
-        self._parts: dict[int, list[tuple[int, OfNode]]] = {}
+        self._readers: EventReaders | None = None
 
-    # Patterns
+    # Queries
 
     def __len__(self) -> int:
-        return len(self._queries)
+        return len(self._patterns) + len(self._events)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._patterns)
 
     def add(
         self, number: int, compiled: CompiledPattern, since: int, *, feeding: bool
@@ -185,79 +97,130 @@ class PatternLevels:
         """Takes in a pattern that sees the documents from number `since` on, and may be `feeding`
         a stream; `place` sets its level."""
         types = tuple(tuple(map(self.types.take, blocks)) for blocks in compiled.blocks)
-        query = _Query(compiled, types, since, feeding)
-        self._queries[number] = self._unplaced[number] = query
+        pattern = _Pattern(compiled, types, since, feeding)
+        self._patterns[number] = self._unplaced[number] = pattern
         return PatternReading(compiled, self.nodes.node)
 
     def remove(self, number: int) -> None:
         """Takes out a pattern."""
-        query = self._queries.pop(number)
+        pattern = self._patterns.pop(number)
         self._unplaced.pop(number, None)
-        if query.level is not None:
-            self._levels[query.level].stage.remove(number)
-        for types in query.types:
+        if pattern.level is not None:
+            self._levels[pattern.level].patterns.stage.remove(number)
+        for types in pattern.types:
             for one in types:
                 self.types.release(one)
         self._changed()
 
-    def place(self, level_of: Callable[[Iterable[str]], int], *, anew: bool) -> None:
-        """Puts the patterns onto their levels, given that of a pattern over some streams: those
-        that have none or, where the graph of streams is another one, `anew`."""
-        queries = self._queries if anew else self._unplaced
-        self._unplaced = {}
-        for number, query in queries.items():
-            level = level_of({one.stream for one in query.all_types})
-            if query.level == level:
-                continue
-            while len(self._levels) <= level:
-                self._levels.append(_Level(self._stage()))
-            if query.level is not None:
-                self.stale = True
-            else:
-                self._add(number, query, level)
-            query.level = level
+    def subscribe(self, query: EventQuery, member: Member) -> None:
+        """Takes in a subscription of an event query; of a new one `place` sets the level."""
+        if not query.members:
+            query.types = tuple(map(self.types.take, query.compiled.blocks))
+            self._events[query] = None
+            self._unplaced_events[query] = []
+        query.members += 1
+        query.number = member.number
+        if query.level is None:
+            self._unplaced_events[query].append(member)
+        else:
+            self._add_member(query, member)
+            self._changed()
+
+    def unsubscribe(self, query: EventQuery, number: int) -> None:
+        """Takes out a subscription, and with the last one its event query."""
+        query.members -= 1
+        if query.level is not None:
+            level = self._levels[query.level]
+            level.plan_of(query, number).stage.remove(number)
+            if query.compiled.weak:
+                level.weak.remove(query.weak.pop(number))
+        if not query.members:
+            del self._events[query]
+            self._unplaced_events.pop(query, None)
+            for one in query.types:
+                self.types.release(one)
+            query.level = None
         self._changed()
 
-    def __iter__(self) -> Iterator[int]:
-        return iter(self._queries)
+    def place(self, level_of: Callable[[Iterable[str]], int], *, anew: bool) -> None:
+        """Puts the queries onto their levels, given that of a query over some streams: those
+        that have none or, where the graph of streams is another one, `anew`."""
+        unplaced, self._unplaced = self._unplaced, {}
+        for number, pattern in (self._patterns if anew else unplaced).items():
+            level = self._level(level_of({one.stream for one in pattern.all_types}))
+            if pattern.level is None:
+                self._add(number, pattern, level)
+            self.stale |= pattern.level not in (None, level)
+            pattern.level = level
+        members, self._unplaced_events = self._unplaced_events, {}
+        for query in [*(self._events if anew else members)]:
+            level = self._level(level_of({one.stream for one in query.types}))
+            self.stale |= query.level not in (None, level)
+            query.level = level
+            for member in members.get(query, ()):
+                self._add_member(query, member)
+        self._changed()
 
     def windows(self) -> set[int]:
         """The windows of all patterns that end, in microseconds."""
-        some = {one.compiled.pattern.within for one in self._queries.values()}
+        some = {one.compiled.pattern.within for one in self._patterns.values()}
         return {within for within in some if within is not None}
 
     def stats(self) -> dict[str, int]:
-        """What is held, and how many events were dropped, for `Engine.stats`."""
+        """What patterns hold, and how many events were dropped, for `Engine.stats`."""
         totals = Counter(dict.fromkeys(PatternStage().stats(), 0))
         for level in self._levels:
-            totals.update(level.stage.stats())
-            totals["dropped"] += level.dropped
+            totals.update(level.patterns.stage.stats())
+            totals["dropped"] += level.patterns.dropped
+        return dict(totals)
+
+    def event_stats(self) -> dict[str, int]:
+        """The same of event queries."""
+        totals = Counter(dict.fromkeys(EventStage().stats(), 0))
+        totals["dropped"] = 0
+        for level in self._levels:
+            for plan in level.plans:
+                totals.update(plan.stage.stats())
+                totals["dropped"] += plan.dropped
         return dict(totals)
 
     def told(self) -> dict[int, list[Told]]:
         """What patterns must remember over a restart, as plain data."""
         told: dict[int, list[Told]] = {}
         for level in self._levels:
-            for number, *rest in level.stage.told:
+            for number, *rest in level.patterns.stage.told:
                 told.setdefault(number, []).append(rest)
         return told
 
     def tell(self, told: Mapping[int, list[Told]]) -> None:
         """Lets patterns remember."""
         for number, some in told.items():
-            level = self._queries[number].level
+            level = self._patterns[number].level
             assert level is not None
-            self._levels[level].stage.told = [(number, *rest) for rest in some]
+            self._levels[level].patterns.stage.told = [(number, *rest) for rest in some]
+
+    def saved(self) -> Saved:
+        """What event queries must remember over a restart, as plain data by what it is of."""
+        return {}
+
+    def recall(self, saved: Saved) -> None:
+        """Lets event queries remember, as far as they are the same."""
 
     def renew(self, *, forget: bool = False) -> None:
-        """Begins anew, to be fed with the documents held (`wait`, `catch_up`), or to `forget`."""
-        told = [[] if forget else level.stage.told for level in self._levels]
-        self._levels = [_Level(self._stage()) for _ in told]
-        for number, query in self._queries.items():
-            assert query.level is not None
-            self._add(number, query, query.level)
+        """Begins anew: patterns to be fed with the documents held (`wait`, `catch_up`), event
+        queries as they were; or to `forget`."""
+        told = [[] if forget else level.patterns.stage.told for level in self._levels]
+        saved = {} if forget else self.saved()
+        self._levels = [self._new_level() for _ in told]
+        for number, pattern in self._patterns.items():
+            assert pattern.level is not None
+            self._add(number, pattern, pattern.level)
+        for query, member in self.members():
+            self._add_member(query, member)
         for level, before in zip(self._levels, told, strict=True):
-            level.stage.told = before
+            level.patterns.stage.told = before
+        if saved:
+            self.recall(saved)
         self.stale = False
         self._changed()
 
@@ -272,24 +235,40 @@ class PatternLevels:
 
     def of_any(self, queries: Collection[int]) -> bool:
         """Whether any of some queries is a pattern."""
-        return not self._queries.keys().isdisjoint(queries)
+        return not self._patterns.keys().isdisjoint(queries)
 
-    def _stage(self) -> PatternStage:
-        return PatternStage(self._without, self._identity)
+    def _level(self, level: int) -> int:
+        while len(self._levels) <= level:
+            self._levels.append(self._new_level())
+        return level
 
-    def _add(self, number: int, query: _Query, level: int) -> None:
-        self._levels[level].stage.add(
+    def _new_level(self) -> Level:
+        patterns = PatternStage(self._without & OF_PATTERNS, self._identity)
+        return Level(Patterns(patterns), Plan(EventStage(self._without & OF_EVENTS)))
+
+    def _add(self, number: int, pattern: _Pattern, level: int) -> None:
+        self._levels[level].patterns.stage.add(
             number,
-            query.compiled.pattern,
-            tuple(tuple(one.number for one in types) for types in query.types),
-            query.compiled.constants,
-            since=query.since << PLACES,
-            weak=query.compiled.weak,
+            pattern.compiled.pattern,
+            tuple(tuple(one.number for one in types) for types in pattern.types),
+            pattern.compiled.constants,
+            since=pattern.since << PLACES,
+            weak=pattern.compiled.weak,
         )
+
+    def _add_member(self, query: EventQuery, member: Member) -> None:
+        assert query.level is not None
+        level = self._levels[query.level]
+        if query.compiled.weak:
+            query.weak[member.number] = plan = Plan(
+                EventStage(self._without & OF_EVENTS), weak=True
+            )
+            level.weak.append(plan)
+        query.add_to(level.plan_of(query, member.number).stage, member)
 
     def _changed(self) -> None:
         self._changes += 1
-        self._whole = None
+        self._readers = None
 
     def _identity(self, number: int) -> tuple[object, ...]:
         """What orders events of one time: document, node, attribute, the nodes of variables."""
@@ -301,88 +280,54 @@ class PatternLevels:
     # Events
 
     @property
-    def whole(self) -> Collection[str]:
-        """The streams whose documents are events as such."""
-        return self._read() if self._whole is None else self._whole
-
-    def of_whole(self, document: Document) -> Sequence[TypedEvent]:
-        """The events that a document is, as such."""
-        assert self._whole is not None
-        readers = self._whole[document.stream]
-        time, number, id = document.time, document.number << PLACES, document.id
-        if document.json:
-            value = document.body if type(document.body) is dict else content_of(document)
-            return [
-                (level, kind, (time, number, *of_value(value, time, id)))
-                for level, kind, of_value, _ in readers
-            ]
-        root = parsed(document), None
-        return [
-            (level, kind, (time, number, *of_node(root, {}, time, id)))
-            for level, kind, _, of_node in readers
-        ]
-
-    def of_rows(
-        self, kind: EventType, rows: Iterable[OperatorRow], held: Mapping[int, Document]
-    ) -> Iterator[TypedEvent]:
-        """The events that rows of a type are."""
-        if self._whole is None:
-            self._read()
-        for row in rows:
-            (number,) = row.documents
-            document = held[number]
-            node = kind.node(row)
-            output, bound = self.nodes.found(document, node)
-            event = self.nodes.number(number, node)
-            for level, read in self._parts[kind.number]:
-                values = read(output, bound, document.time, document.id)
-                yield level, kind.number, (document.time, event, *values)
+    def readers(self) -> EventReaders:
+        """How events are read of documents, as queries are now."""
+        if self._readers is None:
+            self._readers = self._read()
+        return self._readers
 
     def wait(self, events: Iterable[TypedEvent]) -> None:
         """Takes events, which wait for the end of the step."""
-        for level, kind, event in events:
-            self._levels[level].waiting.append((kind, event))
+        for holder, kind, event in events:
+            holder.waiting.append((kind, event))
 
     def catch_up(self, watermark: int | None, flushed: int) -> Sequence[PatternRows]:
-        """The matches that are known of the events that wait, all of which came before: in a
-        renewed state these are the ones of before, and those of patterns that are new.  Documents
-        with numbers below `flushed` came before the input had ended once."""
-        rows = []
-        for level in self._levels:
-            waiting, level.waiting = level.waiting, []
-            before = [one for one in waiting if one[1][1] >> PLACES < flushed]
-            if before:
-                level.stage.take(before)
-                level.stage.flush()
-            level.stage.take([one for one in waiting if one[1][1] >> PLACES >= flushed])
-            level.advance(watermark)
-            found = PatternRows(level.stage, feeding=True)
-            # What nobody asks for is not found again.
-            found.by_query()
-            rows.append(found)
-        return rows
+        """The matches of patterns that are known of the events that wait, all of which came
+        before: in a renewed state these are the ones of before, and those of patterns that are
+        new.  Documents with numbers below `flushed` came before the input had ended once."""
+        return [level.patterns.catch_up(watermark, flushed) for level in self._levels]
 
-    def _read(self) -> Mapping[str, list[_Whole]]:
-        """How events are read, as queries are now."""
-        whole: dict[str, list[_Whole]] = {}
-        parts: dict[int, list[tuple[int, OfNode]]] = {}
-        on_level: list[set[EventType]] = [set() for _ in self._levels]
+    def _read(self) -> EventReaders:
+        readers = EventReaders(self.nodes)
+        of_patterns: list[set[EventType]] = [set() for _ in self._levels]
+        of_plans: dict[Plan, set[EventType]] = {}
         for level in self._levels:
-            level.feeding = False
-        for query in self._queries.values():
-            if query.level is not None:
-                on_level[query.level] |= query.all_types
-                self._levels[query.level].feeding |= query.feeding
-        for number, level in enumerate(self._levels):
-            for one in sorted(on_level[number], key=lambda one: one.number):
-                slots = level.stage.slots(one.number)
-                if one.whole:
-                    readers = whole.setdefault(one.stream, [])
-                    readers.append((number, one.number, of_members(slots), of_nodes(slots)))
-                else:
-                    parts.setdefault(one.number, []).append((number, of_nodes(slots)))
-        self._whole, self._parts = whole, parts
-        return whole
+            level.patterns.feeding = level.plan.feeding = False
+        for pattern in self._patterns.values():
+            if pattern.level is not None:
+                of_patterns[pattern.level] |= pattern.all_types
+                self._levels[pattern.level].patterns.feeding |= pattern.feeding
+        placed = [one for one in self._events if one.level is not None]
+        for query in placed:
+            for plan in self._plans_of(query):
+                plan.feeding |= bool(query.feeds)
+                of_plans.setdefault(plan, set()).update(query.types)
+            if query.compiled.document:
+                readers.identified |= {one.stream for one in query.types}
+        for types, level in zip(of_patterns, self._levels, strict=True):
+            readers.of_patterns(level.patterns, types)
+        # What a level asks of the outputs of those below is asked there, too.
+        for number, level in reversed([*enumerate(self._levels)]):
+            for query in placed:
+                if query.level == number and query.feeds:
+                    readers.of_outputs(level.plan_of(query, query.number), query)
+            for plan in level.plans:
+                readers.of_plan(plan, of_plans.get(plan, ()))
+        return readers
+
+    def _plans_of(self, query: EventQuery) -> Collection[Plan]:
+        assert query.level is not None
+        return query.weak.values() if query.compiled.weak else (self._levels[query.level].plan,)
 
     # A second stage
 
@@ -391,62 +336,21 @@ class PatternLevels:
         """Grows whenever patterns, or how long their events are reached, may have changed."""
         return self._changes
 
-    def accept(self, accepts: Sequence[Accepted]) -> None:
-        """Leaf paths are no matter of patterns."""
-
-    def change(
-        self,
-        gone: Sequence[int],
-        moved: Sequence[tuple[int, int | None]],
-        unvalued: Sequence[int],
-    ) -> None:
-        """Leaf paths are no matter of patterns."""
-
-    def begin(self, batch: Batch) -> None:
-        """Witnesses are no matter of patterns: their events come by `wait`."""
-
-    def review(self, batch: Batch, queries: Collection[int]) -> None:
-        """As `begin`."""
-
-    def restore(self, batch: Batch, queries: Collection[int] = ()) -> None:
-        """As `begin`."""
-
-    def rejoin(self, queries: Collection[int]) -> None:
-        """As `begin`."""
-
-    @property
-    def tuples(self) -> Sequence[ChannelTuple]:
-        """None: a match of a pattern is of one query."""
-        return ()
-
-    def outputs(self, wanted: Wanted) -> Iterator[PatternRows]:
-        """None before the end of the step."""
-        return iter(())
-
-    def counts(self) -> Mapping[int, int]:
-        """None before the end of the step."""
-        return {}
-
     @property
     def timed(self) -> bool:
         """Whether there are patterns, which go by steps."""
-        return bool(self._queries)
+        return bool(self._patterns or self._events)
 
-    def advance(self, watermark: int | None, *, ended: bool = False) -> Sequence[PatternRows]:
+    def advance(self, watermark: int | None, *, ended: bool = False) -> Sequence[Any]:
         """The matches of the next level, until there is none."""
         if self._turn == len(self._levels):
             self._turn = 0
             return ()
-        if self._whole is None:
-            self._read()
+        if self._readers is None:
+            self._readers = self._read()
         level = self._levels[self._turn]
         self._turn += 1
-        level.take()
-        if ended:
-            level.stage.flush()
-        else:
-            level.advance(watermark)
-        return (PatternRows(level.stage, feeding=level.feeding),)
+        return level.step(watermark, ended=ended)
 
     def reach(self, spine: int) -> int:
         """For how long (microseconds) after its time a witness of a spine can be reached."""
@@ -459,21 +363,10 @@ class PatternLevels:
         return max(map(self._reach, whole), default=0)
 
     def _reach(self, one: EventType) -> int:
-        return max([level.stage.reach(one.number) for level in self._levels], default=0)
+        return max([level.patterns.stage.reach(one.number) for level in self._levels], default=0)
 
     def forget(
         self, watermark: int | None, documents: Sequence[int], *, exact: bool = False
     ) -> None:
         """Drops documents."""
         self.nodes.forget(documents)
-
-    def unheld_strings(self, *, exact: bool = False) -> Mapping[int, str]:
-        """None: it is handed none that it looks at."""
-        return {}
-
-    def strings_held(self, strings: Collection[int]) -> Set[int]:
-        """None."""
-        return frozenset()
-
-    def drop_strings(self, strings: Sequence[int]) -> None:
-        """It has none."""

@@ -7,6 +7,7 @@ shares what these have; one that is like nothing else goes all the way by itself
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from xscl.dissection.dissect import dissect
@@ -117,16 +118,11 @@ class Registration:
         errors.  With `history` it shares no constants, as it is reviewed by itself."""
         prepared, values = request.prepared or (None, {})
         if prepared is not None and self._may_share(prepared, values, request.name):
-            read = request.read
-            place = read.place if isinstance(read, Instance) and not read.is_first else None
-            wiring = self._queries.alike(prepared)
-            if wiring is not None:
-                return self._queries.add_alike(wiring, request.name, since, on_match, place)
-            shared = None if history else self._queries.shared.find(prepared, values)
-            if shared is not None:
-                return self._queries.add_shared(
-                    shared, values, request.name, since, on_match, place
-                )
+            # What is wrong with it is said in its own words, below.
+            with suppress(QueryError, ExceptionGroup):
+                shared = self._subscribe_shared(request, prepared, values, since, history, on_match)
+                if shared is not None:
+                    return shared
         query, errors = request.query
         if errors:
             return errors
@@ -135,6 +131,29 @@ class Registration:
             return self._queries.add(dissect(query), since, on_match)
         except QueryError as error:
             return [error]
+        except ExceptionGroup as several:
+            return [error for error in several.exceptions if isinstance(error, QueryError)]
+
+    def _subscribe_shared(
+        self,
+        request: Request,
+        prepared: Prepared,
+        values: Mapping[str, object],
+        since: int,
+        history: bool,
+        on_match: OnMatch | None,
+    ) -> Subscription | None:
+        """Subscribes a query that shares what others have, if it can."""
+        read = request.read
+        place = read.place if isinstance(read, Instance) and not read.is_first else None
+        queries = self._queries
+        wiring = queries.alike(prepared)
+        if wiring is not None:
+            return queries.add_alike(wiring, request.name, since, on_match, place)
+        shared = None if history else queries.shared.find(prepared, values, queries.schemas.of)
+        if shared is None:
+            return None
+        return queries.add_shared(shared, values, request.name, since, on_match, place)
 
     def _may_share(self, prepared: Prepared, values: Mapping[str, object], name: str) -> bool:
         """Whether a query may share what others have; one with errors does not get so far."""

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from xscl.dissection.parts import Dissection
+from xscl.event_queries.compile import SchemaOf
 from xscl.language.problems import Unbound
-from xscl.language.syntax import Query
+from xscl.language.syntax import Events, Query
 from xscl.queries.constant_table import ConstantTable
 from xscl.queries.subscription import Subscription, Wiring
 
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from xscl.language.parameters import Prepared
 
 __all__ = ["SharedDisjunct", "SharedQueries", "SharedQuery"]
+
+_Schemas = tuple[tuple[str, ...] | None, ...]
+"""What event queries publish to the streams that a query reads."""
 
 
 @dataclass(slots=True, eq=False)
@@ -42,6 +46,7 @@ class SharedQuery:
     bound: dict[str, object]
     left_open: tuple[str, ...]
     dissection: Dissection
+    schemas: _Schemas = ()
     disjuncts: tuple[SharedDisjunct, ...] = ()
     numbers: range = range(0)
     wiring: Wiring | None = None
@@ -74,7 +79,9 @@ class SharedQueries:
     `_outlines` are the dissections of queries in symbols."""
 
     _shared: dict[tuple[object, ...], SharedQuery] = field(default_factory=dict)
-    _wirings: WeakKeyDictionary[Prepared, Wiring] = field(default_factory=WeakKeyDictionary)
+    _wirings: WeakKeyDictionary[Prepared, tuple[Wiring, _Schemas]] = field(
+        default_factory=WeakKeyDictionary
+    )
     _outlines: WeakKeyDictionary[Prepared, Outline] = field(default_factory=WeakKeyDictionary)
     _left_open: WeakKeyDictionary[Prepared, frozenset[str]] = field(
         default_factory=WeakKeyDictionary
@@ -83,7 +90,9 @@ class SharedQueries:
     def __len__(self) -> int:
         return len(self._shared)
 
-    def find(self, prepared: Prepared, row: Mapping[str, object]) -> SharedQuery | None:
+    def find(
+        self, prepared: Prepared, row: Mapping[str, object], schema_of: SchemaOf
+    ) -> SharedQuery | None:
         """The shared query of a row of values, which are right: one that there is, or a new one;
         None where nothing can be left open."""
         if not prepared.parameters:
@@ -94,7 +103,7 @@ class SharedQueries:
             left_open = _candidates(like)
         if left_open:
             shared = self._shared.get(_key(prepared, row, left_open))
-            if shared is not None:
+            if shared is not None and shared.schemas == _schemas(shared.dissection, schema_of):
                 return shared
         while left_open:
             try:
@@ -102,6 +111,8 @@ class SharedQueries:
             except Unbound as unbound:
                 left_open -= {unbound.name}
                 continue
+            if isinstance(dissection.query.source, Events):
+                break
             everywhere = _open_everywhere(like, dissection)
             if everywhere >= left_open:
                 break
@@ -115,15 +126,24 @@ class SharedQueries:
             bound={name: row[name] for name in prepared.parameters if name not in left_open},
             left_open=tuple(name for name in prepared.parameters if name in left_open),
             dissection=dissection,
+            schemas=_schemas(dissection, schema_of),
         )
 
-    def wiring(self, prepared: Prepared, cancel: Callable[[Subscription], None]) -> Wiring | None:
+    def wiring(
+        self,
+        prepared: Prepared,
+        cancel: Callable[[Subscription], None],
+        schema_of: SchemaOf,
+    ) -> Wiring | None:
         """What the subscriptions of a query without constants have in common; None of one that
         has any, or that does not stand for itself."""
-        wiring = self._wirings.get(prepared)
-        if wiring is None and not prepared.parameters and prepared.stands_alone:
-            wiring = Wiring.of(self._dissect(prepared, {}, frozenset()), (), cancel)
-            self._wirings[prepared] = wiring
+        if prepared.parameters or not prepared.stands_alone:
+            return None
+        wiring, schemas = self._wirings.get(prepared, (None, ()))
+        if wiring is None or schemas != _schemas(wiring.dissection, schema_of):
+            dissection = self._dissect(prepared, {}, frozenset())
+            wiring = Wiring.of(dissection, (), cancel, schema_of)
+            self._wirings[prepared] = wiring, _schemas(dissection, schema_of)
         return wiring
 
     def _dissect(
@@ -139,7 +159,8 @@ class SharedQueries:
             from xscl.dissection.dissect import dissect
             from xscl.dissection.outline import Outline
 
-            if like is None or len(left_open) < len(prepared.parameters):
+            events = like is not None and isinstance(like.query.source, Events)
+            if like is None or events or len(left_open) < len(prepared.parameters):
                 return dissect(prepared.opened(row, left_open))
             outline = self._outlines[like] = Outline(dissect(like.opened(row, left_open)))
         return outline.named(prepared.names)
@@ -150,12 +171,23 @@ class SharedQueries:
 
     def remove(self, shared: SharedQuery) -> None:
         """Forgets a shared query that is subscribed no more."""
-        del self._shared[shared.key]
+        if self._shared.get(shared.key) is shared:
+            del self._shared[shared.key]
+
+
+def _schemas(dissection: Dissection, schema_of: SchemaOf) -> _Schemas:
+    if not isinstance(dissection.query.source, Events):
+        return ()
+    return tuple(map(schema_of, dissection.streams))
 
 
 def _candidates(prepared: Prepared) -> frozenset[str]:
     """The parameters that may be left open: constants of a query that stands for itself."""
-    return frozenset(prepared.constants) if prepared.stands_alone else frozenset()
+    if not prepared.stands_alone:
+        return frozenset()
+    if isinstance(prepared.query.source, Events):
+        return prepared.of_conditions
+    return frozenset(prepared.constants)
 
 
 def _open_everywhere(prepared: Prepared, dissection: Dissection) -> frozenset[str]:

@@ -9,16 +9,17 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from xscl.dissection.name_streams import read_blocks
 from xscl.dissection.parts import Dissection
 from xscl.errors import QueryError
-from xscl.language.syntax import EventPattern
+from xscl.language.syntax import EventPattern, Events
 from xscl.stream_names import is_internal
 
 __all__ = ["Edge", "StreamGraph", "edges_of"]
 
 
 class Edge(NamedTuple):
-    """A query, which may be a `pattern`, reads one stream and publishes to another."""
+    """A query, which may be a `pattern` or an event query, reads a stream and feeds another."""
 
     read: str
     fed: str
@@ -28,14 +29,15 @@ class Edge(NamedTuple):
 
 def edges_of(dissection: Dissection) -> Iterator[Edge]:
     """The edges of a query and its sub-queries, whose streams are internal."""
-    if dissection.feeds is None and not dissection.subqueries:
+    if dissection.feeds is None and not dissection.subqueries and not dissection.publishing:
         return
-    internal = {inner.query.name: stream for stream, inner in dissection.subqueries}
+    internal: dict[str, str] = {}
     for one in dissection.everything():
-        internal.update((inner.query.name, stream) for stream, inner in one.subqueries)
+        inner = (*one.subqueries, *one.publishing)
+        internal.update((below.query.name, stream) for stream, below in inner)
     for one in dissection.everything():
         fed = [stream for stream in (internal.get(one.query.name), one.feeds) if stream is not None]
-        pattern = isinstance(one.query.source, EventPattern)
+        pattern = isinstance(one.query.source, EventPattern | Events)
         for read in dict.fromkeys(one.streams):
             yield from (Edge(read, stream, dissection.query.name, pattern) for stream in fed)
 
@@ -43,20 +45,22 @@ def edges_of(dissection: Dissection) -> Iterator[Edge]:
 class StreamGraph:
     """The edges of all subscribed queries.
 
-    `read` counts the blocks that read each stream; `version` grows whenever queries come or go.
+    `read` counts the blocks that read each stream, `columns` those of them that read attributes of
+    its documents alone, as event queries do; `version` grows whenever queries come or go.
     """
 
     def __init__(self) -> None:
         self.version = 0
         self.read: Counter[str] = Counter()
+        self.columns: Counter[str] = Counter()
         self._fed_by: dict[str, Counter[Edge]] = {}
 
     def add(self, dissection: Dissection) -> None:
         """Adds a query, which was checked."""
         self.version += 1
         for one in dissection.everything():
-            for stream in one.streams:
-                self.read[stream] += 1
+            self.read.update(one.streams)
+            self.columns.update(_columns(one))
         for edge in edges_of(dissection):
             self._fed_by.setdefault(edge.fed, Counter())[edge] += 1
 
@@ -65,7 +69,8 @@ class StreamGraph:
         self.version += 1
         for one in dissection.everything():
             self.read.subtract(one.streams)
-        self.read = +self.read
+            self.columns.subtract(_columns(one))
+        self.read, self.columns = +self.read, +self.columns
         for edge in edges_of(dissection):
             edges = self._fed_by[edge.fed]
             edges[edge] -= 1
@@ -115,6 +120,10 @@ class StreamGraph:
                     at=publish.at,
                 )
 
+    def only_columns(self, stream: str) -> bool:
+        """Whether all that read a stream are event queries, which need no document as such."""
+        return self.read[stream] == self.columns[stream]
+
     def _way(self, start: str, end: str, new: Iterable[Edge]) -> list[Edge]:
         """The shortest way from a stream to one, of the edges of all queries and the new ones;
         empty if there is none."""
@@ -134,3 +143,12 @@ class StreamGraph:
         while way[0].read != start:
             way.insert(0, came_by[way[0].read])
         return way
+
+
+def _columns(dissection: Dissection) -> Iterator[str]:
+    """The streams of the blocks without a path of an event query."""
+    query = dissection.query
+    if isinstance(query.source, Events):
+        for stream, block in zip(dissection.streams, read_blocks(query), strict=True):
+            if not block.steps:
+                yield stream

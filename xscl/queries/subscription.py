@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Protocol
 from xscl.dissection.parts import Dissection
 from xscl.documents.composites import OperatorRow
 from xscl.documents.document import Document
-from xscl.language.syntax import EventPattern, Query
+from xscl.event_queries.compile import SchemaOf, compile_events
+from xscl.language.syntax import EventPattern, Events, Query
+from xscl.matches.event_form import EventForm, Output
 from xscl.matches.forms import MatchForm, Sides
 from xscl.matches.match import Match
 from xscl.matches.pattern_form import PatternForm, Taken
 from xscl.notebook import table
 from xscl.patterns.compile import CompiledPattern, compile_pattern
 from xscl.queries.callbacks import call_back
+from xscl.queries.event_query import EventQuery
 from xscl.stream_names import is_internal
 
 if TYPE_CHECKING:
@@ -35,10 +38,11 @@ OnMatch = Callable[[Match], object]
 
 class QuerySource(Protocol):
     """Makes the queries of subscriptions that do not keep them; `dissection` is that of all of
-    them, and so are the numbers in the join stage."""
+    them, and so are the numbers in the join stage; `left_open` are the names of their values."""
 
     dissection: Dissection
     numbers: range
+    left_open: tuple[str, ...]
 
     def query_of(self, subscription: Subscription) -> Query:
         """The query of a subscription, made anew."""
@@ -51,15 +55,16 @@ class Wiring:
 
     `feeds` are the streams that its results go to (an internal one is that of a sub-query), `inner`
     the subscriptions of its sub-queries, `form` is what its matches have in common; of a pattern
-    there is its `pattern`.
+    there is its `pattern`, of an event query its `events`.
     """
 
     source: Dissection | QuerySource
     feeds: tuple[str, ...]
     cancel: Callable[[Subscription], None]
     inner: tuple[Subscription, ...]
-    form: MatchForm | PatternForm
+    form: MatchForm | PatternForm | EventForm
     pattern: CompiledPattern | None = None
+    events: EventQuery | None = None
 
     @classmethod
     def of(
@@ -67,11 +72,18 @@ class Wiring:
         dissection: Dissection,
         feeds: tuple[str, ...],
         cancel: Callable[[Subscription], None],
+        schema_of: SchemaOf,
         inner: tuple[Subscription, ...] = (),
         source: QuerySource | None = None,
     ) -> Wiring:
-        """That of a query, given its dissection."""
+        """That of a query, given its dissection; `schema_of` says what event queries publish to a
+        stream."""
         whole = dissection if source is None else source
+        if isinstance(dissection.query.source, Events):
+            compiled = compile_events(dissection.query, schema_of)
+            left_open = () if source is None else source.left_open
+            events = EventQuery(compiled, feeds, left_open)
+            return cls(whole, feeds, cancel, inner, EventForm(dissection.query), None, events)
         if isinstance(dissection.query.source, EventPattern):
             pattern = compile_pattern(dissection.query)
             form = PatternForm(dissection.query, pattern)
@@ -222,9 +234,9 @@ class Subscription:
         """The numbers of its parts in the join stage."""
         source = self.wiring.source
         if isinstance(source, Dissection):
-            of_pattern = self.wiring.pattern is not None
-            return range(self.order, self.order + (len(source.disjuncts) or of_pattern))
-        return source.numbers
+            one = self.wiring.pattern is not None or self.wiring.events is not None
+            return range(self.order, self.order + (len(source.disjuncts) or one))
+        return source.numbers if self.wiring.events is None else range(self.order, self.order + 1)
 
     @property
     def all_numbers(self) -> set[int]:
@@ -233,9 +245,10 @@ class Subscription:
 
     @property
     def waits(self) -> bool:
-        """Whether time may complete matches: a pattern is in it."""
+        """Whether time may complete matches: a pattern or event query is in it."""
         wiring = self.wiring
-        return wiring.pattern is not None or any(inner.waits for inner in wiring.inner)
+        waits = wiring.pattern is not None or wiring.events is not None
+        return waits or any(inner.waits for inner in wiring.inner)
 
     @property
     def streams(self) -> set[str]:
@@ -259,9 +272,15 @@ class Subscription:
     def match(self, found: OperatorRow, documents: Sequence[Document], sides: Sides) -> Match:
         """The match of a row, given its documents; what it shares with others is in `sides`."""
         form = self.wiring.form
+        assert not isinstance(form, EventForm)
         if isinstance(form, PatternForm):
             return Match(self.name, form, Taken(found, documents, sides.attribute_name))
         return Match(self.name, form, sides.of(form, found.codes, documents))
+
+    def output(self, output: Output) -> Match:
+        """The match of an event query's output."""
+        assert isinstance(self.wiring.form, EventForm)
+        return Match(self.name, self.wiring.form, output)
 
     def deliver(self, match: Match) -> None:
         """Calls the subscriber back; what it raises is reported and stops nothing."""

@@ -1,0 +1,137 @@
+"""What event queries have found -> matches, published documents, and events of the levels above.
+
+What is published goes to event queries as it is; a document is made of it only where somebody reads
+documents, or an event query whose outputs still are documents.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from operator import attrgetter
+
+from pattern_stage.plan.outputs import EventFound
+from xscl.documents.document import Document, without_body
+from xscl.documents.events import PLACES
+from xscl.documents.intake import Intake
+from xscl.documents.retention import NO_LEAVES
+from xscl.evaluation.stage_one import StageOne, Wave
+from xscl.matches.event_form import EventForm, Output
+from xscl.matches.match import Match
+from xscl.matches.sides import AttributeName
+from xscl.queries.catalogue import Catalogue
+from xscl.queries.event_rows import EventRows
+from xscl.queries.subscription import Subscription
+
+__all__ = ["Delivery", "EventOutputs"]
+
+Delivery = tuple[Subscription, Match]
+
+_IN_ORDER = attrgetter("time", "number", "start")
+
+
+class EventOutputs:
+    """The outputs of an engine's event queries, on their way to whoever reads them."""
+
+    def __init__(
+        self,
+        queries: Catalogue,
+        intake: Intake,
+        stage_one: StageOne,
+        attribute_name: AttributeName,
+    ) -> None:
+        self._queries = queries
+        self._intake = intake
+        self._stage_one = stage_one
+        self._attribute_name = attribute_name
+
+    def tell(
+        self,
+        rows: EventRows,
+        deliveries: list[Delivery] | None,
+        wave: Wave,
+        *,
+        all_of_them: bool = True,
+    ) -> None:
+        """Adds outputs to the deliveries as matches, or if not `all_of_them` those that a callback
+        or a published stream waits for; and hands on what is published."""
+        if not rows.feeding and (deliveries is None or not (all_of_them or self.awaited(rows))):
+            return
+        owners, read = self._queries.outputs, self._queries.graph.read
+        for found in sorted(rows.found(), key=_IN_ORDER):
+            owner = owners[found.number]
+            wiring = owner.wiring
+            fed = [stream for stream in wiring.feeds if read[stream]] if wiring.feeds else ()
+            to = deliveries
+            if to is not None and wiring.feeds:
+                called = owner.on_match is not None or wiring.stream is not None
+                if not owner.reported or not (fed or all_of_them or called):
+                    to = None
+            elif not all_of_them and owner.on_match is None:
+                to = None
+            if to is None and not fed:
+                continue
+            match = owner.output(self.output(owner, found))
+            if to is not None:
+                to.append((owner, match))
+            for stream in fed:
+                self._publish(found, match, owner, stream, wave)
+
+    def count(self, rows: EventRows, counts: Counter[str]) -> None:
+        """Counts outputs by the names of their queries."""
+        owners = self._queries.outputs
+        for number, some in rows.counts().items():
+            if (owner := owners[number]).reported:
+                counts[owner.name] += some
+
+    def owner(self, number: int) -> Subscription:
+        """The subscription of a number."""
+        return self._queries.outputs[number]
+
+    def output(self, owner: Subscription, found: EventFound) -> Output:
+        """An output of a subscription, with the document that it still is."""
+        query = owner.wiring.events
+        assert query is not None
+        number = query.document_of(found.event) if query.compiled.document else None
+        if number is None:
+            return Output(found)
+        node = self._queries.patterns.nodes.node(number)
+        return Output(found, self._intake.held[number >> PLACES], node, self._attribute_name)
+
+    def awaited(self, rows: EventRows) -> bool:
+        """Whether a callback waits for any outputs, or a published stream does."""
+        owners = self._queries.outputs
+        return any(owners[number].on_match is not None for number in rows.counts())
+
+    def _publish(
+        self,
+        found: EventFound,
+        match: Match,
+        owner: Subscription,
+        stream: str,
+        wave: Wave,
+    ) -> None:
+        """Hands an output on to whoever reads a stream."""
+        patterns, intake = self._queries.patterns, self._intake
+        form = owner.wiring.form
+        assert isinstance(form, EventForm)
+        number = intake.next_number
+        if form.constructs or not self._queries.graph.only_columns(stream):
+            document = _document(match, found, number, stream)
+            self._stage_one.admit_result(document, wave, columns=form.constructs)
+            if form.constructs or intake.next_number == number:
+                # It is an event as the document that it is, or was there before.
+                return
+        elif stream in patterns.readers.identified:
+            document = without_body(_document(match, found, number, stream))
+            if intake.count_if_duplicate(document):
+                return
+            intake.admit_result(document, (stream, NO_LEAVES))
+        else:
+            intake.next_number += 1
+        patterns.readers.hand_on(found, stream, number << PLACES)
+
+
+def _document(match: Match, found: EventFound, number: int, stream: str) -> Document:
+    """The result document of a match."""
+    start = None if found.start == found.time else found.start
+    return Document(number, stream, match.id, found.time, match.result, match.json, None, start)

@@ -1,0 +1,84 @@
+"""What the subscriptions of an event query have in common, which may differ in names and
+constants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from pattern_stage.algebra.nodes import Node, Select, Source, Union
+from pattern_stage.plan.stage import EventStage
+from xscl.documents.events import PLACES, Event, EventType
+from xscl.event_queries.compile import CompiledEvents, Open
+
+if TYPE_CHECKING:
+    from xscl.queries.stage_holders import Plan
+
+__all__ = ["EventQuery", "Member"]
+
+
+class Member(NamedTuple):
+    """A subscription of an event query: its number and name, its values, and the number of the
+    first document that it sees."""
+
+    number: int
+    name: str
+    values: Sequence[object]
+    since: int
+
+
+@dataclass(eq=False)
+class EventQuery:
+    """A plan over types of events; `left_open` are the parameters whose values each subscription
+    has of its own.  `feeds` are the streams that get its results; it has a sole subscription then,
+    `number`.  `weak` has the stages of subscriptions that wait for nothing."""
+
+    compiled: CompiledEvents
+    feeds: tuple[str, ...] = ()
+    left_open: Sequence[str] = ()
+    types: tuple[EventType, ...] = ()
+    level: int | None = None
+    members: int = 0
+    number: int = -1
+    weak: dict[int, Plan] = field(default_factory=dict)
+    _open: list[tuple[int, int, Callable[..., str | float | int]]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        place_of = {name: place for place, name in enumerate(self.left_open)}
+        self._open = [
+            (place, place_of[one.name], one.make)
+            for place, one in enumerate(self.compiled.constants)
+            if isinstance(one, Open)
+        ]
+
+    @cached_property
+    def document_of(self) -> Callable[[Event], int | None]:
+        """The number of the document's event that an output still is."""
+        return _document_of(self.compiled.root)
+
+    def add_to(self, stage: EventStage, member: Member) -> None:
+        """Adds a subscription to a stage."""
+        constants: Sequence[object] = self.compiled.constants
+        if self._open:
+            constants = [*constants]
+            values = member.values
+            for place, value, make in self._open:
+                constants[place] = make(values[value])
+        types = [one.number for one in self.types]
+        since = member.since << PLACES
+        stage.add(member.number, self.compiled.root, types, tuple(constants), since)
+
+
+def _document_of(node: Node) -> Callable[[Event], int | None]:
+    match node:
+        case Source():
+            return lambda event: event[2]
+        case Select():
+            return _document_of(node.input)
+        case Union():
+            sides = _document_of(node.left), _document_of(node.right)
+            return lambda event: sides[event[3]](event[4])
+        case _:
+            return lambda event: None

@@ -1,0 +1,150 @@
+"""How events are read of documents: by stream of whole ones, by type of nodes in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import attrgetter
+from typing import Any
+
+from pattern_stage.plan.outputs import EventFound
+from xscl.documents.attributes import Node, Values, of_members, of_nodes
+from xscl.documents.columns import (
+    NodeColumns,
+    ValueColumns,
+    columns_of_nodes,
+    columns_of_value,
+    values_in,
+)
+from xscl.documents.composites import OperatorRow
+from xscl.documents.document import Document
+from xscl.documents.events import PLACES, Event, EventNodes, EventType, TypedEvent
+from xscl.documents.trees import content_of, parsed
+from xscl.queries.event_query import EventQuery
+from xscl.queries.stage_holders import Patterns, Plan
+
+__all__ = ["EventReaders"]
+
+_NUMBER = attrgetter("number")
+
+OfValue = Callable[[object, int, str], Values]
+OfEvent = Callable[[Event], tuple[Any, ...]]
+OfNode = Callable[[Node, Mapping[str, Node], int, str], Values]
+
+
+class EventReaders:
+    """The readers of some levels, as their queries are.
+
+    `identified` are the streams of which some event query's outputs still are the documents.
+    """
+
+    def __init__(self, nodes: EventNodes) -> None:
+        self._nodes = nodes
+        self.identified: set[str] = set()
+        self._of_whole: dict[str, list[tuple[Patterns, int, OfValue, OfNode]]] = {}
+        self._columns: dict[str, list[tuple[Plan, int, ValueColumns, NodeColumns]]] = {}
+        self._parts: dict[int, list[tuple[Patterns, OfNode]]] = {}
+        self._outputs: dict[int, dict[str, list[tuple[Plan, int, OfEvent, bool]]]] = {}
+        self._columns_of_parts: dict[int, list[tuple[Plan, NodeColumns]]] = {}
+
+    def of_patterns(self, holder: Patterns, types: Iterable[EventType]) -> None:
+        """Adds what reads some types for patterns."""
+        for one in sorted(types, key=_NUMBER):
+            slots = holder.stage.slots(one.number)
+            if one.whole:
+                readers = self._of_whole.setdefault(one.stream, [])
+                readers.append((holder, one.number, of_members(slots), of_nodes(slots)))
+            else:
+                self._parts.setdefault(one.number, []).append((holder, of_nodes(slots)))
+
+    def of_plan(self, holder: Plan, types: Iterable[EventType]) -> None:
+        """Adds what reads some types for event queries."""
+        for one in sorted(types, key=_NUMBER):
+            number = one.number
+            slots, whole = holder.stage.slots(number), holder.stage.whole(number)
+            of_node = columns_of_nodes(slots, whole=whole)
+            if one.whole:
+                of_value = columns_of_value(slots, whole=whole)
+                plans = self._columns.setdefault(one.stream, [])
+                plans.append((holder, number, of_value, of_node))
+            else:
+                self._columns_of_parts.setdefault(number, []).append((holder, of_node))
+
+    def of_outputs(self, holder: Plan, query: EventQuery) -> None:
+        """Adds what reads the outputs of an event query as events of the levels above, whose types
+        are read already."""
+        of_streams = self._outputs.setdefault(query.number, {})
+        for stream in query.feeds:
+            for plan, kind, _, _ in self._columns.get(stream, ()):
+                read = holder.stage.values_of(query.number, plan.stage.slots(kind))
+                to = of_streams.setdefault(stream, [])
+                to.append((plan, kind, read, plan.stage.whole(kind)))
+
+    def hand_on(self, found: EventFound, stream: str, number: int) -> None:
+        """Hands an output on to whoever has it as an event of a stream, under a number."""
+        for plan, kind, read, whole in self._outputs[found.number].get(stream, ()):
+            columns = read(found.event)
+            everything = found.attributes if whole else None
+            plan.waiting.append((kind, (found.start, found.time, number, everything, *columns)))
+
+    def whole(self, stream: str) -> bool:
+        """Whether documents of a stream are events as such."""
+        return stream in self._of_whole or stream in self._columns
+
+    def of_whole(self, document: Document, *, columns: bool = True) -> Iterator[TypedEvent]:
+        """The events that a document is, as such; those of event queries unless these have them
+        already."""
+        time, number, id = document.time, document.number << PLACES, document.id
+        patterns = self._of_whole.get(document.stream, ())
+        plans = self._columns.get(document.stream, ()) if columns else ()
+        if document.json:
+            value = document.body if type(document.body) is dict else content_of(document)
+            for level, kind, of_value, _ in patterns:
+                yield level, kind, (time, number, *of_value(value, time, id))
+            if plans:
+                yield from self.of_value(document, value)
+            return
+        root = parsed(document), None
+        for level, kind, _, of_node in patterns:
+            yield level, kind, (time, number, *of_node(root, {}, time, id))
+        start = time if document.start is None else document.start
+        value_of = values_in(document)
+        for plan, kind, _, node_columns in plans:
+            yield plan, kind, node_columns(root, {}, value_of, start, time, number)
+
+    def of_value(self, document: Document, value: object) -> list[TypedEvent]:
+        """The events of event queries that a JSON document is, as such."""
+        time, number = document.time, document.number << PLACES
+        start = time if document.start is None else document.start
+        return [
+            (plan, kind, of_value(value, start, time, number))
+            for plan, kind, of_value, _ in self._columns[document.stream]
+        ]
+
+    def of_rows(
+        self,
+        kind: EventType,
+        rows: Iterable[OperatorRow],
+        held: Mapping[int, Document],
+        *,
+        columns: bool = True,
+    ) -> Iterator[TypedEvent]:
+        """The events that rows of a type are; those of event queries unless these have them
+        already."""
+        patterns = self._parts.get(kind.number, ())
+        plans = self._columns_of_parts.get(kind.number, ()) if columns else ()
+        value_of: Any = None
+        of: Document | None = None
+        for row in rows:
+            (number,) = row.documents
+            document = held[number]
+            node = kind.node(row)
+            output, bound = self._nodes.found(document, node)
+            event, time = self._nodes.number(number, node), document.time
+            for holder, read in patterns:
+                values = read(output, bound, time, document.id)
+                yield holder, kind.number, (time, event, *values)
+            if plans and document is not of:
+                of, value_of = document, values_in(document)
+            start = time if document.start is None else document.start
+            for plan, of_node in plans:
+                yield plan, kind.number, of_node(output, bound, value_of, start, time, event)

@@ -1,0 +1,50 @@
+"""What event queries publish to each stream, as later ones read it (patterns-cel.md, section 2)."""
+
+from __future__ import annotations
+
+from xscl.queries.subscription import Subscription, Wiring
+
+__all__ = ["Schemas"]
+
+Names = tuple[str, ...] | None
+"""The attributes of what is published; None where it may have any."""
+
+
+class Schemas:
+    """The streams that queries publish to, with what each publishes there; `version` grows as that
+    changes."""
+
+    def __init__(self) -> None:
+        self.version = 0
+        self._published: dict[str, dict[Wiring, Names]] = {}
+
+    def of(self, stream: str) -> Names:
+        """The names that all events published to a stream have, if nothing but event queries
+        publishes to it, all of these names; else None."""
+        published = {*self._published.get(stream, {}).values()}
+        return published.pop() if len(published) == 1 else None
+
+    def add(self, subscription: Subscription) -> None:
+        """Takes note of a query and its sub-queries."""
+        for wiring in _wirings(subscription):
+            for stream in wiring.feeds:
+                self.version += 1
+                self._published.setdefault(stream, {})[wiring] = (
+                    None if wiring.events is None else wiring.events.compiled.names
+                )
+
+    def remove(self, subscription: Subscription) -> None:
+        """Takes it back."""
+        for wiring in _wirings(subscription):
+            for stream in wiring.feeds:
+                self.version += 1
+                self._published[stream].pop(wiring, None)
+                if not self._published[stream]:
+                    del self._published[stream]
+
+
+def _wirings(subscription: Subscription) -> list[Wiring]:
+    wirings = [subscription.wiring]
+    for inner in subscription.wiring.inner:
+        wirings += _wirings(inner)
+    return wirings

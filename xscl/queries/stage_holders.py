@@ -1,0 +1,124 @@
+"""The stages of a level of patterns, each with the events that wait for the end of the step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from pattern_stage import PatternStage
+from pattern_stage.plan.stage import EventStage
+from xscl.documents.events import PLACES, Waiting
+from xscl.queries.event_query import EventQuery
+from xscl.queries.event_rows import EventRows
+from xscl.queries.pattern_rows import PatternRows
+
+__all__ = ["Level", "Patterns", "Plan"]
+
+
+@dataclass(slots=True, eq=False)
+class Patterns:
+    """The sequence patterns of a level."""
+
+    stage: PatternStage
+    waiting: list[Waiting] = field(default_factory=list)
+    feeding: bool = False
+    mark: int | None = None
+    dropped: int = 0
+
+    def take(self) -> None:
+        """Takes what waits, but for what lies in the past, as results do that a query has of
+        documents held."""
+        waiting, self.waiting, mark = self.waiting, [], self.mark
+        if mark is not None:
+            coming = [one for one in waiting if one[1][0] >= mark]
+            self.dropped += len(waiting) - len(coming)
+            waiting = coming
+        self.stage.take(waiting)
+
+    def step(self, watermark: int | None, *, ended: bool) -> PatternRows:
+        """Takes what waits, sees the time, or that the input has ended, and has found rows."""
+        self.take()
+        if ended:
+            self.stage.flush()
+        else:
+            self.advance(watermark)
+        return PatternRows(self.stage, feeding=self.feeding)
+
+    def advance(self, watermark: int | None) -> None:
+        """Lets the stage see the time."""
+        self.mark = watermark
+        self.stage.advance(watermark)
+
+    def catch_up(self, watermark: int | None, flushed: int) -> PatternRows:
+        """The rows that events have which came before, those of documents with numbers below
+        `flushed` before the input had ended once."""
+        waiting, self.waiting = self.waiting, []
+        before = [one for one in waiting if one[1][1] >> PLACES < flushed]
+        if before:
+            self.stage.take(before)
+            self.stage.flush()
+        self.stage.take([one for one in waiting if one[1][1] >> PLACES >= flushed])
+        self.advance(watermark)
+        found = PatternRows(self.stage, feeding=True)
+        # What nobody asks for is not found again.
+        found.by_query()
+        return found
+
+
+@dataclass(slots=True, eq=False)
+class Plan:
+    """The event queries of a level; or one that is `weak`, and waits for nothing: its time is that
+    of the newest event that it has seen."""
+
+    stage: EventStage
+    weak: bool = False
+    waiting: list[Waiting] = field(default_factory=list)
+    feeding: bool = False
+    mark: int | None = None
+    dropped: int = 0
+
+    def step(self, watermark: int | None, *, ended: bool) -> EventRows:
+        """As that of `Patterns`."""
+        waiting, self.waiting = self.waiting, []
+        mark = self.mark
+        if mark is not None:
+            coming = [one for one in waiting if one[1][1] >= mark]
+            self.dropped += len(waiting) - len(coming)
+            waiting = coming
+        if waiting:
+            self.stage.take(waiting)
+        if self.weak:
+            if waiting:
+                self.mark = max(event[1] for _, event in waiting)
+                self.stage.advance(self.mark)
+                self.stage.flush()
+        elif ended:
+            self.stage.flush()
+        elif watermark is not None or waiting:
+            self.mark = watermark
+            self.stage.advance(watermark)
+        return EventRows(self.stage, feeding=self.feeding)
+
+
+@dataclass(slots=True, eq=False)
+class Level:
+    """The stages of a level; each query that waits for nothing has one of its own."""
+
+    patterns: Patterns
+    plan: Plan
+    weak: list[Plan] = field(default_factory=list)
+
+    @property
+    def plans(self) -> Iterable[Plan]:
+        """Those of event queries."""
+        return (self.plan, *self.weak)
+
+    def plan_of(self, query: EventQuery, number: int) -> Plan:
+        """The one that has a subscription of a query."""
+        return query.weak[number] if query.compiled.weak else self.plan
+
+    def step(self, watermark: int | None, *, ended: bool) -> list[PatternRows | EventRows]:
+        """The rows that each has found, in order."""
+        steps: list[PatternRows | EventRows] = [self.patterns.step(watermark, ended=ended)]
+        steps += [plan.step(watermark, ended=ended) for plan in self.plans]
+        return steps
