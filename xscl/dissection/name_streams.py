@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xscl.dissection.draft import Draft
-from xscl.event_queries.steps import is_inlined
+from xscl.language.events.walk import is_inlined
 from xscl.language.syntax import Block, Events, Query, SubQuery
 from xscl.language.walk import operands
 from xscl.stream_names import internal_name

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from pattern_stage.algebra.nodes import Aggregate, Iterate, Map, Node, Select, Sequence, Source
 from xscl.errors import QueryError
-from xscl.event_queries.steps import SchemaOf, Step, Steps, is_inlined
+from xscl.event_queries.steps import SchemaOf, Step, Steps
 from xscl.event_queries.terms import Known, Open, Terms
 from xscl.language.syntax import Block, Events, Query
 
-__all__ = ["CompiledEvents", "Open", "SchemaOf", "Step", "compile_events", "is_inlined"]
+__all__ = ["CompiledEvents", "Open", "SchemaOf", "Step", "compile_events"]
 
 
 @dataclass(frozen=True, slots=True)

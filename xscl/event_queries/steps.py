@@ -13,17 +13,16 @@ from xscl.event_queries.selection import Selecting
 from xscl.event_queries.terms import Terms, named_in
 from xscl.language import syntax
 from xscl.language.conditions import paths_of
+from xscl.language.events.walk import is_inlined
 from xscl.language.problems import enumerated
 from xscl.language.same_query import bare
 from xscl.language.syntax import (
     Block,
     Both,
-    Element,
     Events,
     Expression,
     Filtered,
     Fold,
-    JSONObject,
     Name,
     Next,
     Query,
@@ -32,7 +31,7 @@ from xscl.language.syntax import (
 )
 from xscl.stream_names import internal_name
 
-__all__ = ["SchemaOf", "Step", "Steps", "is_inlined"]
+__all__ = ["SchemaOf", "Step", "Steps"]
 
 SchemaOf = Callable[[str], tuple[str, ...] | None]
 """The names that earlier event queries publish to a stream; None where it is open."""
@@ -47,13 +46,6 @@ class Step:
     node: Node
     schema: Schema
     inputs: tuple[Step, ...]
-
-
-def is_inlined(part: SubQuery) -> bool:
-    """Whether a sub-query of an event query becomes a part of its plan: it is an event query, and
-    its events are no constructed documents."""
-    query = part.query
-    return isinstance(query.source, Events) and not isinstance(query.select, Element | JSONObject)
 
 
 class Steps:

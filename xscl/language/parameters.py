@@ -22,10 +22,10 @@ from xscl.language import syntax
 from xscl.language.blanks import Blank, Use, Value
 from xscl.language.checks.names import NO_XML
 from xscl.language.conditions import binds
+from xscl.language.events.walk import is_inlined
 from xscl.language.problems import Problem
 from xscl.language.syntax import (
     Call,
-    Element,
     EventPattern,
     Events,
     Function,
@@ -191,11 +191,9 @@ def _inner(query: Query) -> Iterator[SubQuery]:
 
 def _stands_apart(inner: SubQuery) -> bool:
     """Whether a sub-query has results of its own: not an event query in another."""
-    query = inner.query
-    if not isinstance(query.source, Events) or query.publish is not None:
+    if not is_inlined(inner) or inner.query.publish is not None:
         return True
-    constructs = isinstance(query.select, Element | JSONObject)
-    return constructs or any(map(_stands_apart, _inner(query)))
+    return any(map(_stands_apart, _inner(inner.query)))
 
 
 def _refusal(name: str, values: Mapping[str, object]) -> str | None:

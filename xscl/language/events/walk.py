@@ -10,15 +10,18 @@ from collections.abc import Iterator
 from xscl.language.syntax import (
     Block,
     Both,
+    Element,
+    Events,
     Expression,
     Filtered,
     Fold,
+    JSONObject,
     Next,
     SubQuery,
     Windowed,
 )
 
-__all__ = ["parts", "read_by"]
+__all__ = ["is_inlined", "parts", "read_by"]
 
 
 def parts(expression: Expression) -> Iterator[Expression]:
@@ -33,6 +36,13 @@ def parts(expression: Expression) -> Iterator[Expression]:
                 left.append(top.operand)
             case Next() | Fold() | Both():
                 left += (top.right, top.left)
+
+
+def is_inlined(part: SubQuery) -> bool:
+    """Whether a sub-query of an event query becomes a part of its plan: it is an event query, and
+    its events are no constructed documents."""
+    query = part.query
+    return isinstance(query.source, Events) and not isinstance(query.select, Element | JSONObject)
 
 
 def read_by(expression: Expression) -> Iterator[Block | SubQuery]:
