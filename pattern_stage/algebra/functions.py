@@ -127,8 +127,9 @@ def ordered(number: float, sign: int) -> tuple[float, float] | None:
 
 def arranged(number: float, sign: int, text: str | None, value: object) -> Any:
     """A value of ARGMIN (sign 1) or ARGMAX (-1): of several best the least text, any before a
-    missing one."""
-    return None if isnan(number) else ((sign * number, text is None, text or ""), value)
+    missing one, and a number before a string that is written like it."""
+    key = sign * number, text is None, text or "", isinstance(value, str)
+    return None if isnan(number) else (key, value)
 
 
 NAMES = {

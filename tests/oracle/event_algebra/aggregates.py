@@ -138,4 +138,5 @@ def _aggregate(name: str, rows: list[list[Any]]) -> Any:
             return max(numbers)
     best = max(numbers) if name == "argmax" else min(numbers)
     named = [row[1] for row, number in zip(having, numbers, strict=True) if number == best]
-    return min((one for one in named if one is not MISSING), key=text_of, default=MISSING)
+    there = [one for one in named if one is not MISSING]
+    return min(there, key=lambda one: (text_of(one), isinstance(one, str)), default=MISSING)
