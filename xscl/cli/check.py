@@ -83,7 +83,9 @@ def explain(queries: Sequence[str], only: str | None, form: str) -> int:
         raise click.UsageError(f"no query is named {only!r}; there are: {names}")
     match form:
         case "json":
-            click.echo(json.dumps([as_json(part) for part in shown], indent=2, ensure_ascii=False))
+            click.echo(
+                json.dumps([as_json(part, parts) for part in shown], indent=2, ensure_ascii=False)
+            )
         case "mermaid":
             click.echo(as_mermaid(shown))
         case "svg":

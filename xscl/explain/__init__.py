@@ -7,6 +7,8 @@ text.py       a query     -> its text: tree patterns, stages, templates, what it
   symmetry.py   a stage     -> whether it finds each pair twice
 records.py    a query     -> the members of its JSON
 patterns.py   a pattern   -> its automaton, in each of these forms
+events.py     an event query -> its schemas, plan and automaton, in each of these forms
+  event_plans.py  queries -> the plans of those of events, and what they share
 catalogue.py  queries     -> their templates and streams, as tables
 sql.py        queries     -> their conjunctive queries as SQL
 mermaid.py    queries     -> a flowchart
@@ -16,7 +18,7 @@ svg.py        queries     -> a picture
 
 from xscl.explain.catalogue import catalogue_text, explain_file
 from xscl.explain.mermaid import as_mermaid
-from xscl.explain.patterns import warnings
+from xscl.explain.notes import warnings
 from xscl.explain.records import as_json
 from xscl.explain.sql import as_sql
 from xscl.explain.svg import as_svg

@@ -15,6 +15,8 @@ from rich.text import Text
 
 from templates import JoinGraph
 from xscl.dissection.parts import Dissection
+from xscl.explain.event_plans import EventPlans, is_events
+from xscl.explain.events import event_template
 from xscl.explain.patterns import is_pattern, pattern_template
 from xscl.explain.stages import joins
 from xscl.explain.text import WIDTH, as_text
@@ -48,9 +50,10 @@ def catalogue_text(dissections: Sequence[Dissection]) -> str:
 def _templates(dissections: Sequence[Dissection]) -> Iterator[str]:
     shown: dict[str, tuple[str, str]] = {}
     queries: dict[str, dict[str, None]] = {}
+    plans = EventPlans(dissections)
     for dissection in dissections:
         for one in dissection.everything():
-            for id, minor, value_joins in _used(one):
+            for id, minor, value_joins in _used(one, plans):
                 shown[id] = minor, value_joins
                 queries.setdefault(id, {})[one.query.name] = None
     ranked = sorted(shown, key=lambda id: (-len(queries[id]), id))
@@ -64,9 +67,11 @@ def _templates(dissections: Sequence[Dissection]) -> Iterator[str]:
     yield from _table(rows)
 
 
-def _used(dissection: Dissection) -> Iterator[tuple[str, str, str]]:
+def _used(dissection: Dissection, plans: EventPlans) -> Iterator[tuple[str, str, str]]:
     """The templates of a query: of a join with its minor and the number of its value joins, of a
-    pattern with its states."""
+    pattern with its states, of an event query with its operators."""
+    if is_events(dissection):
+        yield (*event_template(dissection, plans), "—")
     if is_pattern(dissection):
         yield (*pattern_template(dissection), "—")
     for stage in joins(dissection):

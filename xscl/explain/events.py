@@ -4,98 +4,30 @@ normal form, its automaton (patterns-cel.md, sections 5, 8 and 9)."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from pattern_stage.algebra.nodes import Aggregate, Iterate, Map, Select, Source, Union
 from pattern_stage.algebra.nodes import Sequence as Next
-from pattern_stage.algebra.normal_form import normal_form
 from xscl.dissection.parts import Dissection
-from xscl.event_queries.automaton import Automaton, automaton, plan_lines
-from xscl.event_queries.compile import CompiledEvents, Step, compile_events
-from xscl.event_queries.identity import Operator, operators
+from xscl.event_queries.automaton import Automaton, plan_lines
+from xscl.event_queries.compile import CompiledEvents, Step
+from xscl.event_queries.identity import Operator
 from xscl.event_queries.notes import notes
-from xscl.event_queries.published import Published
 from xscl.event_queries.schema import Schema
-from xscl.event_queries.wording import OF_ONE, OF_TWO, TermWording, name
-from xscl.explain.words import plain, shortened
-from xscl.language.syntax import Block, Events, Query, SubQuery
-from xscl.stream_names import is_internal, public_name
+from xscl.explain.event_plans import EventPlans, operator_text, schema_text
+from xscl.explain.words import shortened
+from xscl.language.syntax import Query
+from xscl.stream_names import is_internal
 
-__all__ = ["EventPlan", "EventPlans", "event_lines", "event_members", "event_states", "is_events"]
+__all__ = [
+    "event_lines",
+    "event_members",
+    "event_operators",
+    "event_states",
+    "event_template",
+]
 
-_WIDEST = 60
-
-
-def is_events(dissection: Dissection) -> bool:
-    """Whether a query is one of events, and so has no join."""
-    return isinstance(dissection.query.source, Events)
-
-
-@dataclass(frozen=True, slots=True)
-class EventPlan:
-    """What is shown of an event query: how it compiled, its plan in normal form."""
-
-    compiled: CompiledEvents
-    plan: Operator
-
-    @property
-    def automata(self) -> list[Automaton]:
-        """The automaton, after those of the streams that it reads."""
-        return automaton(self.plan.node, self.compiled.constants, self.compiled.blocks)
-
-    @property
-    def waits(self) -> str:
-        """What its results wait for."""
-        if self.compiled.monotone:
-            return "nothing: told at once"
-        return "the watermark above the time of a result"
-
-
-class EventPlans:
-    """The event queries among some, compiled in their order: what one publishes a later one
-    reads."""
-
-    def __init__(self, dissections: Iterable[Dissection]) -> None:
-        self._plans: dict[int, EventPlan] = {}
-        # The queries of each operator and form, in order.
-        self.of_operator: dict[str, dict[str, None]] = {}
-        self.of_form: dict[str, dict[str, None]] = {}
-        published = Published()
-        for dissection in dissections:
-            for one in dissection.everything():
-                if is_events(one):
-                    self._add(one, dissection.query.name, published)
-            step = self._plans[id(dissection)].compiled.step if is_events(dissection) else None
-            published.add(dissection.query, step)
-
-    def _add(self, dissection: Dissection, of: str, published: Published) -> None:
-        compiled = compile_events(dissection.query, published)
-        root = normal_form(compiled.root)
-        plan = operators(root, compiled.constants, compiled.blocks)
-        self._plans[id(dissection)] = EventPlan(compiled, plan)
-        for operator in plan.everything():
-            self.of_operator.setdefault(operator.id, {})[of] = None
-            self.of_form.setdefault(operator.form, {})[of] = None
-
-    def of(self, dissection: Dissection) -> EventPlan:
-        """The plan of one of them."""
-        known = self._plans.get(id(dissection))
-        return EventPlans([dissection]).of(dissection) if known is None else known
-
-    def shared(self, plan: EventPlan, name: str) -> Iterator[tuple[Operator, list[str]]]:
-        """The greatest parts of a plan that other queries have, too, with these."""
-        left = [plan.plan]
-        while left:
-            top = left.pop()
-            others = [one for one in self.of_operator.get(top.id, ()) if one != name]
-            if not others:
-                left += reversed(top.inputs)
-            elif not isinstance(top.node, Source):
-                yield top, others
-
-    def channel(self, plan: EventPlan) -> list[str]:
-        """The queries whose plans are equal but for constants: their results are one channel."""
-        return list(self.of_form.get(plan.plan.form, ()))
+_WIDEST, _LINE = 60, 100
+_SIGNS = {Select: "σ", Map: "π", Union: "∪", Next: ";", Iterate: "µ", Aggregate: "α"}
 
 
 # For people.
@@ -128,20 +60,16 @@ def event_lines(dissection: Dissection, plans: EventPlans) -> Iterator[str]:
 
 
 def _aligned(indent: str, rows: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Rows of what is there and of what is said about it."""
+    """Rows of what is there and of what is said about it, which begins a line where it is long."""
     every = list(rows)
     width = max((len(one) for one, _ in every if len(one) <= _WIDEST), default=0)
-    yield from (f"{indent}{one:<{width}}  {said}".rstrip() for one, said in every)
-
-
-def schema_text(schema: Schema) -> str:
-    """A schema in words.
-
-    >>> schema_text(Schema(("cnt",), True, ("Name",))), schema_text(Schema(("a", "b"), False))
-    ('open: cnt, Name, …', 'closed: a, b')
-    """
-    names = [*map(name, schema.names), *(["…"] if schema.open else [])]
-    return f"{'open' if schema.open else 'closed'}: {', '.join(names)}"
+    for one, said in every:
+        row = f"{indent}{one:<{width}}  {said}"
+        if len(row) <= _LINE:
+            yield row
+        else:
+            yield f"{indent}{one}"
+            yield f"{indent}    {said}"
 
 
 def _steps(step: Step, compiled: CompiledEvents) -> Iterator[tuple[str, str]]:
@@ -149,55 +77,23 @@ def _steps(step: Step, compiled: CompiledEvents) -> Iterator[tuple[str, str]]:
 
     A query without a SELECT is its expression.
     """
-    words = TermWording(compiled.constants)
     before, *beside = step.inputs or (None,)
     if before is not None:
         yield from _steps(before, compiled)
     if isinstance(step.part, Query) and before is not None and step.node is before.node:
         return
     said = schema_text(step.schema)
-    operator, sign = _operator(step, words, compiled)
+    operator = operator_text(step, compiled)
     if not beside:
-        yield operator, f"{sign}  {said}"
+        yield operator, said
         return
     (right,) = beside
     assert right is not None
     if not right.inputs:
-        yield f"{operator} {_operator(right, words, compiled)[0]}", f"{sign}  {said}"
+        yield f"{operator} {operator_text(right, compiled)[2:]}", said
         return
-    yield f"{operator} of", f"{sign}  {said}"
-    yield from ((f"  {one}", other) for one, other in _steps(right, compiled))
-
-
-def _operator(step: Step, words: TermWording, compiled: CompiledEvents) -> tuple[str, str]:
-    """An operator as it is written, with its names as they are resolved; its sign."""
-    node = step.node
-    if isinstance(step.part, Block | SubQuery):
-        assert isinstance(node, Source)
-        block = compiled.blocks[node.type]
-        return plain(public_name(block.stream.text)) + ("//…" if block.steps else ""), " "
-    match node:
-        case Select(condition):
-            return f"FILTER{{{words.condition(condition, OF_ONE)}}}", "σ"
-        case Map(star, items):
-            listed = ["*"] * star + [words.items(items, OF_ONE)] * bool(items)
-            return f"SELECT {', '.join(listed)}", "π"
-        case Union():
-            return "UNION", "∪"
-        case Next(condition):
-            return f"NEXT{{{words.condition(condition, OF_TWO)}}}", ";"
-        case Iterate(condition, going_on, aggregates):
-            parts = [words.condition(condition, OF_TWO), words.condition(going_on, OF_TWO)]
-            parts += [words.items(aggregates, OF_TWO)] * bool(aggregates)
-            return f"FOLD{{{', '.join(parts)}}}", "µ"
-        case Aggregate(window, keys, items):
-            length = (
-                "INF" if window is None else words.constant(compiled.constants[window], age=True)
-            )
-            by = f" GROUP BY {', '.join(map(name, keys))}" if keys else ""
-            return f"SELECT {words.items(items, OF_ONE)}{by} over WINDOW{{{length}}}", "α"
-        case _:
-            return "FILTER{}", "σ"
+    yield f"{operator} of", said
+    yield from ((f"    {one}", other) for one, other in _steps(right, compiled))
 
 
 def _automaton(made: Automaton) -> Iterator[str]:
@@ -221,6 +117,13 @@ def _automaton(made: Automaton) -> Iterator[str]:
         yield from (f"      index    {index}" for index in state.indexes)
         if state.until is not None:
             yield f"      let go   {state.until} after its start"
+
+
+def event_template(dissection: Dissection, plans: EventPlans) -> tuple[str, str]:
+    """The template of an event query, and the signs of its operators, the first one first."""
+    plan = plans.of(dissection).plan
+    signs = [_SIGNS.get(type(one.node), "") for one in plan.everything()]
+    return plan.form, " ".join(sign for sign in reversed(signs) if sign)
 
 
 # For programs.
@@ -284,7 +187,7 @@ def _schema(schema: Schema) -> dict[str, object]:
 
 
 def _expression(step: Step, compiled: CompiledEvents) -> dict[str, object]:
-    operator, _ = _operator(step, TermWording(compiled.constants), compiled)
+    operator = operator_text(step, compiled)[2:]
     if isinstance(step.part, Query) and step.node is step.inputs[0].node:
         return _expression(step.inputs[0], compiled)
     return {
@@ -306,6 +209,22 @@ def _plan(operator: Operator, compiled: CompiledEvents, plans: EventPlans) -> di
 
 
 # As a picture.
+
+
+def event_operators(
+    dissection: Dissection, plans: EventPlans
+) -> Iterator[tuple[Operator, str, str | None]]:
+    """The operators of an event query, each after its inputs, with its words; of a source the
+    stream, and of one with a path its words, too."""
+    plan = plans.of(dissection)
+    compiled = plan.compiled
+    for one in reversed([*plan.plan.everything()]):
+        (said, _), *_ = plan_lines(one.node, compiled.constants, compiled.blocks)
+        stream = None
+        if isinstance(one.node, Source):
+            block = compiled.blocks[one.node.type]
+            stream, said = block.stream.text, said if block.steps else ""
+        yield one, said, stream
 
 
 def event_states(

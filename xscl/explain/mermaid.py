@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterable, Iterator
 
 from xscl.dissection.parts import Disjunct, Dissection, OperatorSide
+from xscl.explain.event_plans import EventPlans, is_events
+from xscl.explain.events import event_operators
 from xscl.explain.patterns import is_pattern, pattern_edges
 from xscl.explain.stages import comparisons, roles
 from xscl.explain.words import Words, operator, within
@@ -24,7 +26,9 @@ _UNSAFE = re.compile(r"[^\w /=(),']|_")
 
 def as_mermaid(dissections: Iterable[Dissection]) -> str:
     """One flowchart, with a subgraph for each query (in it those of its sub-queries), in that one
-    for each block; documents flow along the arrows, dotted lines compare."""
+    for each block; documents flow along the arrows, dotted lines compare.  Operators of event
+    queries that are alike but for constants are one, and stand outside: a dotted arrow between them
+    is a channel of several streams."""
     return "\n".join(_Flowchart().drawn(dissections))
 
 
@@ -48,11 +52,27 @@ class _Flowchart:
         self._streams: dict[str, str] = {}
         self._edges: list[str] = []
         self._finds: dict[str, list[str]] = {}
+        self._plans = EventPlans(())
+        # Operators by form: the words of their members; the members on the edges between.
+        self._operators: dict[str, dict[str, str]] = {}
+        self._channels: dict[tuple[str, str], dict[str, None]] = {}
+        self._at: dict[str, str] = {}
 
     def drawn(self, dissections: Iterable[Dissection]) -> Iterator[str]:
         yield "flowchart LR"
-        for number, dissection in enumerate(dissections, 1):
+        given = [*dissections]
+        self._plans = EventPlans(given)
+        for number, dissection in enumerate(given, 1):
             yield from _indented(self._query(dissection, f"q{number}"))
+        for at, words in self._operators.items():
+            first, *others = words.values()
+            more = [f"and {len(others)} more"] if others else []
+            yield f"  {at}[{label(first, *more)}]"
+        for (one, other), members in self._channels.items():
+            if len(members) > 1:
+                yield f"  {one} -.->|{label(f'channel of {len(members)}')}| {other}"
+            else:
+                yield f"  {one} --> {other}"
         yield from _indented(f"{at}[({label(name)})]" for name, at in self._streams.items())
         yield from _indented(self._edges)
 
@@ -79,6 +99,10 @@ class _Flowchart:
             for stream in dict.fromkeys(dissection.streams):
                 self._edges += (f"{source} --> {at}s0" for source in sources[stream])
             finds.append(f"{at}s{len(names) - 1}")
+        if is_events(dissection):
+            yield f"  {at}o(({label('output')}))"
+            self._events(dissection, f"{at}o", sources)
+            finds.append(f"{at}o")
         for number, disjunct in enumerate(dissection.disjuncts, 1):
             here = f"{at}d{number}"
             lines = self._disjunct(disjunct, Words(dissection, disjunct), here, sources)
@@ -96,6 +120,26 @@ class _Flowchart:
         if dissection.feeds is not None:
             fed = self._stream(dissection.feeds)
             self._edges += (f"{found} ==>|{label('PUBLISH')}| {fed}" for found in finds)
+
+    def _events(self, dissection: Dissection, output: str, sources: dict[str, list[str]]) -> None:
+        """Takes in the operators of an event query, and the edges to its output."""
+        above = output
+        for one, said, stream in event_operators(dissection, self._plans):
+            at = f"m{one.form}"
+            if stream is not None and not said:
+                at = sources[stream][0]
+            else:
+                self._operators.setdefault(at, {})[one.id] = said
+                if stream is not None:
+                    self._edge(sources[stream][0], at, stream)
+                for inner in one.inputs:
+                    self._edge(self._at[inner.id], at, inner.id)
+            self._at[one.id] = at
+            above = at
+        self._edge(above, output, output)
+
+    def _edge(self, one: str, other: str, member: str) -> None:
+        self._channels.setdefault((one, other), {})[member] = None
 
     def _disjunct(
         self, disjunct: Disjunct, words: Words, at: str, sources: dict[str, list[str]]

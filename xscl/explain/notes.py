@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from xscl.dissection.parts import Disjunct, Dissection, JoinOperator
+from xscl.event_queries.notes import notes as event_notes
+from xscl.explain.event_plans import EventPlans, is_events
+from xscl.explain.patterns import is_pattern, pattern_notes
 from xscl.explain.stages import waiting
 from xscl.explain.symmetry import finds_both_orders
 from xscl.explain.words import Words, listed
@@ -22,7 +25,21 @@ from xscl.language.syntax import (
 from xscl.language.walk import operators, selected_variables
 from xscl.times import span
 
-__all__ = ["notes"]
+__all__ = ["notes", "warnings"]
+
+
+def warnings(dissections: Iterable[Dissection]) -> Iterator[tuple[str, str]]:
+    """The notes on the patterns and event queries among some queries and their sub-queries, each
+    with the query's name."""
+    given = [*dissections]
+    plans = EventPlans(given)
+    for one in chain.from_iterable(each.everything() for each in given):
+        said: list[str] = []
+        if is_pattern(one):
+            said = pattern_notes(one)
+        elif is_events(one):
+            said = event_notes(plans.of(one).compiled)
+        yield from ((one.query.name, note) for note in said)
 
 
 def notes(dissection: Dissection) -> list[str]:

@@ -3,7 +3,7 @@ SASE's Figure 6 (patterns-sase.md, section 8)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from xscl.dissection.parts import Dissection
 from xscl.explain.words import listed
@@ -18,9 +18,9 @@ __all__ = [
     "pattern_edges",
     "pattern_lines",
     "pattern_members",
+    "pattern_notes",
     "pattern_states",
     "pattern_template",
-    "warnings",
 ]
 
 
@@ -40,14 +40,9 @@ def _strategy(compiled: CompiledPattern) -> str:
     return compiled.pattern.strategy.name.lower()
 
 
-def warnings(dissections: Iterable[Dissection]) -> Iterator[tuple[str, str]]:
-    """The notes on the patterns among some queries and their sub-queries, each with the query's
-    name."""
-    for dissection in dissections:
-        for one in dissection.everything():
-            if is_pattern(one):
-                for note in notes(one.query, compile_pattern(one.query)):
-                    yield one.query.name, note
+def pattern_notes(dissection: Dissection) -> list[str]:
+    """The notes on a pattern."""
+    return notes(dissection.query, compile_pattern(dissection.query))
 
 
 # For people.

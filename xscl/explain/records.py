@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 from xscl.dissection.parts import Disjunct, Dissection, JoinOperator
+from xscl.explain.event_plans import EventPlans, is_events
+from xscl.explain.events import event_members
 from xscl.explain.notes import notes
 from xscl.explain.patterns import is_pattern, pattern_members
 from xscl.explain.stages import RULE_NAMES, comparisons, joins, reduced, roles, waiting
@@ -15,17 +18,23 @@ from xscl.times import to_seconds
 __all__ = ["as_json"]
 
 
-def as_json(dissection: Dissection) -> dict[str, object]:
-    """The members of a query, its sub-queries nested in it.
+def as_json(dissection: Dissection, others: Sequence[Dissection] = ()) -> dict[str, object]:
+    """The members of a query, its sub-queries nested in it; `others` are the queries beside which
+    it stands, in their order.
 
     `template` is the id of its template (null without a join, a list for several joins or
     disjuncts), `value_joins` their number and `variables` those that it binds.  In `disjuncts`
     each block has its tree pattern and each stage its join graph; blocks and stages count from 1.
     `window` is in seconds, null without end; so is what a side is `kept` for after its time.
-    A pattern has other members: its states with their edges, and what it waits for.
+    A pattern has other members: its states with their edges, and what it waits for; an event query
+    these, and its schema and its plan.
     """
     if is_pattern(dissection):
         return pattern_members(dissection)
+    if is_events(dissection):
+        plans = EventPlans(others or (dissection,))
+        inner = [as_json(one, others) for _, one in dissection.subqueries]
+        return {**event_members(dissection, plans), "subqueries": inner}
     stages = joins(dissection)
     templates = [stage.plan.template.id for stage in stages]
     template: object = templates[0] if len(templates) == 1 else templates
@@ -39,7 +48,7 @@ def as_json(dissection: Dissection) -> dict[str, object]:
         "streams": list(dict.fromkeys(streams)),
         "publishes": dissection.feeds,
         "disjuncts": [_disjunct(dissection, disjunct) for disjunct in dissection.disjuncts],
-        "subqueries": [as_json(inner) for _, inner in dissection.subqueries],
+        "subqueries": [as_json(inner, others) for _, inner in dissection.subqueries],
         "notes": notes(dissection),
     }
 

@@ -28,6 +28,8 @@ from xscl.explain.drawing import (
     tree,
     wide,
 )
+from xscl.explain.event_plans import EventPlans, is_events
+from xscl.explain.events import event_states
 from xscl.explain.notes import notes
 from xscl.explain.patterns import is_pattern, pattern_states
 from xscl.explain.stages import RULE_NAMES, comparisons, reduced, roles
@@ -88,9 +90,12 @@ fill:{ink}}}
 
 def as_svg(dissections: Iterable[Dissection]) -> str:
     """One picture of some queries, below one another, each after its sub-queries."""
-    every = [one for dissection in dissections for one in dissection.everything()]
-    legend = [] if all(map(is_pattern, every)) else [_legend()]
-    whole = above([*map(_query, every), *legend] if every else [caption("no query")], gap=24)
+    given = [*dissections]
+    plans = EventPlans(given)
+    every = [one for dissection in given for one in dissection.everything()]
+    legend = [] if all(is_pattern(one) or is_events(one) for one in every) else [_legend()]
+    drawn = [*(_query(one, plans) for one in every), *legend]
+    whole = above(drawn if every else [caption("no query")], gap=24)
     inner = whole.at(_MARGIN, _MARGIN)
     width, height = whole.width + 2 * _MARGIN, whole.height + 2 * _MARGIN
     dark = _RULES.format(**_DARK).rstrip()
@@ -107,7 +112,7 @@ def as_svg(dissections: Iterable[Dissection]) -> str:
     return "\n".join(parts)
 
 
-def _query(dissection: Dissection) -> Piece:
+def _query(dissection: Dissection, plans: EventPlans) -> Piece:
     name = plain(dissection.query.name)
     feeds = "" if dissection.feeds is None else f"publishes to stream {dissection.feeds}"
     title = text(0, 14, name, "head") + (text(wide(name) + 20, 14, feeds, "dim") if feeds else "")
@@ -119,6 +124,8 @@ def _query(dissection: Dissection) -> Piece:
         pieces += _disjunct(disjunct, Words(dissection, disjunct))
     if is_pattern(dissection):
         return above([*pieces, *_automaton(dissection)])
+    if is_events(dissection):
+        return above([*pieces, *_events(dissection, plans)])
     said = [line for note in notes(dissection) for line in _wrapped(f"note: {note}")]
     return above([*pieces, caption(*said)] if said else pieces)
 
@@ -135,6 +142,17 @@ def _automaton(dissection: Dissection) -> Iterator[Piece]:
             tree([(0, None, lines, kind), *((n, 0, [e], "filter") for n, e in enumerate(edges, 1))])
         )
     yield framed(beside(drawn, gap=6), "panel")
+    yield caption(*(line for said in below for line in _wrapped(said)))
+
+
+def _events(dissection: Dissection, plans: EventPlans) -> Iterator[Piece]:
+    """What enters the automaton of an event query, and its states, each with its edges."""
+    states, below = event_states(dissection, plans)
+    drawn = [
+        tree([(0, None, lines, ""), *((n, 0, [e], "filter") for n, e in enumerate(edges, 1))])
+        for lines, edges in states
+    ]
+    yield framed(above(drawn), "panel")
     yield caption(*(line for said in below for line in _wrapped(said)))
 
 

@@ -8,13 +8,15 @@ what it keeps for how long.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from templates import JoinGraph
 from xscl.counts import counted
 from xscl.dissection.parts import Disjunct, Dissection, JoinOperator
+from xscl.explain.event_plans import EventPlans, is_events
+from xscl.explain.events import event_lines
 from xscl.explain.notes import notes
 from xscl.explain.patterns import is_pattern, pattern_lines
 from xscl.explain.stages import RULE_NAMES, comparisons, joins, reduced, roles, waiting
@@ -33,20 +35,23 @@ _Section = tuple[str, list[str]]
 def as_text(dissection: Dissection, others: Sequence[Dissection] = ()) -> str:
     """The dissection of a query and its sub-queries; `others` are the queries beside which it
     stands: those with which it may share templates and which may read what it publishes."""
-    lines = _query(dissection, _Beside.of(others), plain(dissection.query.name))
+    beside = _Beside.of(others or (dissection,))
+    lines = _query(dissection, beside, plain(dissection.query.name))
     return "\n".join(wrapped for line in lines for wrapped in _wrapped(line))
 
 
 @dataclass(frozen=True, slots=True)
 class _Beside:
-    """The queries by the templates of their stages, and by the streams that they read."""
+    """The queries by the templates of their stages, and by the streams that they read; the plans
+    of those of events."""
 
     of_template: dict[str, dict[str, None]]
     of_stream: dict[str, dict[str, None]]
+    plans: EventPlans
 
     @classmethod
-    def of(cls, dissections: Iterable[Dissection]) -> _Beside:
-        beside = cls({}, {})
+    def of(cls, dissections: Sequence[Dissection]) -> _Beside:
+        beside = cls({}, {}, EventPlans(dissections))
         for dissection in dissections:
             for one in dissection.everything():
                 for stage in joins(one):
@@ -67,6 +72,10 @@ def _query(dissection: Dissection, beside: _Beside, heading: str) -> Iterator[st
     if is_pattern(dissection):
         yield from pattern_lines(dissection)
         return
+    if is_events(dissection):
+        yield from event_lines(dissection, beside.plans)
+        yield from _sub_queries(dissection, beside)
+        return
     count = len(dissection.disjuncts)
     seen: dict[tuple[str, tuple[str, ...]], int] = {}
     for number, disjunct in enumerate(dissection.disjuncts, 1):
@@ -80,6 +89,10 @@ def _query(dissection: Dissection, beside: _Beside, heading: str) -> Iterator[st
             yield f"  {title}"
             yield from (f"    {line}" for line in body)
     yield from (f"  note: {note}" for note in notes(dissection))
+    yield from _sub_queries(dissection, beside)
+
+
+def _sub_queries(dissection: Dissection, beside: _Beside) -> Iterator[str]:
     for stream, inner in dissection.subqueries:
         block = dissection.streams.index(stream) + 1
         name = f"{plain(inner.query.name)}, the sub-query of block {block}"

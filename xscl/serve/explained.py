@@ -39,7 +39,7 @@ def explained(
     """Explains queries, one of them as it stands beside `others`."""
     match form:
         case "json":
-            return JSONResponse([as_json(one) for one in dissections])
+            return JSONResponse([as_json(one, others or dissections) for one in dissections])
         case "mermaid":
             return PlainTextResponse(as_mermaid(dissections))
         case "svg":

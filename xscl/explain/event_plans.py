@@ -1,0 +1,137 @@
+"""The event queries among some that are explained: compiled in their order, their plans in normal
+form, and which operators others have, too (patterns-cel.md, sections 5 and 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from pattern_stage.algebra.nodes import Aggregate, Iterate, Map, Select, Source, Union
+from pattern_stage.algebra.nodes import Sequence as Next
+from pattern_stage.algebra.normal_form import normal_form
+from xscl.dissection.parts import Dissection
+from xscl.event_queries.automaton import Automaton, automaton
+from xscl.event_queries.compile import CompiledEvents, Step, compile_events
+from xscl.event_queries.identity import Operator, operators
+from xscl.event_queries.published import Published
+from xscl.event_queries.schema import Schema
+from xscl.event_queries.wording import OF_ONE, OF_TWO, TermWording, name
+from xscl.explain.words import plain
+from xscl.language.syntax import Block, Events, SubQuery
+from xscl.stream_names import public_name
+
+__all__ = ["EventPlan", "EventPlans", "is_events", "operator_text", "schema_text"]
+
+
+def is_events(dissection: Dissection) -> bool:
+    """Whether a query is one of events, and so has no join."""
+    return isinstance(dissection.query.source, Events)
+
+
+@dataclass(frozen=True, slots=True)
+class EventPlan:
+    """What is shown of an event query: how it compiled, its plan in normal form."""
+
+    compiled: CompiledEvents
+    plan: Operator
+
+    @property
+    def automata(self) -> list[Automaton]:
+        """The automaton, after those of the streams that it reads."""
+        return automaton(self.plan.node, self.compiled.constants, self.compiled.blocks)
+
+    @property
+    def waits(self) -> str:
+        """What its results wait for."""
+        if self.compiled.monotone:
+            return "nothing: told at once"
+        return "the watermark above the time of a result"
+
+
+class EventPlans:
+    """The event queries among some, compiled in their order: what one publishes a later one
+    reads."""
+
+    def __init__(self, dissections: Iterable[Dissection]) -> None:
+        self._plans: dict[int, EventPlan] = {}
+        # The queries of each operator and form, in order.
+        self.of_operator: dict[str, dict[str, None]] = {}
+        self.of_form: dict[str, dict[str, None]] = {}
+        published = Published()
+        for dissection in dissections:
+            for one in dissection.everything():
+                if is_events(one):
+                    self._add(one, dissection.query.name, published)
+            step = self._plans[id(dissection)].compiled.step if is_events(dissection) else None
+            published.add(dissection.query, step)
+
+    def _add(self, dissection: Dissection, of: str, published: Published) -> None:
+        compiled = compile_events(dissection.query, published)
+        root = normal_form(compiled.root)
+        plan = operators(root, compiled.constants, compiled.blocks)
+        self._plans[id(dissection)] = EventPlan(compiled, plan)
+        for operator in plan.everything():
+            self.of_operator.setdefault(operator.id, {})[of] = None
+            self.of_form.setdefault(operator.form, {})[of] = None
+
+    def of(self, dissection: Dissection) -> EventPlan:
+        """The plan of one of them."""
+        known = self._plans.get(id(dissection))
+        return EventPlans([dissection]).of(dissection) if known is None else known
+
+    def shared(self, plan: EventPlan, name: str) -> Iterator[tuple[Operator, list[str]]]:
+        """The greatest parts of a plan that other queries have, too, with these."""
+        left = [plan.plan]
+        while left:
+            top = left.pop()
+            others = [one for one in self.of_operator.get(top.id, ()) if one != name]
+            if not others:
+                left += reversed(top.inputs)
+            elif not isinstance(top.node, Source):
+                yield top, others
+
+    def channel(self, plan: EventPlan) -> list[str]:
+        """The queries whose plans are equal but for constants: their results are one channel."""
+        return list(self.of_form.get(plan.plan.form, ()))
+
+
+def schema_text(schema: Schema) -> str:
+    """A schema in words.
+
+    >>> schema_text(Schema(("cnt",), True, ("Name",))), schema_text(Schema(("a", "b"), False))
+    ('open: cnt, Name, …', 'closed: a, b')
+    """
+    names = [*map(name, schema.names), *(["…"] if schema.open else [])]
+    return f"{'open' if schema.open else 'closed'}: {', '.join(names)}"
+
+
+def operator_text(step: Step, compiled: CompiledEvents) -> str:
+    """An operator after its sign, as it is written, with its names as they are resolved."""
+    words = TermWording(compiled.constants)
+    node = step.node
+    if isinstance(step.part, Block | SubQuery):
+        assert isinstance(node, Source)
+        block = compiled.blocks[node.type]
+        return "  " + plain(public_name(block.stream.text)) + ("//…" if block.steps else "")
+    match node:
+        case Select(condition):
+            return f"σ FILTER{{{words.condition(condition, OF_ONE)}}}"
+        case Map(star, items):
+            listed = ["*"] * star + [words.items(items, OF_ONE)] * bool(items)
+            return f"π SELECT {', '.join(listed)}"
+        case Union():
+            return "∪ UNION"
+        case Next(condition):
+            return f"; NEXT{{{words.condition(condition, OF_TWO)}}}"
+        case Iterate(condition, going_on, aggregates):
+            parts = [words.condition(condition, OF_TWO), words.condition(going_on, OF_TWO)]
+            parts += [words.items(aggregates, OF_TWO)] * bool(aggregates)
+            return f"µ FOLD{{{', '.join(parts)}}}"
+        case Aggregate(window, keys, items):
+            length = "INF"
+            if window is not None:
+                length = words.constant(compiled.constants[window], age=True)
+            by = f" GROUP BY {', '.join(map(name, keys))}" if keys else ""
+            return f"α SELECT {words.items(items, OF_ONE)}{by} over WINDOW{{{length}}}"
+        case _:
+            return "σ FILTER{}"
