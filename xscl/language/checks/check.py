@@ -13,6 +13,7 @@ from xscl.language.checks.functions import misused
 from xscl.language.checks.limits import MOST_INSERTIONS, limits, too_many_blocks
 from xscl.language.checks.variables import Scope
 from xscl.language.conditions import binds, is_number, lasts
+from xscl.language.events.check import event_problems
 from xscl.language.patterns.check import pattern_problems
 from xscl.language.problems import Problem
 from xscl.language.syntax import (
@@ -48,6 +49,7 @@ def check(query: Query, text: str) -> list[Problem]:
         return [problem]
     elsewhere: dict[str, int] = {}
     checks = [_Checking(part, text, elsewhere) for part in with_sub_queries(query)]
+    checks[0].inner = False
     for checking in checks:
         checking.blocks()
     for checking in checks:
@@ -65,6 +67,7 @@ class _Checking:
         self.text = text
         self.scope = Scope(text, elsewhere)
         self.problems: list[Problem] = []
+        self.inner = True
 
     def note(self, at: int, text: str) -> None:
         self.problems.append(Problem(at, text))
@@ -80,6 +83,7 @@ class _Checking:
     def joins_and_select(self) -> None:
         self.problems += limits(self.query)
         self.problems += pattern_problems(self.query)
+        self.problems += event_problems(self.query, inner=self.inner)
         for join, reach in operators(self.query.source):
             if join.predicate is not None:
                 for path in _compared(join.predicate):

@@ -10,18 +10,26 @@ from collections.abc import Iterator
 from xscl.language.syntax import (
     Block,
     Both,
+    Call,
+    Compared,
+    Either,
     Element,
+    EventCondition,
     Events,
+    Every,
     Expression,
     Filtered,
     Fold,
     JSONObject,
     Next,
+    Not,
+    Scalar,
     SubQuery,
+    Truth,
     Windowed,
 )
 
-__all__ = ["is_inlined", "parts", "read_by"]
+__all__ = ["atoms", "conditions", "is_inlined", "parts", "read_by"]
 
 
 def parts(expression: Expression) -> Iterator[Expression]:
@@ -48,3 +56,23 @@ def is_inlined(part: SubQuery) -> bool:
 def read_by(expression: Expression) -> Iterator[Block | SubQuery]:
     """The blocks and sub-queries of an expression, from left to right."""
     return (part for part in parts(expression) if isinstance(part, Block | SubQuery))
+
+
+def conditions(expression: Expression) -> Iterator[EventCondition]:
+    """The conditions in the braces of an expression, without those below it."""
+    if isinstance(expression, Filtered | Next | Fold) and expression.condition is not None:
+        yield expression.condition
+    if isinstance(expression, Fold) and expression.going_on is not None:
+        yield expression.going_on
+
+
+def atoms(condition: EventCondition) -> Iterator[Compared[Scalar] | Call | Truth]:
+    """The comparisons and tests of a condition."""
+    match condition:
+        case Not(operand):
+            yield from atoms(operand)
+        case Every(some) | Either(some):
+            for part in some:
+                yield from atoms(part)
+        case _:
+            yield condition

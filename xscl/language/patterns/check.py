@@ -15,6 +15,7 @@ from xscl.language.syntax import (
     Attribute,
     Compared,
     Component,
+    Consistency,
     Demand,
     Either,
     Equivalence,
@@ -26,7 +27,7 @@ from xscl.language.syntax import (
 from xscl.language.walk import selected_values
 from xscl.times import NO_LENGTH
 
-__all__ = ["pattern_problems"]
+__all__ = ["consistency_problems", "pattern_problems"]
 
 _RUNNING = ("i", "i-1", "..i-1")
 
@@ -131,9 +132,14 @@ def _strategy(source: EventPattern) -> Iterator[Problem]:
 
 
 def _elsewhere(source: EventPattern) -> Iterator[Problem]:
-    window, consistency = source.window, source.consistency
+    window = source.window
     if window is not None and window.length == 0:
         yield Problem(window.at, NO_LENGTH)
+    yield from consistency_problems(source.consistency)
+
+
+def consistency_problems(consistency: Consistency | None) -> Iterator[Problem]:
+    """The problem of a level that matches cannot be of."""
     if consistency is not None and consistency.level == "middle":
         problem = "found `middle`, expected `strong` or `weak`: matches are not taken back yet"
         yield Problem(consistency.at, problem)
