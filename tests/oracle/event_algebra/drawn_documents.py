@@ -62,7 +62,7 @@ def _document(draw: st.DrawFn, name: str, times: Sequence[float]) -> dict[str, A
 
 
 @st.composite
-def documents(draw: st.DrawFn, most: int = 12) -> list[dict[str, Any]]:
+def documents(draw: st.DrawFn, most: int = 24) -> list[dict[str, Any]]:
     """Envelopes in an order of arrival that is not that of time."""
     times = [number / 2 for number in range(draw(st.sampled_from([6, 12, 24])))]
     return draw(arrivals(times, most, 0))
@@ -73,5 +73,5 @@ def arrivals(
     draw: st.DrawFn, times: Sequence[float], most: int, first: int
 ) -> list[dict[str, Any]]:
     """Envelopes at some times; the ids count from `first`."""
-    count = draw(st.sampled_from([2, most // 2, most - 1, most]))
+    count = draw(st.sampled_from([2, most // 4, most // 2, most // 2, most]))
     return [draw(_document(f"d{first + i}", times)) for i in range(count)]

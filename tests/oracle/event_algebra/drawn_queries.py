@@ -5,8 +5,9 @@ Means are of the last query alone, so that no sum is rounded.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -38,7 +39,7 @@ from tests.oracle.event_algebra.syntax import (
     Window,
 )
 
-__all__ = ["queries", "texts"]
+__all__ = ["numbers", "queries", "texts", "variants", "with_number"]
 
 ITEMS = Block("N", "//item", (Binding("w", "w"),))
 
@@ -272,6 +273,56 @@ def queries(
     return replace(query, publish=publish)
 
 
+def _is_number(term: object) -> bool:
+    return isinstance(term, Length) or (isinstance(term, Number) and not term.per_cent)
+
+
+def numbers(term: object) -> Iterator[object]:
+    """The numbers and durations of a query."""
+    if _is_number(term):
+        yield term
+    elif isinstance(term, tuple):
+        for one in term:
+            yield from numbers(one)
+    elif is_dataclass(term):
+        for each in fields(term):
+            yield from numbers(getattr(term, each.name))
+
+
+def with_number(query: Query, place: int, value: float) -> Query:
+    """A query with another value for the number at a place, of a duration in seconds."""
+    left = [place]
+
+    def changed(term: Any) -> Any:
+        if _is_number(term):
+            left[0] -= 1
+            other = Number(value) if isinstance(term, Number) else Length(round(value * 10**6))
+            return other if left[0] == -1 else term
+        if isinstance(term, tuple):
+            return tuple(map(changed, term))
+        if is_dataclass(term) and not isinstance(term, type):
+            return type(term)(*(changed(getattr(term, each.name)) for each in fields(term)))
+        return term
+
+    found = changed(query)
+    assert isinstance(found, Query)
+    return found
+
+
+@st.composite
+def variants(draw: st.DrawFn, query: Query) -> tuple[Query, ...]:
+    """Queries that differ in a number alone, some not even in that."""
+    count = len(list(numbers(query)))
+    if not count:
+        return ()
+    place = draw(st.integers(0, count - 1))
+    values = draw(st.lists(st.sampled_from([1.0, 2.0, 2.5, 3.0]), min_size=1, max_size=4))
+    return tuple(
+        replace(with_number(query, place, value), name=f"{query.name}_{i}")
+        for i, value in enumerate(values)
+    )
+
+
 @st.composite
 def texts(draw: st.DrawFn, most: int = 3) -> Declared:
     """Some queries, of which later ones read what earlier ones publish."""
@@ -287,4 +338,7 @@ def texts(draw: st.DrawFn, most: int = 3) -> Declared:
         except Refused:
             continue
         text = Declared(declared, (*text.queries, query))
+        alike = draw(variants(query)) if draw(st.booleans()) else ()
+        model.subscribe(Declared(declared, alike))
+        text = Declared(declared, (*text.queries, *alike))
     return text if text.queries else Declared(declared, (Query("Q0", Filter(None, Block("S"))),))
