@@ -6,22 +6,16 @@ import pytest
 
 from tests.crash.harness import Undisturbed
 
-DOCUMENTS = 4_000
+DOCUMENTS = 2_000
 
 
 @pytest.fixture(scope="session")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
-    """4,000 documents in ten batches."""
-    return Undisturbed.of(tmp_path_factory.mktemp("undisturbed"), DOCUMENTS, 400)
+    """2,000 documents in ten batches."""
+    return Undisturbed.of(tmp_path_factory.mktemp("undisturbed"), DOCUMENTS, 200)
 
 
 @pytest.fixture(scope="session")
 def middle(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
     """8,000 documents in sixteen batches, where one disturbance is to fall into the midst."""
     return Undisturbed.of(tmp_path_factory.mktemp("middle"), 8_000, 500)
-
-
-@pytest.fixture(scope="session")
-def short(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
-    """2,000 documents in eight batches, where many runs are needed."""
-    return Undisturbed.of(tmp_path_factory.mktemp("short"), 2_000, 250)

@@ -95,9 +95,15 @@ _PIPE = 64 * 1024
 """The bytes that a pipe takes and its reader has at a time, at most."""
 
 
-def test_who_reads_a_pipe_may_leave(short: Undisturbed, tmp_path: Path) -> None:
-    folder = short.beside(tmp_path / "run")
-    command = [sys.executable, "-c", "from xscl.cli.main import main; main()", *short.run, *STATE]
+def test_who_reads_a_pipe_may_leave(undisturbed: Undisturbed, tmp_path: Path) -> None:
+    folder = undisturbed.beside(tmp_path / "run")
+    command = [
+        sys.executable,
+        "-c",
+        "from xscl.cli.main import main; main()",
+        *undisturbed.run,
+        *STATE,
+    ]
     with (
         subprocess.Popen(command, cwd=folder, stdout=-1, stderr=-1, env=os.environ) as process,
         subprocess.Popen(["head", "-n", "3"], stdin=process.stdout, stdout=-1) as head,
@@ -109,9 +115,9 @@ def test_who_reads_a_pipe_may_leave(short: Undisturbed, tmp_path: Path) -> None:
         said = process.stderr.read().decode()
     assert process.returncode == 1
     assert "Traceback" not in said
-    rest = xscl(*short.run, *STATE, at=folder).stdout.encode().splitlines()
-    assert read == short.lines[:3]
+    rest = xscl(*undisturbed.run, *STATE, at=folder).stdout.encode().splitlines()
+    assert read == undisturbed.lines[:3]
     # What lay in the pipe when its reader left had been told.
-    missing = {*short.lines} - {*read, *rest}
+    missing = {*undisturbed.lines} - {*read, *rest}
     assert sum(len(line) + 1 for line in missing) <= 2 * _PIPE
-    assert {*read, *rest} <= {*short.lines}
+    assert {*read, *rest} <= {*undisturbed.lines}

@@ -60,27 +60,29 @@ def test_killed_at_any_moment_a_file_has_each_match_once(
 
 @pytest.mark.parametrize("point", ["within output", "within commit:2", "after commit:2"])
 def test_killed_at_one_point_in_run_after_run(
-    short: Undisturbed, tmp_path: Path, point: str
+    undisturbed: Undisturbed, tmp_path: Path, point: str
 ) -> None:
-    (course,) = courses(short, tmp_path, [point] * 4)
-    assert course.faults(short) == []
+    (course,) = courses(undisturbed, tmp_path, [point] * 4)
+    assert course.faults(undisturbed) == []
 
 
-def test_killed_runs_count_each_match_once(short: Undisturbed, tmp_path: Path) -> None:
+def test_killed_runs_count_each_match_once(undisturbed: Undisturbed, tmp_path: Path) -> None:
     counts = ("--format", "counts")
-    plain = xscl(*short.run, *counts, at=short.folder).stdout
+    plain = xscl(*undisturbed.run, *counts, at=undisturbed.folder).stdout
     kills = ["before commit:2", "within commit:3", "after commit:3", "before close"]
-    (course,) = courses(short, tmp_path, kills, (*STATE, *counts))
+    (course,) = courses(undisturbed, tmp_path, kills, (*STATE, *counts))
     # They are written out before the state is closed.
     assert course.outputs == (*[""] * 3, plain, plain)
 
 
-def test_killed_runs_tell_each_match_at_least_once(short: Undisturbed, tmp_path: Path) -> None:
+def test_killed_runs_tell_each_match_at_least_once(
+    undisturbed: Undisturbed, tmp_path: Path
+) -> None:
     kills = ["evaluated", "before commit:2", "within commit:3", "after commit:3", "before close"]
-    (course,) = courses(short, tmp_path, kills, STATE)
+    (course,) = courses(undisturbed, tmp_path, kills, STATE)
     # A line that a kill has torn is told whole by the run after it.
     lines = "".join(output[: output.rfind("\n") + 1] for output in course.outputs).splitlines()
     assert {json.loads(line)["id"]: line.encode() for line in lines} == {
-        json.loads(line)["id"]: line for line in short.lines
+        json.loads(line)["id"]: line for line in undisturbed.lines
     }
-    assert len(lines) > len(short.lines)
+    assert len(lines) > len(undisturbed.lines)

@@ -62,12 +62,12 @@ def goes_on(undisturbed: Undisturbed, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("limit", [1_000, 100_000])
-def test_no_room_for_a_new_state(short: Undisturbed, tmp_path: Path, limit: int) -> None:
-    folder = short.beside(tmp_path / "run")
-    done = xscl(*short.run, *MORE, at=folder, around=partial(limited, limit))
+def test_no_room_for_a_new_state(undisturbed: Undisturbed, tmp_path: Path, limit: int) -> None:
+    folder = undisturbed.beside(tmp_path / "run")
+    done = xscl(*undisturbed.run, *MORE, at=folder, around=partial(limited, limit))
     failed(done, "s.duckdb cannot be made", "File too large")
     assert {one.name for one in folder.iterdir()} == {"q.xscl", "e.jsonl"}
-    goes_on(short, folder)
+    goes_on(undisturbed, folder)
 
 
 # The log of the state grows nearly as fast: not at every size the matches are the first to fail.
@@ -100,14 +100,16 @@ def test_no_room_for_the_log_of_the_state(middle: Undisturbed, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("limit", [600_000, 1_000_000])
-def test_no_room_for_the_state_at_the_end(short: Undisturbed, tmp_path: Path, limit: int) -> None:
+def test_no_room_for_the_state_at_the_end(
+    undisturbed: Undisturbed, tmp_path: Path, limit: int
+) -> None:
     """The run is done, and what it says is in the log."""
-    folder = short.beside(tmp_path / "run")
-    done = xscl(*short.run, *MORE, at=folder, around=partial(limited, limit))
+    folder = undisturbed.beside(tmp_path / "run")
+    done = xscl(*undisturbed.run, *MORE, at=folder, around=partial(limited, limit))
     assert done.returncode == 0, done.stderr
     assert (folder / "s.duckdb.wal").stat().st_size > 0
-    assert told(folder) == short.numbers
-    goes_on(short, folder)
+    assert told(folder) == undisturbed.numbers
+    goes_on(undisturbed, folder)
 
 
 def test_a_full_disk(middle: Undisturbed, disk: Path) -> None:

@@ -47,16 +47,16 @@ SEEDED = [(overwritten, seed) for seed in range(4)]
 
 
 @pytest.fixture(scope="module")
-def backup(short: Undisturbed, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def backup(undisturbed: Undisturbed, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run that was killed after some transactions, which are in the log; before it, one that
     ended, so that there is something in the file, too."""
     place = tmp_path_factory.mktemp("torn")
-    folder = short.beside(place / "run")
+    folder = undisturbed.beside(place / "run")
     whole = (folder / "e.jsonl").read_bytes().splitlines(keepends=True)
     (folder / "e.jsonl").write_bytes(b"".join(whole[:500]))
-    assert turn((*short.run, *MORE), folder, None).returncode == 0
+    assert turn((*undisturbed.run, *MORE), folder, None).returncode == 0
     (folder / "e.jsonl").write_bytes(b"".join(whole))
-    done = turn((*short.run, *MORE), folder, "after commit:3")
+    done = turn((*undisturbed.run, *MORE), folder, "after commit:3")
     assert done.returncode == -signal.SIGKILL
     return Path(copytree(folder, place / "backup"))
 
@@ -72,16 +72,16 @@ def folder(backup: Path) -> Path:
 @pytest.mark.parametrize(("damage", "seed"), [(cut, 1), (page_of_zeros, 0), (more, 0), *SEEDED])
 @pytest.mark.parametrize("name", STATES)
 def test_nothing_is_lost_without_a_word(
-    short: Undisturbed, folder: Path, name: str, damage: Damage, seed: int
+    undisturbed: Undisturbed, folder: Path, name: str, damage: Damage, seed: int
 ) -> None:
     file = folder / name
     file.write_bytes(damage(file.read_bytes(), random.Random(seed)))
     before = {one: (folder / one).read_bytes() for one in (*STATES, "out.jsonl")}
-    done = xscl(*short.run, *MORE, at=folder)
+    done = xscl(*undisturbed.run, *MORE, at=folder)
     if done.returncode == 0:
         # The batches are others than in the undisturbed run, and with them the order of matches.
-        assert sorted((folder / "out.jsonl").read_bytes().splitlines()) == sorted(short.lines)
-        assert told(folder) == short.numbers
+        assert sorted((folder / "out.jsonl").read_bytes().splitlines()) == sorted(undisturbed.lines)
+        assert told(folder) == undisturbed.numbers
     else:
         assert done.returncode == 1
         assert "Traceback" not in done.stderr
@@ -92,10 +92,10 @@ def test_nothing_is_lost_without_a_word(
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_log_without_its_end_goes_back_to_a_whole_transaction(
-    short: Undisturbed, folder: Path, seed: int
+    undisturbed: Undisturbed, folder: Path, seed: int
 ) -> None:
     log = folder / "s.duckdb.wal"
     log.write_bytes(cut(log.read_bytes(), random.Random(seed)))
-    done = xscl(*short.run, *MORE, at=folder)
+    done = xscl(*undisturbed.run, *MORE, at=folder)
     assert done.returncode == 0, done.stderr
-    assert sorted((folder / "out.jsonl").read_bytes().splitlines()) == sorted(short.lines)
+    assert sorted((folder / "out.jsonl").read_bytes().splitlines()) == sorted(undisturbed.lines)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 from unittest.mock import patch
 
@@ -122,6 +123,14 @@ def test_queries_that_read_what_others_publish_stay_together() -> None:
     }
 
 
+@cache
+def part_of(*texts: str) -> Part:
+    """What a single cell evaluates."""
+    with Queries.of(texts).engine(0) as engine:
+        (group,) = groups_of(engine, lambda needs: "all")
+    return Part(group, Subsets(1, 1), 0)
+
+
 @dataclass
 class Store:
     """What a state store has of one cell."""
@@ -179,9 +188,7 @@ class Stream:
 
     @property
     def part(self) -> Part:
-        with self.revisions[-1].queries.engine(0) as engine:
-            (group,) = groups_of(engine, lambda needs: "all")
-        return Part(group, Subsets(1, 1), 0)
+        return part_of(*self.revisions[-1].queries.texts)
 
 
 QUERIES = """

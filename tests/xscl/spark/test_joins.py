@@ -82,7 +82,7 @@ def cases(way: str) -> list[RenamedCase]:
     """Cases for a way to feed them, others for each; all of them with `make fuzz`."""
     names = ("core", "full", "json", "wide")
     every = [case for name in names for case in read_cases(CASES / f"{name}.jsonl")]
-    return renamed(random.Random(way).sample(every, min(len(every), times(40))))
+    return renamed(random.Random(way).sample(every, min(len(every), times(20))))
 
 
 def check_cases(some: Sequence[RenamedCase], rows: Sequence[dict[str, Any]]) -> None:

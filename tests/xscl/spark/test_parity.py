@@ -24,7 +24,7 @@ from xscl.spark.ingestion.jobs import start_fetch, start_items
 from xscl.times import from_timestamp
 
 ARCHIVES = SHARED / "data" / "feed-archives"
-FEEDS, ITEMS = 500, 8_000
+FEEDS, ITEMS = 200, 3_200
 
 Row = dict[str, Any]
 
@@ -38,7 +38,7 @@ class Ingested:
         self.told: list[Batch] = []
         start_fetch(spark, archive, options, trigger=None).awaitTermination()
         # A batch is several files.
-        with mock.patch.object(jobs, "_ITEMS_A_FILE", 3_000):
+        with mock.patch.object(jobs, "_ITEMS_A_FILE", 1_200):
             items = start_items(spark, archive, trigger=None, on_batch=self.told.append)
             items.awaitTermination()
         self._items = spark.read.parquet(archive.items)
