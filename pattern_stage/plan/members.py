@@ -19,6 +19,9 @@ Constants = tuple[Any, ...]
 Bucket = Any
 """None, a member, a tuple of members, or a dict of buckets."""
 
+_SHORT = 2
+"""Of so many constants the tuples, too, are likely to be had by several members."""
+
 _FEW = 8
 """So many members are gone through one by one."""
 
@@ -53,19 +56,31 @@ class Members:
     def __len__(self) -> int:
         return self._count
 
-    def add(self, left: int, right: int, constants: Constants) -> tuple[int, bool]:
-        """The member, with a use more, and whether it is new."""
+    def found(self, left: int, right: int, constants: Constants) -> int | None:
+        """The member, with a use more, if it is there."""
+        below = self.below
+        if left >= len(below) or self._alone:
+            return None
+        bucket = below[left]
+        if bucket.__class__ is int:
+            if self.constants[bucket] != constants or self.right[bucket] != right:
+                return None
+            member: int | None = bucket
+        else:
+            member = None if bucket is None else self._find(bucket, right, constants)
+        if member is not None:
+            self._uses[member] += 1
+        return member
+
+    def add(self, left: int, right: int, constants: Constants) -> int:
+        """A new member, of one use."""
         below = self.below
         while left >= len(below):
             below.append(None)
-        bucket = below[left]
-        if bucket is not None and not self._alone:
-            member = self._find(bucket, right, constants)
-            if member is not None:
-                self._uses[member] += 1
-                return member, False
         values = self._values
         constants = tuple([values.setdefault(value, value) for value in constants])
+        if len(constants) <= _SHORT:
+            constants = values.setdefault(constants, constants)  # type: ignore[assignment]
         if self._free:
             member = self._free.pop()
             self.constants[member] = constants
@@ -76,9 +91,9 @@ class Members:
             self.left.append(left)
             self.right.append(right)
             self._uses.append(1)
-        below[left] = self._with(bucket, member)
+        below[left] = self._with(below[left], member)
         self._count += 1
-        return member, True
+        return member
 
     def remove(self, member: int) -> bool:
         """A use less; whether it was the last.  Its number stays taken until it is freed."""

@@ -4,9 +4,10 @@ by epoch, in topological order of the streams.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import count
+from operator import itemgetter
 from typing import Any
 
 from pattern_stage.algebra import normal_form
@@ -58,6 +59,15 @@ class Step:
     type: int
     design: Design
     operator: Operator | None = None
+    own: Callable[[Sequence[Any]], tuple[Any, ...]] = field(init=False)
+    """The own constants among a query's."""
+
+    def __post_init__(self) -> None:
+        places = self.places
+        if len(places) > 1:
+            self.own = itemgetter(*places)
+        else:
+            self.own = lambda constants: tuple([constants[place] for place in places])
 
 
 Template = list[Step]
@@ -100,34 +110,36 @@ class Network:
         placed(root, self._operators.localise(_typed(root, types, self._classes)))
         return steps
 
-    def add(
-        self, template: Template, constants: Sequence[Any], since: int, number: int
-    ) -> tuple[Operator, int]:
+    def add(self, template: Template, constants: Sequence[Any], since: int) -> tuple[Operator, int]:
         """A query's root: its operator, and the member."""
-        made: list[tuple[Operator, int]] = []
+        made: list[Operator] = []
+        members: list[int] = []
         for step in template:
-            if step.type >= 0:
-                own: tuple[Any, ...] = (step.type, since)
-                members: tuple[int, ...] = (0,)
-            else:
-                own = tuple([constants[place] for place in step.places])
-                members = tuple([made[place][1] for place in step.inputs])
+            own: tuple[Any, ...] = (step.type, since)
+            left = right = 0
+            if step.type < 0:
+                own = step.own(constants)
+                inputs = step.inputs
+                left = members[inputs[0]]
+                if len(inputs) > 1:
+                    right = members[inputs[1]]
             operator = step.operator
-            if operator is None or operator not in self._keys:
-                operator = self._operator(template, step, made, members, own)
-            made.append((operator, operator.add(members, own)))
-        return made[-1]
+            if operator is None or operator.gone:
+                operator = self._operator(template, step, made, (left, right), own)
+            made.append(operator)
+            members.append(operator.add(left, right, own))
+        return made[-1], members[-1]
 
     def _operator(
         self,
         template: Template,
         step: Step,
-        made: list[tuple[Operator, int]],
+        made: list[Operator],
         members: tuple[int, ...],
         own: tuple[Any, ...],
     ) -> Operator:
         """The m-op of a step: one that is there, or a new one."""
-        below = tuple(made[place][0] for place in step.inputs)
+        below = tuple(made[place] for place in step.inputs)
         of = step.design.of
         key: object = (id(step.node), below)
         if of == "query":
@@ -175,6 +187,7 @@ class Network:
         if key is None:
             return
         del self._made[key]
+        operator.gone = True
         for port, one in enumerate(operator.inputs):
             if (operator, port) in one.consumers:
                 one.consumers.remove((operator, port))

@@ -69,7 +69,7 @@ class Operator:
         self.index = PredicateIndex()
         """Who reads some events of the channel alone."""
         self.inbox: list[Channel] = [[] for _ in inputs]
-        self.due = False
+        self.due = self.gone = False
         self.touched = 0
         """How many instances events have taken."""
         self.root: Any = None
@@ -92,11 +92,11 @@ class Operator:
 
     # Members
 
-    def add(self, inputs: tuple[int, ...], constants: Constants) -> int:
-        """A member, once more."""
-        right = inputs[1] if len(inputs) > 1 else 0
-        member, new = self.members.add(inputs[0], right, constants)
-        if new:
+    def add(self, left: int, right: int, constants: Constants) -> int:
+        """A member, once more, by the inputs' members."""
+        member = self.members.found(left, right, constants)
+        if member is None:
+            member = self.members.add(left, right, constants)
             if self._grouped:
                 self._grouped.clear()
             self.gained(member)

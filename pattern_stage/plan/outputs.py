@@ -12,6 +12,7 @@ from typing import Any
 from pattern_stage.algebra import attributes, is_document, same
 from pattern_stage.algebra.layout import Layout
 from pattern_stage.plan.memberships import Membership, Order, Prefix, joined
+from pattern_stage.plan.network import Network
 from pattern_stage.plan.operators import Channel, Event, Operator
 
 __all__ = ["EventFound", "EventGroup", "Output", "Root", "counted", "distinct", "found", "grouped"]
@@ -26,9 +27,19 @@ Sink = Any
 class Root:
     """What readers ask of an operator whose events are outputs: by member the queries."""
 
-    __slots__ = ("attributes", "is_document", "key", "queries", "sizes", "version")
+    __slots__ = (
+        "attributes",
+        "is_document",
+        "key",
+        "network",
+        "operator",
+        "place",
+        "queries",
+        "version",
+    )
 
-    def __init__(self, operator: Operator, layout: Layout) -> None:
+    def __init__(self, operator: Operator, network: Network, layout: Layout) -> None:
+        self.operator, self.network, self.place = operator, network, 0
         self.key = same(operator.node, layout)
         self.attributes = attributes(operator.node, layout)
         self.is_document = is_document(operator.node)

@@ -16,8 +16,9 @@ from pattern_stage.algebra.nodes import Map, Node, Select, Source, Union
 from pattern_stage.pattern import Slot
 from pattern_stage.plan import outputs
 from pattern_stage.plan.network import Network, Template
-from pattern_stage.plan.operators import Channel, Context, Event, Operator
+from pattern_stage.plan.operators import Channel, Context, Event
 from pattern_stage.plan.outputs import EventFound, EventGroup, Output, Root, distinct
+from pattern_stage.plan.queries import Queries
 from pattern_stage.plan.rules import SWITCHES
 
 __all__ = ["EventStage"]
@@ -53,9 +54,10 @@ class EventStage:
         context = Context(self._layout, off)
         self._at_once, self._in_order = Network(context, {}), Network(context, self._classes)
         self._templates: dict[object, tuple[Node, Network, Template]] = {}
-        self._queries: dict[int, tuple[Operator, int]] = {}
-        self._roots: dict[Operator, Root] = {}
-        self._version = 0
+        self._queries = Queries()
+        self._roots: dict[int, Root] = {}
+        self._free: list[int] = []
+        """Places of roots that have gone."""
         self._taken = False
         self._steps = 0
         self._waiting: list[Waiting] = []
@@ -88,27 +90,27 @@ class EventStage:
             network = self._at_once if _monotone(root) else self._in_order
             known = self._templates[id(root), of] = root, network, network.template(root, of)
         _, network, template = known
-        operator, member = network.add(template, constants, since if self._taken else 0, number)
-        of_root = self._roots.get(operator)
+        operator, member = network.add(template, constants, since if self._taken else 0)
+        of_root = operator.root
         if of_root is None:
-            of_root = self._roots[operator] = Root(operator, self._layout)
-            operator.root = of_root
+            of_root = operator.root = Root(operator, network, self._layout)
+            of_root.place = self._free.pop() if self._free else len(self._roots)
+            self._roots[of_root.place] = of_root
         of_root.add(member, number)
-        self._queries[number] = operator, member
-        self._version += 1
+        self._queries.add(number, of_root.place, member)
 
     def remove(self, number: int) -> None:
         """A query less."""
         self._settle()
-        operator, member = self._queries.pop(number)
-        self._roots[operator].remove(member, number)
-        network = self._at_once if _monotone(operator.node) else self._in_order
-        network.remove(operator, member)
-        if not len(operator.members):
-            del self._roots[operator]
-        if not self._queries:
+        place, member = self._queries.pop(number)
+        root = self._roots[place]
+        root.remove(member, number)
+        root.network.remove(root.operator, member)
+        if not len(root.operator.members):
+            del self._roots[place]
+            self._free.append(place)
+        if not len(self._queries):
             self._templates.clear()
-        self._version += 1
 
     @property
     def version(self) -> int:
@@ -129,7 +131,7 @@ class EventStage:
 
     def values_of(self, number: int, slots: Sequence[Slot]) -> Callable[[Event], tuple[Any, ...]]:
         """From an output of a query the values of slots of another type."""
-        return reader(self._queries[number][0].node, slots, self._layout)
+        return reader(self._roots[self._queries[number][0]].operator.node, slots, self._layout)
 
     # Steps
 
