@@ -258,8 +258,9 @@ def _instances(node: Sequence | Iterate) -> str:
     if isinstance(node, Iterate):
         aggregates = [name(one) for one, _ in node.aggregates]
         return ", ".join(["first", "last", *aggregates])
-    names = [*map(name, node.left.names), *(["…"] if node.left.open else [])]
-    return ", ".join(names)
+    if not node.left.open:
+        return ", ".join(map(name, node.left.names))
+    return ", ".join([*map(name, node.left.names), "all else of its event"])
 
 
 def _compared(one: Predicate) -> Iterator[tuple[Scalar, str, Scalar]]:

@@ -17,7 +17,7 @@ from xscl.event_queries.published import Published
 from xscl.event_queries.schema import Schema
 from xscl.event_queries.wording import OF_ONE, OF_TWO, TermWording, name
 from xscl.explain.words import plain
-from xscl.language.syntax import Block, Events, SubQuery
+from xscl.language.syntax import Block, Element, Events, JSONObject, Query, SubQuery
 from xscl.stream_names import public_name
 
 __all__ = ["EventPlan", "EventPlans", "is_events", "operator_text", "schema_text"]
@@ -116,11 +116,15 @@ def operator_text(step: Step, compiled: CompiledEvents) -> str:
     match node:
         case Select(condition):
             return f"σ FILTER{{{words.condition(condition, OF_ONE)}}}"
+        case Map(items=items) if _constructs(step):
+            return f"π constructor of {', '.join(words.scalar(one, OF_ONE) for _, one in items)}"
         case Map(star, items):
             listed = ["*"] * star + [words.items(items, OF_ONE)] * bool(items)
             return f"π SELECT {', '.join(listed)}"
         case Union():
             return "∪ UNION"
+        case Next(()):
+            return "; NEXT"
         case Next(condition):
             return f"; NEXT{{{words.condition(condition, OF_TWO)}}}"
         case Iterate(condition, going_on, aggregates):
@@ -135,3 +139,7 @@ def operator_text(step: Step, compiled: CompiledEvents) -> str:
             return f"α SELECT {words.items(items, OF_ONE)}{by} over WINDOW{{{length}}}"
         case _:
             return "σ FILTER{}"
+
+
+def _constructs(step: Step) -> bool:
+    return isinstance(step.part, Query) and isinstance(step.part.select, Element | JSONObject)

@@ -40,17 +40,16 @@ def event_lines(dissection: Dissection, plans: EventPlans) -> Iterator[str]:
     yield "  events, from the first operator to the last"
     yield from _aligned("    ", _steps(compiled.step, compiled))
     yield "  plan"
-    ids = [one.id for one in plan.plan.everything()]
     lines = plan_lines(plan.plan.node, compiled.constants, compiled.blocks)
-    yield from _aligned("    ", ((line, id) for (line, _), id in zip(lines, ids, strict=True)))
+    for (line, _), one in zip(lines, plan.plan.everything(), strict=True):
+        yield f"    {one.id}  {line}"
     for made in plan.automata:
         yield f"  automaton of {made.stream}" if made.stream else "  automaton"
         yield from _automaton(made)
-    others = [(one, queries) for one, queries in plans.shared(plan, dissection.query.name)]
+    others = {one.id: also for one, also in plans.shared(plan, dissection.query.name)}
     if others:
         yield "  shared"
-        for one, queries in others:
-            yield f"    {one.id}: with {shortened(queries)}"
+        yield from (f"    {id}: with {shortened(also)}" for id, also in others.items())
     alike = [one for one in plans.channel(plan) if one != dissection.query.name]
     if alike:
         yield f"  one channel with {shortened(alike)}, alike but for constants"

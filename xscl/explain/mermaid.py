@@ -103,6 +103,11 @@ class _Flowchart:
             yield f"  {at}o(({label('output')}))"
             self._events(dissection, f"{at}o", sources)
             finds.append(f"{at}o")
+            for _, inner in dissection.publishing:
+                root = self._at[self._plans.of(inner).plan.id]
+                if inner.feeds is not None:
+                    publishes = f"{root} ==>|{label('PUBLISH')}| {self._stream(inner.feeds)}"
+                    self._edges.append(publishes)
         for number, disjunct in enumerate(dissection.disjuncts, 1):
             here = f"{at}d{number}"
             lines = self._disjunct(disjunct, Words(dissection, disjunct), here, sources)

@@ -40,12 +40,13 @@ def test_the_lines_fit_a_terminal() -> None:
         assert max(map(len, explain_file(dissected(file)).splitlines())) <= 100
 
 
-def test_flowchart() -> None:
-    (file,) = (file for file in FILES if file.stem == "sub-query")
+@pytest.mark.parametrize("name", ["sub-query", "event-queries"])
+def test_flowchart(name: str) -> None:
+    (file,) = (file for file in FILES if file.stem == name)
     expect(file.with_suffix(".mmd"), as_mermaid(dissected(file)) + "\n")
 
 
-@pytest.mark.parametrize("name", ["chain", "group", "sub-query"])
+@pytest.mark.parametrize("name", ["chain", "group", "sub-query", "event-queries"])
 def test_picture(name: str) -> None:
     (file,) = (file for file in FILES if file.stem == name)
     expect(file.with_suffix(".svg"), as_svg(dissected(file)) + "\n")

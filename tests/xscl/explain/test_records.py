@@ -183,3 +183,28 @@ def test_documents_are_kept_as_long_as_is_said(text: str, document: str) -> None
             engine.publish("elsewhere", "<e/>", timestamp=kept + late)
             streams: Any = engine.stats(exact=True)["streams"]
             assert ("A" in streams) == held
+
+
+EVENTS = """
+SELECT pid, AVG(load) AS load FROM WINDOW{60 s}(CPU) GROUP BY pid PUBLISH SMOOTHED;
+SELECT pid FROM FILTER{load > 90}(SMOOTHED FOLD{$2.pid = $.pid, $2.load > $.load} SMOOTHED);
+SELECT pid FROM FILTER{load > 80}(SMOOTHED FOLD{$2.pid = $.pid, $2.load > $.load} SMOOTHED);
+"""
+
+
+def test_equal_parts_of_event_queries_bear_one_id() -> None:
+    parts = [dissect(query) for query in parse(EVENTS)[0]]
+    every = [json.loads(json.dumps(as_json(part, parts))) for part in parts]
+    assert [one["kind"] for one in every] == ["cel"] * 3
+    assert every[0]["schema"] == {"open": False, "names": ["pid", "load"]}
+    assert every[1]["channel"] == every[2]["channel"] == ["q2", "q3"]
+    assert every[1]["template"] == every[2]["template"] != every[0]["template"]
+    one, other = every[1]["plan"], every[2]["plan"]
+    while (one["id"], one["form"]) != (other["id"], other["form"]):
+        assert one["form"] == other["form"]
+        assert one["queries"] != other["queries"]
+        (one, *_), (other, *_) = one["inputs"], other["inputs"]
+    assert one["operator"].startswith("µ")
+    assert one["queries"] == ["q2", "q3"]
+    assert every[1]["states"][0]["forward"][0]["condition"] == "load > 90"
+    assert "A: AI on pid" in every[1]["indexes"]
