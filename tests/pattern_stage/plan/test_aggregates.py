@@ -146,7 +146,7 @@ def test_aggregates(design: Design, events: list[Any], finite: bool, broken: Any
     else:
         rows = [(None, factor) for factor in factors]
     members = {
-        one.add((stream,), row if finite else row[1:] * 2): (stream, *row)
+        one.add(stream, 0, row if finite else row[1:] * 2): (stream, *row)
         for stream in (0, 1)
         for row in rows
     }
