@@ -172,6 +172,10 @@ class EventGroup(EventFound):
         """The queries."""
         return [number for member in self._members for number in self._root.of(member)]
 
+    def found(self) -> list[EventFound]:
+        """The output of each query."""
+        return [EventFound(number, self.event, self._root) for number in self.numbers]
+
     @property
     def count(self) -> int:
         """How many queries there are, without going through them."""

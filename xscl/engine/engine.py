@@ -671,6 +671,7 @@ class Engine:
         """Subscribes queries of a text one by one; of each that is new, the state file has the
         number of the first document that it sees, and with `history` it is reviewed."""
         check_callback("on_match", on_match)
+        self._intake.let_readers_keep()
         added: list[Added] = []
         errors: list[QueryError] = []
         keeper = self._transactions.keeper
@@ -752,6 +753,7 @@ class Engine:
             # Its subscriptions went with the engine.
             return
         with self._transactions.changing():
+            self._intake.let_readers_keep()
             if not self._queries.remove(subscription):
                 return
             if (keeper := self._transactions.keeper) is not None:

@@ -4,59 +4,67 @@ through before they are asked for."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from functools import partial
 
 from pattern_stage.plan.outputs import EventGroup
 from xscl.documents.document import Document
 from xscl.evaluation.event_outputs import Delivery, EventOutputs
 from xscl.evaluation.match_groups import MatchGroup
+from xscl.evaluation.query_names import QueryNames
 from xscl.matches.match import Match
+from xscl.queries.subscription import Subscription
 
 __all__ = ["EventRange"]
 
 
 class EventRange:
-    """The outputs of a level's event queries.  Where they are `told`, callbacks have them
-    already."""
+    """The outputs of a level's event queries.  Where some are `fed` to streams, callbacks have them
+    already, and some may be those of sub-queries, which nobody is told."""
 
-    def __init__(self, groups: Sequence[EventGroup], outputs: EventOutputs, *, told: bool) -> None:
-        self._groups = groups
+    def __init__(self, groups: Sequence[EventGroup], outputs: EventOutputs, *, fed: bool) -> None:
         self._outputs = outputs
-        self.others = range(len(groups))
-        self.waited_for = not told
-        self._documents: dict[int, tuple[Document, ...]] = {}
+        self._hides = fed
+        self._groups = [one for one in groups if self._owners_of(one)] if fed else groups
+        self._kept: dict[int, tuple[list[Subscription], tuple[Document, ...]]] = {}
+        self.others = range(len(self._groups))
+        self.waited_for = not fed and outputs.called
 
     def keep(self) -> None:
-        """Keeps the documents themselves."""
-        self._documents = {place: self.documents(place) for place in self.others}
+        """Keeps the queries and documents themselves."""
+        self._kept = {one: (self.owners(one), self.documents(one)) for one in self.others}
 
     def documents(self, number: int) -> tuple[Document, ...]:
         """The document that an output still is, if it is one."""
-        known = self._documents.get(number)
-        if known is None:
-            group = self._groups[number]
-            document = self._outputs.output(self._outputs.owner(group.numbers[0]), group).document
-            known = () if document is None else (document,)
-        return known
+        if number in self._kept:
+            return self._kept[number][1]
+        document = self._outputs.output(self._groups[number]).document
+        return () if document is None else (document,)
+
+    def owners(self, number: int) -> list[Subscription]:
+        """The queries that have an output, in order."""
+        if number in self._kept:
+            return self._kept[number][0]
+        return self._owners_of(self._groups[number])
 
     def count(self, number: int) -> int:
         """The number of matches of an output: the queries that have it."""
-        return self._groups[number].count
+        known = self._hides or number in self._kept
+        return len(self.owners(number)) if known else self._groups[number].count
 
     def matches(self, number: int) -> Iterator[Match]:
         """The matches of an output, in order of the queries."""
-        group = self._groups[number]
-        for owner in map(self._outputs.owner, sorted(group.numbers)):
-            yield owner.output(self._outputs.output(owner, group))
+        group, documents = self._groups[number], self.documents(number)
+        output = self._outputs.output(group, documents)
+        return (owner.output(output) for owner in self.owners(number))
 
     @property
     def total(self) -> int:
         """The number of matches of all outputs."""
-        return sum([group.count for group in self._groups])
+        return sum(map(self.count, self.others))
 
     def group(self, place: int) -> MatchGroup:
         """The group at a place."""
-        return MatchGroup(self, place, _Names(self._groups[place], self._outputs))
+        return MatchGroup(self, place, QueryNames(partial(self.owners, place), self.count(place)))
 
     def groups(self) -> Iterator[MatchGroup]:
         """The groups, in order of time."""
@@ -64,24 +72,11 @@ class EventRange:
 
     def called(self) -> Iterator[Delivery]:
         """The matches that a callback waits for."""
-        for group in self._groups:
-            for owner in map(self._outputs.owner, sorted(group.numbers)):
+        for place in self.others:
+            for owner in self.owners(place):
                 if owner.on_match is not None:
-                    yield owner, owner.output(self._outputs.output(owner, group))
+                    yield owner, owner.output(self._outputs.output(self._groups[place]))
 
-
-class _Names(Sequence[str]):
-    """The names of the queries that have an output, made when they are asked for."""
-
-    def __init__(self, group: EventGroup, outputs: EventOutputs) -> None:
-        self._group = group
-        self._outputs = outputs
-
-    def __len__(self) -> int:
-        return self._group.count
-
-    def __getitem__(self, place: Any) -> Any:
-        return [*self][place]
-
-    def __iter__(self) -> Iterator[str]:
-        return (self._outputs.owner(number).name for number in sorted(self._group.numbers))
+    def _owners_of(self, group: EventGroup) -> list[Subscription]:
+        owners = map(self._outputs.owner, sorted(group.numbers))
+        return [one for one in owners if not self._hides or one.reported]

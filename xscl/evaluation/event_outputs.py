@@ -7,6 +7,7 @@ documents, or an event query whose outputs still are documents.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from operator import attrgetter
 
 from pattern_stage.plan.outputs import EventFound
@@ -54,7 +55,8 @@ class EventOutputs:
     ) -> None:
         """Adds outputs to the deliveries as matches, or if not `all_of_them` those that a callback
         or a published stream waits for; and hands on what is published."""
-        if not rows.feeding and (deliveries is None or not (all_of_them or self.awaited(rows))):
+        if not rows.feeding and (deliveries is None or not all_of_them):
+            # Callbacks get these out of the groups.
             return
         owners, read = self._queries.outputs, self._queries.graph.read
         for found in sorted(rows.found(), key=_IN_ORDER):
@@ -70,7 +72,7 @@ class EventOutputs:
                 to = None
             if to is None and not fed:
                 continue
-            match = owner.output(self.output(owner, found))
+            match = owner.output(self.output(found))
             if to is not None:
                 to.append((owner, match))
             for stream in fed:
@@ -87,20 +89,19 @@ class EventOutputs:
         """The subscription of a number."""
         return self._queries.outputs[number]
 
-    def output(self, owner: Subscription, found: EventFound) -> Output:
-        """An output of a subscription, with the document that it still is."""
-        query = owner.wiring.events
-        assert query is not None
-        number = query.document_of(found.event) if query.compiled.document else None
+    def output(self, found: EventFound, documents: Sequence[Document] | None = None) -> Output:
+        """An output, with the document that it still is, which may be given."""
+        number = found.document
         if number is None:
             return Output(found)
         node = self._queries.patterns.nodes.node(number)
-        return Output(found, self._intake.held[number >> PLACES], node, self._attribute_name)
+        (document,) = documents or (self._intake.held[number >> PLACES],)
+        return Output(found, document, node, self._attribute_name)
 
-    def awaited(self, rows: EventRows) -> bool:
-        """Whether a callback waits for any outputs, or a published stream does."""
-        owners = self._queries.outputs
-        return any(owners[number].on_match is not None for number in rows.counts())
+    @property
+    def called(self) -> bool:
+        """Whether a callback waits for any query's outputs."""
+        return self._queries.called > 0
 
     def _publish(
         self,

@@ -98,7 +98,7 @@ class Grouping:
 
     def group_events(self, rows: EventRows, outputs: EventOutputs, to: MatchGroups) -> None:
         """Adds the groups of a level of event queries, but for those of sub-queries."""
-        one = EventRange(rows.groups(), outputs, told=rows.feeding)
+        one = EventRange(rows.groups(), outputs, fed=rows.feeding)
         if one.others:
             to.ranges.append(one)
 

@@ -39,8 +39,8 @@ class Catalogue:
 
     `stages` and `patterns` have what they are registered with, `graph` the streams that they read
     and publish, `schemas` what event queries publish there, and `shared` the queries that several
-    of them share; `outputs` has the subscriptions of event queries by number.  `cancel` is called
-    by `Subscription.cancel`.
+    of them share; `outputs` has the subscriptions of event queries by number, `called` says how
+    many of them a callback waits for.  `cancel` is called by `Subscription.cancel`.
     """
 
     def __init__(
@@ -57,6 +57,7 @@ class Catalogue:
         self.graph = StreamGraph()
         self.schemas = Schemas()
         self.outputs: dict[int, Subscription] = {}
+        self.called = 0
         patterns.members = self._members
         self.shared = SharedQueries()
         self._by_name: dict[str, Subscription] = {}
@@ -153,6 +154,12 @@ class Catalogue:
         self._by_name[name] = subscription
         return subscription
 
+    def attach(self, subscription: Subscription, on_match: OnMatch | None) -> None:
+        """Gives a subscription another callback."""
+        if subscription.order in self.outputs:
+            self.called += (on_match is not None) - (subscription.on_match is not None)
+        subscription.on_match = on_match
+
     def remove(self, subscription: Subscription) -> bool:
         """Takes a subscription out; False if it was not in."""
         if self._by_name.get(subscription.name) is not subscription:
@@ -236,6 +243,7 @@ class Catalogue:
         """Subscribes an event query."""
         assert subscription.wiring.events is not None
         self.outputs[subscription.order] = subscription
+        self.called += subscription.on_match is not None
         self.patterns.subscribe(subscription.wiring.events, _member(subscription))
 
     def _members(self) -> Iterator[tuple[EventQuery, Member]]:
@@ -258,6 +266,7 @@ class Catalogue:
         """Takes out an event query, if it is one."""
         if subscription.wiring.events is not None:
             del self.outputs[subscription.order]
+            self.called -= subscription.on_match is not None
             self.patterns.unsubscribe(subscription.wiring.events, subscription.order)
 
     def _register_shared(self, shared: SharedQuery, name: str, since: int) -> None:

@@ -5,12 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from pattern_stage.algebra.nodes import Node, Select, Source, Union
 from pattern_stage.plan.stage import EventStage
-from xscl.documents.events import PLACES, Event, EventType
+from xscl.documents.events import PLACES, EventType
 from xscl.event_queries.compile import CompiledEvents, Open
 
 if TYPE_CHECKING:
@@ -53,11 +51,6 @@ class EventQuery:
             if isinstance(one, Open)
         ]
 
-    @cached_property
-    def document_of(self) -> Callable[[Event], int | None]:
-        """The number of the document's event that an output still is."""
-        return _document_of(self.compiled.root)
-
     def add_to(self, stage: EventStage, member: Member) -> None:
         """Adds a subscription to a stage."""
         constants: Sequence[object] = self.compiled.constants
@@ -69,16 +62,3 @@ class EventQuery:
         types = [one.number for one in self.types]
         since = member.since << PLACES
         stage.add(member.number, self.compiled.root, types, tuple(constants), since)
-
-
-def _document_of(node: Node) -> Callable[[Event], int | None]:
-    match node:
-        case Source():
-            return lambda event: event[2]
-        case Select():
-            return _document_of(node.input)
-        case Union():
-            sides = _document_of(node.left), _document_of(node.right)
-            return lambda event: sides[event[3]](event[4])
-        case _:
-            return lambda event: None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from pattern_stage.plan.outputs import EventFound, EventGroup
@@ -18,11 +19,15 @@ class EventRows:
         self.stage = stage
         self.feeding = feeding
         self._found: Sequence[EventFound] | None = None
+        self._groups: Sequence[EventGroup] | None = None
 
     def found(self) -> Sequence[EventFound]:
         """All of them, one by one."""
         if self._found is None:
-            self._found = self.stage.found()
+            if self._groups is None:
+                self._found = self.stage.found()
+            else:
+                self._found = [one for group in self._groups for one in group.found()]
         return self._found
 
     def counts(self) -> Mapping[int, int]:
@@ -30,11 +35,11 @@ class EventRows:
         them."""
         if self._found is None and not self.feeding:
             return self.stage.counts()
-        counts: dict[int, int] = {}
-        for one in self.found():
-            counts[one.number] = counts.get(one.number, 0) + 1
-        return counts
+        return Counter([one.number for one in self.found()])
 
     def groups(self) -> Sequence[EventGroup]:
-        """The outputs, each with the queries that have it."""
-        return self.stage.groups()
+        """The outputs, each with the queries that have it; in place of `counts`, before
+        `found`."""
+        if self._groups is None:
+            self._groups = self.stage.groups()
+        return self._groups

@@ -177,7 +177,7 @@ class Registration:
         if kept is None or not kept.active or not self.same(request, kept):
             return None
         del self.kept[request.name]
-        kept.on_match = on_match
+        self._queries.attach(kept, on_match)
         self.attached.append(kept)
         return kept
 
