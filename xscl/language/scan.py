@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from xscl.language.checks.names import END_OF_WORD, NAME, NO_XML, PRIMED, STRING
+from xscl.language.events.parentheses import NAME_REMARK, Parentheses, end_of_comment
 from xscl.language.problems import Problem
 
 if TYPE_CHECKING:
@@ -71,10 +72,12 @@ _PLAIN = (
     r"|[0-9/.,:@$=<>!*+|)]|->|-(?!-)|\((?!:)"
 )
 _PLAIN_RUN = re.compile(rf"(?:[ \t\r\n]*+(?:{_PLAIN}|\[(?:[ \t\r\n]++|{_PLAIN})*+\]))++", re.DOTALL)
+# Strings that do not upset who counts parentheses.
+_NO_PARENTHESES = """(?:'(?:[^'()]|'')*+'|"(?:[^"()]|"")*+")"""
 # A statement as most are: with no comment, constructor or mistake that the scanner looks for.
 _ORDINARY = re.compile(
     r"[ \t\r\n]*+(?:(?<![^ \t\r\n])(--[^\n]*+)\n[ \t\r\n]*+)?+"
-    rf"((?:(?!(?ai:SELECT|EVENT|PATTERN){END_OF_WORD}){PRIMED}|{STRING}"
+    rf"((?:(?!(?ai:SELECT|EVENT|PATTERN){END_OF_WORD}){PRIMED}|{_NO_PARENTHESES}"
     r"|[ \t\r\n0-9/.,:@$=<>!*+|)\[\]{}]|->|-(?!-)|\((?!:))++);"
 )
 # A pattern, unless its first word names a stream; where it ends before its parenthesis or text.
@@ -85,9 +88,7 @@ _EVENTS = re.compile(
 # What only a value can follow: PUBLISH behind it is one.
 _WANTS_VALUE = {*"=!<>≠≤≥+-*/(∧∨", "WHERE", "AND", "OR"}
 _BEFORE_OPERANDS = {"}", "from", "next", "fold", "union"}
-_NAME_REMARK = re.compile(r"--[ \t]*name[ \t]*:[ \t]*(\S(?:.*\S)?)")
 _PARAMETER = re.compile(rf"\(:({NAME})")
-_COMMENT_MARK = re.compile(r"\(:|:\)")
 _NO_LINE_END = re.compile(r"[^\n]")
 
 
@@ -122,6 +123,7 @@ class _Scanner:
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self.parentheses = Parentheses(text)
         self.cleaned: list[str] = []
         self.copied = 0
         self.statements: list[Statement] = []
@@ -141,6 +143,7 @@ class _Scanner:
         self.patterns: list[Events] = []
         self.selecting = self.listed = 0
         self.problem: Problem | None = None
+        self.parentheses.opened.clear()
 
     def run(self) -> None:
         text, at = self.text, 0
@@ -158,7 +161,7 @@ class _Scanner:
             match kind:
                 case "blank":
                     pass
-                case "end":
+                case "end" if not self.within_parentheses(found.start()):
                     self.finish(found.start())
                 case "remark":
                     self.remark(found.start(), at)
@@ -171,9 +174,11 @@ class _Scanner:
     def ordinary(self, at: int) -> int:
         """Take the ordinary statements that begin at a place; tell where they end."""
         while (found := _ORDINARY.match(self.text, at)) is not None:
+            start, end = found.span(2)
+            if self.text.count("(", start, end) != self.text.count(")", start, end):
+                break
             if found[1] is not None:
                 self.remark(*found.span(1))
-            start, end = found.span(2)
             self.statements.append(Statement(start, end, self.name, self.named_at, (), (), None))
             self.name = self.named_at = None
             at = end + 1
@@ -233,7 +238,9 @@ class _Scanner:
             kind, sign = found.lastgroup, found[0]
             word = sign.upper()
             publishes = word == "PUBLISH" and not (asks and before in _WANTS_VALUE)
-            if kind == "end" or (depth == 0 and (sign == ")" or publishes)):
+            if depth == 0 and (kind == "end" or sign == ")" or publishes):
+                break
+            if kind == "end" and not self.within_parentheses(found.start()):
                 break
             if kind == "unclosed":
                 return self.token(kind, at, found.end())
@@ -276,17 +283,15 @@ class _Scanner:
 
     def remark(self, start: int, end: int) -> None:
         self.blank(start, end)
-        named = _NAME_REMARK.match(self.text, start, end)
+        named = NAME_REMARK.match(self.text, start, end)
         if named is not None and self.start < 0:
             self.name, self.named_at = named[1], named.start(1)
 
     def comment(self, start: int) -> int:
-        depth = 0
-        for mark in _COMMENT_MARK.finditer(self.text, start):
-            depth += 1 if mark[0] == "(:" else -1
-            if depth == 0:
-                self.blank(start, mark.end())
-                return mark.end()
+        end = end_of_comment(self.text, start)
+        if end is not None:
+            self.blank(start, end)
+            return end
         problem = "the comment that begins here is not closed: `:)` is missing"
         if (parameter := _PARAMETER.match(self.text, start)) is not None:
             problem += f"; write `( :{parameter[1]}` for a parameter"
@@ -296,12 +301,21 @@ class _Scanner:
         self.end = max(self.end, start)
         return len(self.text)
 
+    def within_parentheses(self, semicolon: int) -> bool:
+        """Whether a `;` stands in a parenthesis that is closed before the next `-- name:` and the
+        text's end: then it belongs to the statement."""
+        if self.text.find("(", self.start, semicolon) < 0:
+            return False
+        self.parentheses.read(max(self.parentheses.at, self.start), semicolon)
+        return self.parentheses.closes()
+
     def blank(self, start: int, end: int) -> None:
         self.cleaned += [
             self.text[self.copied : start],
             _NO_LINE_END.sub(" ", self.text[start:end]),
         ]
         self.copied = end
+        self.parentheses.skipped.append((start, end))
 
     def finish(self, end: int) -> None:
         if self.start >= 0:

@@ -99,6 +99,29 @@ def test_sub_queries_have_constructors_too(text: str, constructors: list[str]) -
 
 
 @pytest.mark.parametrize(
+    ("text", "statements"),
+    [
+        ("(A; B); C", ["(A; B)", "C"]),
+        ("(A; B; C", ["(A", "B", "C"]),
+        ("(A; B;\n-- name: c\nC); D", ["(A", "B", "C)", "D"]),
+        ("((A; B); C; (D", ["((A; B)", "C", "(D"]),
+        ("(A [x = ')']; B) C; D", ["(A [x = ')']; B) C", "D"]),
+        ("(A; -- )\n B", ["(A", "B"]),
+        ("(A; (: ) :) B [b' = ')'])", ["(A; (: ) :) B [b' = ')'])"]),
+        ("SELECT <a>(</a> FROM S; T; )", ["SELECT <a>(</a> FROM S", "T", ")"]),
+        ("A (; JOIN {x = '('}; B)", ["A (; JOIN {x = '('}; B)"]),
+        ("EVENT SEQ(A a; B b); C", ["EVENT SEQ(A a; B b)", "C"]),
+        ("(EVENT SEQ(A a; B b); C", ["(EVENT SEQ(A a; B b)", "C"]),
+    ],
+)
+def test_a_semicolon_in_parentheses_that_are_closed_ends_nothing(
+    text: str, statements: list[str]
+) -> None:
+    found = scan(text).statements
+    assert [text[one.start : one.end].strip() for one in found] == statements
+
+
+@pytest.mark.parametrize(
     ("text", "names"),
     [
         ("-- name: one\nS; S; --  name : t w o \nS", ["one", None, "t w o"]),
@@ -132,10 +155,12 @@ def test_a_name_has_a_place() -> None:
         " " * 1_000_000,
         "a-" * 400_000 + ">",
         "-- a\n" * 200_000 + "S//a" * 100_000,
+        "(a;" * 40_000,
+        "(a;" * 40_000 + ")" * 40_000,
     ],
     ids=[
         *("statements", "quotes", "comments", "tags", "braces", "end tags", "blanks", "hyphens"),
-        "remarks",
+        *("remarks", "opened", "closed"),
     ],
 )
 def test_the_time_is_linear(text: str) -> None:
