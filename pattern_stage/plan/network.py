@@ -191,7 +191,8 @@ class Network:
         for port, one in enumerate(operator.inputs):
             if (operator, port) in one.consumers:
                 one.consumers.remove((operator, port))
-            one.listeners.pop(operator, None)
+            for member in [*one.listeners]:
+                one.ignored(operator, member)
 
     @property
     def operators(self) -> Iterable[Operator]:
@@ -233,11 +234,12 @@ class Network:
             if not consumer.due:
                 consumer.due = True
                 agenda[consumer.rank].append(consumer)
-        for consumer in operator.listeners:
-            consumer.inbox[1] = channel
-            if not consumer.due:
-                consumer.due = True
-                agenda[consumer.rank].append(consumer)
+        if operator.listeners:
+            for consumer in operator.listening(channel):
+                consumer.inbox[1] = channel
+                if not consumer.due:
+                    consumer.due = True
+                    agenda[consumer.rank].append(consumer)
         if operator.index:
             for entry in channel:
                 for consumer in operator.index.met(entry[0]):

@@ -64,8 +64,9 @@ class Operator:
         self.members = Members(self.key_of(), not design.consed)
         self.consumers: list[tuple[Operator, int]] = []
         """Who reads the channel at which port, always."""
-        self.listeners: dict[Operator, None] = {}
-        """Who reads it at port 1 for the instances that it holds."""
+        self.listeners: dict[int | None, dict[Operator, None]] = {}
+        """Who reads it at port 1 for the instances that it holds: by the member whose events they
+        wait for, None for all."""
         self.index = PredicateIndex()
         """Who reads some events of the channel alone."""
         self.inbox: list[Channel] = [[] for _ in inputs]
@@ -116,6 +117,24 @@ class Operator:
     def lost(self, member: int) -> None:
         """A member that no query has any more; whoever holds instances of it frees it later."""
         self.members.free(member)
+
+    def listening(self, channel: Channel) -> Iterable[Operator]:
+        """Who holds instances that wait for an event of the channel."""
+        listeners = self.listeners
+        found = dict(listeners.get(None, ()))
+        for _, membership in channel:
+            for member in membership:
+                if member in listeners:
+                    found.update(listeners[member])
+        return found
+
+    def ignored(self, operator: Operator, member: int | None) -> None:
+        """An operator waits no longer for the events of a member."""
+        here = self.listeners.get(member)
+        if here is not None:
+            here.pop(operator, None)
+            if not here:
+                del self.listeners[member]
 
     def grouped(self, members: Membership) -> list[tuple[Constants, tuple[int, ...]]]:
         """What a membership of the (left) input is here, by own constants."""

@@ -146,8 +146,7 @@ class Stateful(Operator):
         states = self.active.get(right)
         if states is None:
             states = self.active[right] = {}
-            if not self.count:
-                self.inputs[1].listeners[self] = None
+            self._listen(right)
         state = states.get(constants)
         if state is None:
             whole = self.members.constants[instance[1].members[0]]
@@ -159,6 +158,15 @@ class Stateful(Operator):
         else:
             instances.append(instance)
         self.count += 1
+
+    def _listen(self, right: int) -> None:
+        """Events of a right member are wanted; without AN those of all are."""
+        listeners = self.inputs[1].listeners
+        listeners.setdefault(None if self._scanned else right, {})[self] = None
+
+    def _ignore(self, right: int) -> None:
+        if not self._scanned or not self.active:
+            self.inputs[1].ignored(self, None if self._scanned else right)
 
     def begin(self, channel: Channel) -> None:
         """The left events of an epoch wait."""
@@ -222,8 +230,7 @@ class Stateful(Operator):
         del self.active[right][constants]
         if not self.active[right]:
             del self.active[right]
-            if not self.active:
-                self.inputs[1].listeners.pop(self, None)
+            self._ignore(right)
 
     def _lists(self) -> Iterator[tuple[int, tuple[Constants, State], object, list[Instance]]]:
         for right, states in self.active.items():
@@ -272,6 +279,9 @@ class Stateful(Operator):
 
     def load(self, saved: Any) -> None:
         """The instances of before."""
+        for right in [*self.active]:
+            del self.active[right]
+            self._ignore(right)
         self.count, all_states = saved
         self.active = {}
         for right, states in all_states.items():
@@ -279,10 +289,7 @@ class Stateful(Operator):
             for constants, (whole, instances) in states.items():
                 state = self.active[right][constants] = State(whole)
                 state.instances = instances
-        if self.active:
-            self.inputs[1].listeners[self] = None
-        else:
-            self.inputs[1].listeners.pop(self, None)
+            self._listen(right)
 
     def state(self, name: Callable[[Operator, int], object]) -> object:
         """(element, whether a left event, members) of each instance."""
