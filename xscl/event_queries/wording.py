@@ -118,6 +118,9 @@ class TermWording:
                 first = self.scalar(left, sides, level)
                 text = f"{first}{sign}{self.scalar(right, sides, level + 1)}"
                 return f"({text})" if level < tightness else text
+            case Call("kept", (inner,)):
+                # What a list computes, where a condition reads it (normal form).
+                return self.scalar(inner, sides, tightness)
             case Call(function, arguments):
                 if function == "count" and not arguments:
                     return "COUNT(*)"

@@ -22,6 +22,8 @@ from xscl.stream_names import public_name
 
 __all__ = ["EventPlan", "EventPlans", "is_events", "operator_text", "schema_text"]
 
+_MOST_NAMES = 30
+
 
 def is_events(dissection: Dissection) -> bool:
     """Whether a query is one of events, and so has no join."""
@@ -101,7 +103,10 @@ def schema_text(schema: Schema) -> str:
     >>> schema_text(Schema(("cnt",), True, ("Name",))), schema_text(Schema(("a", "b"), False))
     ('open: cnt, Name, …', 'closed: a, b')
     """
-    names = [*map(name, schema.names), *(["…"] if schema.open else [])]
+    names = [*map(name, schema.names[:_MOST_NAMES])]
+    if len(schema.names) > _MOST_NAMES:
+        names.append(f"{len(schema.names) - _MOST_NAMES} more")
+    names += ["…"] if schema.open else []
     return f"{'open' if schema.open else 'closed'}: {', '.join(names)}"
 
 

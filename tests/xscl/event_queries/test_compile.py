@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.conformance.runner import Case, read_cases
-from tests.oracle.event_algebra.drawn_queries import texts
+from tests.oracle.event_algebra.drawn_queries import texts, variants
 from tests.oracle.event_algebra.expressions import Scope, meaning
 from tests.oracle.event_algebra.model import Model
 from tests.oracle.event_algebra.reading import read
@@ -16,6 +17,10 @@ from tests.oracle.event_algebra.syntax import Block, Constructor, Declared
 from tests.oracle.event_algebra.writing import written
 from tests.shared import SHARED, needs
 from tests.xscl.event_queries.reading import compiled
+from xscl.event_queries.compile import Open, compile_events
+from xscl.language import parse
+from xscl.language.parameters import Prepared
+from xscl.language.same_query import bare
 
 CASES = SHARED / "conformance" / "pattern-cel.jsonl"
 
@@ -57,3 +62,50 @@ def test_the_schemas_of_the_cases(case: Case) -> None:
 @given(texts())
 def test_the_schemas_of_drawn_queries(text: Declared) -> None:
     schemas_agree(written(text), text)
+
+
+@given(st.data())
+def test_queries_alike_but_for_constants_have_one_plan(data: st.DataObject) -> None:
+    text = data.draw(texts(most=1))
+    alike = data.draw(variants(text.queries[0]))
+    good, errors = compiled(written(Declared(text.streams, alike)))
+    assert not errors
+    found = [one.events for one in good if one.events is not None]
+    assert len({one.root for one in found}) <= 1
+    assert len({bare(one.blocks) for one in found}) <= 1
+    for one in found:
+        differing = [a != b for a, b in zip(one.constants, found[0].constants, strict=True)]
+        assert sum(differing) <= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "monotone", "document", "weak"),
+    [
+        ("FILTER{P > 1}(S) CONSISTENCY weak", True, True, True),
+        ("SELECT * FROM FILTER{P > 1}(S UNION (SELECT *, 1 AS c FROM T))", True, True, False),
+        ("SELECT P FROM FILTER{P > 1}(S)", True, False, False),
+        ("SELECT * FROM S NEXT T CONSISTENCY strong", False, False, False),
+        ("SELECT P FROM S UNION (S FOLD{$2.P > $.P} T)", False, False, False),
+        ("SELECT COUNT(*) AS n FROM S", False, False, False),
+        ("SELECT <a>{P}</a> FROM FILTER{P > 1}(S)", True, False, False),
+    ],
+)
+def test_what_results_wait_for(text: str, monotone: bool, document: bool, weak: bool) -> None:
+    (one,), errors = compiled(text)
+    assert not errors
+    assert one.events is not None
+    found = one.events.monotone, one.events.document, one.events.weak
+    assert found == (monotone, document, weak)
+
+
+def test_parameters_are_constants_that_are_made_of_their_values() -> None:
+    text = "SELECT P, :share AS s FROM S NEXT{$2.P > :least AND DUR <= :age h AND $2.N = :name} S"
+    (query,), _ = parse(text)
+    prepared = Prepared(query)
+    row: dict[str, object] = {"share": 0.5, "least": 3, "age": 1.5, "name": "x"}
+    bound, _ = prepared.bind(row)
+    opened = compile_events(prepared.opened(row, prepared.parameters), lambda stream: None)
+    closed = compile_events(bound, lambda stream: None)
+    assert opened.root == closed.root
+    made = [one.make(row[one.name]) if isinstance(one, Open) else one for one in opened.constants]
+    assert made == [*closed.constants] == [3.0, 5_400_000_000, "x", 0.5]
