@@ -207,7 +207,7 @@ class Engine:
         """
         from xscl.queries.registration import requests, together
 
-        with self._transactions.changing():
+        with self._transactions.changing(), without_collecting():
             source = text, self._next_query
             read, self._next_query = self._registration.read_one(*source)
             wanted = requests(read, {read.name: table})

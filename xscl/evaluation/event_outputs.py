@@ -58,9 +58,9 @@ class EventOutputs:
         if not rows.feeding and (deliveries is None or not all_of_them):
             # Callbacks get these out of the groups.
             return
-        owners, read = self._queries.outputs, self._queries.graph.read
+        read = self._queries.graph.read
         for found in sorted(rows.found(), key=_IN_ORDER):
-            owner = owners[found.number]
+            owner = self.owner(found.number)
             wiring = owner.wiring
             fed = [stream for stream in wiring.feeds if read[stream]] if wiring.feeds else ()
             to = deliveries
@@ -80,14 +80,15 @@ class EventOutputs:
 
     def count(self, rows: EventRows, counts: Counter[str]) -> None:
         """Counts outputs by the names of their queries."""
-        owners = self._queries.outputs
         for number, some in rows.counts().items():
-            if (owner := owners[number]).reported:
+            if (owner := self.owner(number)).reported:
                 counts[owner.name] += some
 
     def owner(self, number: int) -> Subscription:
         """The subscription of a number."""
-        return self._queries.outputs[number]
+        owner = self._queries.outputs[number]
+        assert owner is not None
+        return owner
 
     def output(self, found: EventFound, documents: Sequence[Document] | None = None) -> Output:
         """An output, with the document that it still is, which may be given."""

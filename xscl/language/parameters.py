@@ -46,6 +46,7 @@ from xscl.language.walk import operands
 __all__ = ["Prepared", "bind", "parameters"]
 
 _GREATEST = sys.float_info.max
+_EXACT = 2**53
 
 
 def parameters(query: Query) -> dict[str, int]:
@@ -169,7 +170,37 @@ class Prepared:
 
     def problems(self, values: Mapping[str, object]) -> list[Problem]:
         """The problems of a row of values, by place."""
-        return sorted(self._problems(values)) if self._blanks else []
+        if not self._blanks or self._are_fine(values):
+            return []
+        return sorted(self._problems(values))
+
+    @cached_property
+    def _plain(self) -> tuple[list[str], list[Blank]]:
+        """The parameters that are nothing but constants, and the places of all others."""
+        others = [blank for blank in self._blanks if blank.use is not Use.CONSTANT]
+        named = {blank.name for blank in others}
+        return [name for name in self.parameters if name not in named], others
+
+    def _are_fine(self, values: Mapping[str, object]) -> bool:
+        """Whether a row has no problems, told quickly: as most have none, and there are many."""
+        constants, others = self._plain
+        for name in constants:
+            value = values.get(name)
+            kind = type(value)
+            if kind is str:
+                if not (value.isascii() and value.isprintable()):  # type: ignore[attr-defined]
+                    return False
+            elif kind is float or kind is int:
+                if not -_EXACT < value < _EXACT:  # type: ignore[operator]
+                    return False
+            else:
+                return False
+        return all(
+            type(value := values.get(blank.name)) in (int, float)
+            and -_EXACT < value < _EXACT  # type: ignore[operator]
+            and blank.refusal(value) is None
+            for blank in others
+        )
 
     def _problems(self, values: Mapping[str, object]) -> Iterator[Problem]:
         refused: set[str] = set()

@@ -7,6 +7,7 @@ constants go in as one shared query.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 from xpath_stage import XPathEvaluator
@@ -56,7 +57,7 @@ class Catalogue:
         self._cancel = cancel
         self.graph = StreamGraph()
         self.schemas = Schemas()
-        self.outputs: dict[int, Subscription] = {}
+        self.outputs: list[Subscription | None] = []
         self.called = 0
         patterns.members = self._members
         self.shared = SharedQueries()
@@ -156,7 +157,7 @@ class Catalogue:
 
     def attach(self, subscription: Subscription, on_match: OnMatch | None) -> None:
         """Gives a subscription another callback."""
-        if subscription.order in self.outputs:
+        if subscription.wiring.events is not None:
             self.called += (on_match is not None) - (subscription.on_match is not None)
         subscription.on_match = on_match
 
@@ -242,15 +243,18 @@ class Catalogue:
     def _output(self, subscription: Subscription) -> None:
         """Subscribes an event query."""
         assert subscription.wiring.events is not None
+        # A list, as there may be very many: numbers ascend.
+        self.outputs += repeat(None, subscription.order + 1 - len(self.outputs))
         self.outputs[subscription.order] = subscription
         self.called += subscription.on_match is not None
         self.patterns.subscribe(subscription.wiring.events, _member(subscription))
 
     def _members(self) -> Iterator[tuple[EventQuery, Member]]:
         """The subscriptions of event queries."""
-        for one in self.outputs.values():
-            assert one.wiring.events is not None
-            yield one.wiring.events, _member(one)
+        for one in self.outputs:
+            if one is not None:
+                assert one.wiring.events is not None
+                yield one.wiring.events, _member(one)
 
     def _unsubscribe(self, subscription: Subscription) -> None:
         subscription.active = False
@@ -265,7 +269,7 @@ class Catalogue:
     def _remove_output(self, subscription: Subscription) -> None:
         """Takes out an event query, if it is one."""
         if subscription.wiring.events is not None:
-            del self.outputs[subscription.order]
+            self.outputs[subscription.order] = None
             self.called -= subscription.on_match is not None
             self.patterns.unsubscribe(subscription.wiring.events, subscription.order)
 

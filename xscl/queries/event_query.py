@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pattern_stage.plan.stage import EventStage
 from xscl.documents.events import PLACES, EventType
@@ -53,12 +54,16 @@ class EventQuery:
 
     def add_to(self, stage: EventStage, member: Member) -> None:
         """Adds a subscription to a stage."""
-        constants: Sequence[object] = self.compiled.constants
+        constants = self.compiled.constants
         if self._open:
-            constants = [*constants]
+            made: list[Any] = [*constants]
             values = member.values
             for place, value, make in self._open:
-                constants[place] = make(values[value])
-        types = [one.number for one in self.types]
+                made[place] = make(values[value])
+            constants = tuple(made)
         since = member.since << PLACES
-        stage.add(member.number, self.compiled.root, types, tuple(constants), since)
+        stage.add(member.number, self.compiled.root, self._types, constants, since)
+
+    @cached_property
+    def _types(self) -> tuple[int, ...]:
+        return tuple(one.number for one in self.types)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from xscl.dissection.dissect import dissect
 from xscl.errors import QueryError
@@ -34,8 +34,7 @@ Text = tuple[str, int]
 """A query text, and the number that its first query has where it has no name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """A query to be subscribed under a name, with the values of its parameters: those given with
     it, or of one that is prepared a row of a table."""
 

@@ -21,7 +21,9 @@ class Schemas:
     def of(self, stream: str) -> Names:
         """The names that all events published to a stream have, if nothing but event queries
         publishes to it, all of these names; else None."""
-        published = {*self._published.get(stream, {}).values()}
+        if stream not in self._published:
+            return None
+        published = {*self._published[stream].values()}
         return published.pop() if len(published) == 1 else None
 
     def add(self, subscription: Subscription) -> None:

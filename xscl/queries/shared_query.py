@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
 __all__ = ["SharedDisjunct", "SharedQueries", "SharedQuery"]
 
+_MOST_KNOWN = 100_000
+_KNOWN: dict[tuple[type, object], object] = {}
+"""Values of many subscriptions, each once."""
+
 _Schemas = tuple[tuple[str, ...] | None, ...]
 """What event queries publish to the streams that a query reads."""
 
@@ -47,14 +51,29 @@ class SharedQuery:
     left_open: tuple[str, ...]
     dissection: Dissection
     schemas: _Schemas = ()
+    kinds: tuple[bool, ...] = ()
     disjuncts: tuple[SharedDisjunct, ...] = ()
     numbers: range = range(0)
     wiring: Wiring | None = None
     size: int = 0
 
     def values(self, row: Mapping[str, object]) -> tuple[object, ...]:
-        """The values of a row that a subscription keeps."""
-        return tuple([row[name] for name in self.left_open])
+        """The values of a row that a subscription keeps; equal ones are one."""
+        known = _KNOWN.setdefault
+        values = [row[name] for name in self.left_open]
+        if len(_KNOWN) > _MOST_KNOWN:
+            _KNOWN.clear()
+        return tuple([known((type(value), value), value) for value in values])
+
+    def fits(self, prepared: Prepared, row: Mapping[str, object], schema_of: SchemaOf) -> bool:
+        """Whether it is the shared query of a row."""
+        if self.prepared is not prepared or self.schemas != _schemas(self.dissection, schema_of):
+            return False
+        for name, kind in zip(self.left_open, self.kinds, strict=True):
+            if (type(row[name]) is str) is not kind:
+                return False
+        bound = self.bound
+        return all(type(row[name]) is type(one) and row[name] == one for name, one in bound.items())
 
     def query_of(self, subscription: Subscription) -> Query:
         """The query of a subscription."""
@@ -79,6 +98,7 @@ class SharedQueries:
     `_outlines` are the dissections of queries in symbols."""
 
     _shared: dict[tuple[object, ...], SharedQuery] = field(default_factory=dict)
+    _latest: SharedQuery | None = None
     _wirings: WeakKeyDictionary[Prepared, tuple[Wiring, _Schemas]] = field(
         default_factory=WeakKeyDictionary
     )
@@ -97,6 +117,15 @@ class SharedQueries:
         None where nothing can be left open."""
         if not prepared.parameters:
             return None
+        latest = self._latest
+        if latest is not None and latest.size and latest.fits(prepared, row, schema_of):
+            return latest
+        shared = self._latest = self._find(prepared, row, schema_of)
+        return shared
+
+    def _find(
+        self, prepared: Prepared, row: Mapping[str, object], schema_of: SchemaOf
+    ) -> SharedQuery | None:
         like = prepared.like or prepared
         left_open = self._left_open.get(like)
         if left_open is None:
@@ -127,6 +156,9 @@ class SharedQueries:
             left_open=tuple(name for name in prepared.parameters if name in left_open),
             dissection=dissection,
             schemas=_schemas(dissection, schema_of),
+            kinds=tuple(
+                isinstance(row[name], str) for name in prepared.parameters if name in left_open
+            ),
         )
 
     def wiring(
@@ -178,7 +210,7 @@ class SharedQueries:
 def _schemas(dissection: Dissection, schema_of: SchemaOf) -> _Schemas:
     if not isinstance(dissection.query.source, Events):
         return ()
-    return tuple(map(schema_of, dissection.streams))
+    return tuple([schema_of(stream) for stream in dict.fromkeys(dissection.streams)])
 
 
 def _candidates(prepared: Prepared) -> frozenset[str]:
