@@ -325,6 +325,12 @@ def _refusal(
     accepted = parser.accepts()  # type: ignore[no-untyped-call]
     if rule == "pattern" and (problem := meant_by_pattern(text[start:end], at - start)) is not None:
         return start + problem.at, problem.text
+    if rule == "event_query":
+        from xscl.language.events.refused import meant_by_events
+
+        problem = meant_by_events(text[start:end], at - start)
+        if problem is not None:
+            return start + problem.at, problem.text
     if rule == "query" and (problem := meant(text[start:end], at - start, accepted)) is not None:
         return start + problem.at, problem.text
     words = expected(accepted, followed_by, _grammar_of(rule))

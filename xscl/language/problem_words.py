@@ -57,7 +57,7 @@ _WORDS: tuple[tuple[str, str], ...] = (
     ("_COMMA", "`,`"),
     ("_RBRACE", "`}`"),
     ("_DECLARE", "`DECLARE`"),
-    ("_NAMESPACE", "`NAMESPACE`"),
+    ("_NAMESPACE", "`NAMESPACE`, `STREAM`"),
     ("SELECT", "`SELECT`"),
     ("_AS", "`AS`"),
     ("_FROM", "`FROM`"),

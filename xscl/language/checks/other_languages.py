@@ -27,7 +27,13 @@ _KEYWORDS = {
     "JOIN": "JOIN",
     "EVENT": "EVENT",
     "PATTERN": "PATTERN",
+    "FILTER": "FILTER",
+    "WINDOW": "WINDOW",
+    "NEXT": "NEXT",
+    "FOLD": "FOLD",
+    "UNION": "UNION",
 }
+_WITH_BRACES = ("FILTER", "WINDOW", "NEXT", "FOLD")
 _LIKENESS = 0.7
 
 _FILTER = "a filter stands in brackets after its step, as in `S//item[title = 'x']`"
@@ -161,7 +167,11 @@ def meant(statement: str, at: int, accepted: Collection[str]) -> Problem | None:
         return _refused(last.start(), last[0], _WORDS[last[0].lower()])
     found = _WORD.match(statement, at)
     if found is None:
-        return None
+        braces = statement.startswith("{", at) and last is not None
+        keyword = _keyword(last[0], _WITH_BRACES) if braces and last is not None else None
+        if keyword is None or last is None:
+            return None
+        return Problem(last.start(), f"`{last[0]}` is no keyword; did you mean `{keyword}`?")
     word = found[0]
     if "LBRACE" in accepted and _OPERATOR.search(before):
         return Problem(at, f"found `{word[:_LONGEST_WORD]}`, expected `{{`; {_BRACES}")

@@ -272,7 +272,7 @@ def _length(builder: Builder, node: Branch) -> Window:
     if node.data == "minus" and as_branch(node.children[1]).data == "number":
         builder.note(at, _NEGATIVE)
     elif node.data not in ("number", "parameter") or not constant:
-        builder.note(at, f"DUR is beside what is no duration; {_DURATION_ALONE}")
+        builder.note(at, f"found no duration beside DUR; {_DURATION_ALONE}")
     else:
         return build_window(builder, node)
     return Window(None, at)

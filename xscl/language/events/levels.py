@@ -36,8 +36,8 @@ _AGGREGATES = ("COUNT", "SUM", "AVG", "MIN", "MAX", "ARGMAX", "ARGMIN")
 _AGGREGATE = re.compile(rf"(?<![\w.-])(?ai:{'|'.join(_AGGREGATES)})[ \t\r\n]*+\(")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _MIXED = (
-    "`{}` cannot stand beside NEXT, FOLD, UNION, FILTER and WINDOW; put the part with it in "
-    "parentheses, as a query: `(A JOIN {{…}} B) NEXT C`"
+    "`{}` cannot stand beside NEXT, FOLD, UNION, FILTER, WINDOW, GROUP BY or an aggregate; put the "
+    "part with it in parentheses, as a query: `(A JOIN {{…}} B) NEXT C`"
 )
 
 

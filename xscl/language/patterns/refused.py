@@ -9,7 +9,7 @@ import re
 
 from xscl.language.problems import Problem
 
-__all__ = ["JOINED", "meant_by_pattern"]
+__all__ = ["JOINED", "OF_EVENTS", "meant_by_pattern"]
 
 _NOT = re.compile(r"(?ai:\bNOT)[ \t\r\n]*\Z")
 _SEQ = re.compile(r"(?ai:\bSEQ)[ \t\r\n]*\Z")
@@ -17,6 +17,8 @@ _CALL = re.compile(r"([\w.-]+)[ \t\r\n]*\Z")
 _ASKS = re.compile(r"(?ai:\bWHERE\b)")
 _OPTIONS = ("WHERE", "WITHIN", "OUTPUT", "CONSISTENCY", "PUBLISH")
 _OPTION = re.compile(rf"(?ai:{'|'.join(_OPTIONS)})\b")
+_OPERATOR = re.compile(r"(?ai:NEXT|FOLD|UNION|GROUP)\b")
+OF_EVENTS = "put the pattern in parentheses, as in `(EVENT A a) NEXT B`"
 JOINED = (
     "what a pattern finds is joined as a query in parentheses with a path behind it, as in "
     "`(EVENT …)/result->r JOIN {…} …`"
@@ -60,6 +62,8 @@ def meant_by_pattern(pattern: str, at: int) -> Problem | None:
         if "-" in word[1]:
             problem = f"`{word[1]}` is one name: a subtraction wants white space, `{spaced}`"
             return Problem(word.start(1), problem)
+    if (operator := _OPERATOR.match(pattern, at)) is not None:
+        return Problem(at, f"found `{operator[0]}`; {OF_EVENTS}")
     if (sign := _SIGN.match(pattern, at)) is not None and (asks or sign[0] in _IN_STRUCTURES):
         advice = "write `ANY(A, B)`" if sign[0] == "|" and not asks else _SIGNS[sign[0].lower()]
         return Problem(at, f"found `{sign[0]}`; {advice}")
