@@ -23,8 +23,9 @@ class Schemas:
         publishes to it, all of these names; else None."""
         if stream not in self._published:
             return None
-        published = {*self._published[stream].values()}
-        return published.pop() if len(published) == 1 else None
+        published = [*self._published[stream].values()]
+        same = {None if names is None else frozenset(names) for names in published}
+        return published[0] if len(same) == 1 else None
 
     def add(self, subscription: Subscription) -> None:
         """Takes note of a query and its sub-queries."""

@@ -1,0 +1,44 @@
+"""What a later query knows of a published stream: the names that all of its publishers give it,
+whatever their order (patterns-cel.md, section 2)."""
+
+from __future__ import annotations
+
+import pytest
+
+import xscl
+
+CLOSED = "SELECT a, b FROM FILTER{a > 0}(S) PUBLISH p"
+READS = "SELECT a FROM FILTER{{{} = 1}}(p)"
+
+
+@pytest.mark.parametrize(
+    ("other", "closed"),
+    [
+        ("SELECT b, a FROM T NEXT S PUBLISH p", True),
+        ("SELECT 1 AS a, COUNT(*) AS b FROM S PUBLISH p", True),
+        ("SELECT c FROM (SELECT b AS c FROM (SELECT b, a FROM T PUBLISH p)) NEXT S", True),
+        ("SELECT a FROM (SELECT a FROM T PUBLISH p) NEXT S", False),
+        ("SELECT a, b, c FROM T NEXT S PUBLISH p", False),
+        ("SELECT a, * FROM FILTER{a > 0}(T) PUBLISH p", False),
+        ("SELECT <r><a>{a}</a><b>{b}</b></r> FROM FILTER{a > 0}(T) PUBLISH p", False),
+        ("SELECT x AS a FROM T//x->x PUBLISH p", False),
+    ],
+)
+def test_a_stream_is_closed_if_all_that_publish_to_it_agree(other: str, closed: bool) -> None:
+    for first, second in ((CLOSED, other), (other, CLOSED)):
+        with xscl.Engine() as engine:
+            engine.subscribe(first, name="first")
+            engine.subscribe(second, name="second")
+            if closed:
+                with pytest.raises(xscl.QueryError, match="no attribute `d` here"):
+                    engine.subscribe(READS.format("d"), name="reader")
+            else:
+                engine.subscribe(READS.format("d"), name="reader")
+
+
+def test_a_publisher_that_goes_leaves_what_the_others_say() -> None:
+    with xscl.Engine() as engine:
+        engine.subscribe(CLOSED, name="closed")
+        engine.subscribe("FILTER{a > 0}(T) PUBLISH p", name="open").cancel()
+        with pytest.raises(xscl.QueryError, match="no attribute `d` here"):
+            engine.subscribe(READS.format("d"), name="reader")
