@@ -8,8 +8,8 @@ Its fenced blocks, by their info string:
     params NAME the parameters of one of them, as a CSV file
     error       exactly what is said of the bad ones among them
     matches     the matches of the good ones, each as `query document,document -> result` (the
-                result may stand on a line of its own; `*` is a document that a query published)
-                or as JSON with some of its members
+                result may stand on a line of its own; `*` is a document that a query published;
+                what is computed names none) or as JSON with some of its members
     python      one session from the first to the last of them
 
 A table whose last columns are `example` and `picks` has in each row a query and the documents of
@@ -138,7 +138,8 @@ def as_written(match: dict[str, Any], line: str, documents: list[Envelope]) -> s
         result = json.dumps(result, ensure_ascii=False)
     shown = {document["id"] for document in documents}
     ids = ",".join(id if id in shown else "*" for id in match["documents"])
-    return f"{match['query']} {ids} -> {result}"
+    of = f"{match['query']} {ids}" if ids else match["query"]
+    return f"{of} -> {result}"
 
 
 def run_session(page: str, blocks: list[Block], name: str) -> None:
