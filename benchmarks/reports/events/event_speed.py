@@ -26,11 +26,11 @@ Row = tuple[float, float, float, float, int]
 
 
 def run(scale: Scale) -> Report:
-    many = sized(scale, QUERIES, 20_000, 50)
+    many = sized(scale, QUERIES, 20_000, 3)
     events = sized(scale, EVENTS, 6_000, 60)
     rows = {template: apart(scale, headline, template, many, events) for template in STEPPED}
     length = sized(scale, LONG, 20_000, 200)
-    grown, taken = apart(scale, growth, length, sized(scale, FEW, FEW, 20), scale.limit * 10)
+    grown, taken = apart(scale, growth, length, sized(scale, FEW, FEW, 2), scale.limit * 10)
     speeds = {template: row[2] for template, row in rows.items()}
     bytes_ = {template: row[1] for template, row in rows.items()}
     full = scale.full

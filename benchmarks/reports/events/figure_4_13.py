@@ -36,7 +36,7 @@ Line = Mapping[float, Speed]
 def run(scale: Scale) -> Report:
     lines = lines_of(cayuga_events(sized(scale, EVENTS, 6_000, 60)))
     size = partial(sized, scale)
-    numbers = [size(many * 100_000, many * 5_000, many * 10) for many in (1, 2, 3, 4)]
+    numbers = [size(many * 100_000, many * 5_000, many) for many in (1, 2, 3, 4)]
     default = numbers[1]
     a: dict[str, Line] = {}
     touched: dict[str, Mapping[str, int]] = {}

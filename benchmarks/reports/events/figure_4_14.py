@@ -41,7 +41,7 @@ def run(scale: Scale) -> Report:
     size = partial(sized, scale)
     events = [*cayuga_events(size(EVENTS, 3_000, 60))]
     lines = lines_of(events)
-    numbers = [size(many * 10_000, many * 1_000, many * 10) for many in (1, 2, 3, 4)]
+    numbers = [size(many * 10_000, many * 1_000, many) for many in (1, 2, 3, 4)]
     # What is not through after a minute, is not waited for.
     limit = min(60, 2 * scale.limit)
     rates: Rates = {name: {} for name in MODES}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -16,6 +15,7 @@ from datasets import stock_closings
 
 WINDOWS = (1, 5, 10, 20, 50)
 ROWS = 112_635
+DAY = 86_400
 LIVELY = 0.1
 """The volatility of the rows over which all ways find some."""
 FORMULATIONS = {"FOLD": FOLDS, "resubscription": RESUBSCRIPTION}
@@ -118,7 +118,7 @@ def in_batch(way: str, days: int, closings: Any) -> float:
 
 def all_ways(closings: Iterable[Mapping[str, Any]], days: int) -> dict[str, Tops]:
     """The double tops (name, A, B, C, D) that each way finds."""
-    closings = [*closings]
+    closings = ended([*closings])
     found = {name: in_stream(text, days, closings) for name, text in FORMULATIONS.items()}
     table = table_of(closings)
     for way in SQL:
@@ -126,14 +126,25 @@ def all_ways(closings: Iterable[Mapping[str, Any]], days: int) -> dict[str, Tops
     return found
 
 
+def ended(closings: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """With two days on which all prices are far higher: so the last fall of each name has an end,
+    which FOLD alone does not wait for."""
+    last = {closing["json"]["Name"]: closing for closing in closings}
+    day = max(closing["timestamp"] for closing in closings)
+    for later in (1, 2):
+        for name, closing in last.items():
+            more = {"Name": name, "Price": closing["json"]["Price"] * 1_000**later}
+            time = day + later * DAY
+            closings.append({**closing, "id": f"{name}+{later}", "timestamp": time, "json": more})
+    return closings
+
+
 def in_stream(text: str, days: int, closings: Iterable[Mapping[str, Any]]) -> Tops:
     """The double tops that an engine tells."""
     with xscl.Engine() as engine:
         engine.load(smoothing(days) + text)
         results = [
-            json.loads(str(match.result))
-            for match in engine.run(closings, batch=1_000)
-            if match.query == "tops"
+            match.result for match in engine.run(closings, batch=1_000) if match.query == "tops"
         ]
     return frozenset(top(one["Name"], [one[key] for key in "ABCD"]) for one in results)
 

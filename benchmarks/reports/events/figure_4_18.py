@@ -27,7 +27,7 @@ TABLE_4_3 = (
 
 def run(scale: Scale) -> Report:
     lines = lines_of(posts(sized(scale, POSTS, 6_000, 60)))
-    numbers = [sized(scale, many * 10_000, many * 1_000, many * 10) for many in (1, 2, 3, 4)]
+    numbers = [sized(scale, many * 10_000, many * 1_000, many) for many in (1, 2, 3, 4)]
     rates: dict[str, dict[float, Speed]] = {
         name: {many: counted(feed_queries(name, many), lines, scale.limit) for many in numbers}
         for name in FEED
