@@ -16,10 +16,11 @@ from pattern_stage.algebra.nodes import Map, Node, Select, Source, Union
 from pattern_stage.pattern import Slot
 from pattern_stage.plan import outputs
 from pattern_stage.plan.network import Network, Template
-from pattern_stage.plan.operators import Channel, Context, Event
+from pattern_stage.plan.operators import Channel, Context, Event, Operator
 from pattern_stage.plan.outputs import EventFound, EventGroup, Output, Root, distinct
 from pattern_stage.plan.queries import Queries
 from pattern_stage.plan.rules import SWITCHES
+from pattern_stage.plan.saved import restore, state_of
 
 __all__ = ["EventStage"]
 
@@ -52,13 +53,12 @@ class EventStage:
             self._classes = {type_: one[0] for one in sets for type_ in one}
         self._layout = Layout()
         context = Context(self._layout, off)
-        self._at_once, self._in_order = Network(context, {}), Network(context, self._classes)
+        self._at_once, self._in_order = (Network(context, self._classes) for _ in range(2))
         self._templates: dict[object, tuple[Node, Network, Template]] = {}
         self._queries = Queries()
         self._roots: dict[int, Root] = {}
         self._free: list[int] = []
         """Places of roots that have gone."""
-        self._taken = False
         self._steps = 0
         self._waiting: list[Waiting] = []
         self._sorted = True
@@ -90,7 +90,7 @@ class EventStage:
             network = self._at_once if _monotone(root) else self._in_order
             known = self._templates[id(root), of] = root, network, network.template(root, of)
         _, network, template = known
-        operator, member = network.add(template, constants, since if self._taken else 0)
+        operator, member = network.add(template, constants, since)
         of_root = operator.root
         if of_root is None:
             of_root = operator.root = Root(operator, network, self._layout)
@@ -137,17 +137,17 @@ class EventStage:
 
     def take(self, events: Iterable[Waiting]) -> None:
         """The events of a step with their types, in any order, none before the watermark."""
-        now, waiting = list[Waiting](), self._waiting
+        now, waiting = dict[int, list[Waiting]](), self._waiting
         for type_, event in events:
             if self._at_once.reads(type_):
-                now.append((type_, event))
+                now.setdefault(type_, []).append((type_, event))
             if self._in_order.reads(type_):
                 if waiting and event[1] < waiting[-1][1][1]:
                     self._sorted = False
                 waiting.append((type_, event))
-            self._taken = True
-        if now:
-            for operator, channel in self._at_once.epoch(0, now):
+        # Type by type: a document that is told has its own number, sharable or not.
+        for coming in now.values():
+            for operator, channel in self._at_once.epoch(0, coming):
                 self._outputs += self._unknown(operator.root, channel)
 
     def advance(self, watermark: int | None) -> None:
@@ -211,7 +211,30 @@ class EventStage:
             "waiting": len(self._waiting),
         }
 
+    # Between runs
+
+    def state(self) -> dict[str, Any]:
+        """What is held beyond the events that end at or after the watermark, as plain data (JSON):
+        instances and buffers."""
+        operators = [one for one in self._in_order.operators if one.inputs]
+        return {"operators": state_of(operators, self._all, self._layout)}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Holds what was saved, as far as its queries are here, under the same numbers."""
+        restore(state["operators"], self._root_of, self._layout)
+
     # Inside
+
+    def _all(self) -> Iterable[tuple[int, Operator, int]]:
+        for number in self._queries:
+            place, member = self._queries[number]
+            yield number, self._roots[place].operator, member
+
+    def _root_of(self, number: int) -> tuple[Operator, int] | None:
+        if number not in self._queries:
+            return None
+        place, member = self._queries[number]
+        return self._roots[place].operator, member
 
     def _sort(self) -> None:
         if not self._sorted:

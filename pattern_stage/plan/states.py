@@ -294,7 +294,7 @@ class Stateful(Operator):
     def state(self, name: Callable[[Operator, int], object]) -> object:
         """(element, whether a left event, members) of each instance."""
         return [
-            (element, first, [name(self, one) for one in order.members[:count]])
+            (element, int(first), [name(self, one) for one in order.members[:count]])
             for _, _, _, instances in self._lists()
             for element, order, count, first in instances
         ] or None

@@ -117,14 +117,20 @@ def drawn_constants(random: Random, kinds: list[str]) -> tuple[Any, ...]:
     )
 
 
-def drawn_events(random: Random, count: int) -> list[tuple[int, int, int, int, dict[str, float]]]:
-    """(type, start, end, number, attributes)."""
-    found = []
-    for number in range(count):
+def drawn_events(
+    random: Random, count: int, *, twins: bool
+) -> list[tuple[int, int, int, int, dict[str, float]]]:
+    """(type, start, end, number, attributes), in the order in which they come; with `twins` some
+    of type 0 come as type 1, too."""
+    found: list[Any] = []
+    for _ in range(count):
         end = random.randrange(2 * count)
         start = max(0, end - random.choice([0, 0, 0, 0, 1, 3]))
         values = {name: float(random.randrange(3)) for name in NAMES if random.random() < 0.95}
-        found.append((random.randrange(TYPES), start, end, number, values))
+        type_ = random.randrange(TYPES)
+        found.append((type_, start, end, len(found), values))
+        if twins and not type_ and random.random() < 0.8:
+            found.append((1, start, end, len(found), values))
     return found
 
 

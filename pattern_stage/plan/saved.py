@@ -1,0 +1,223 @@
+"""What m-ops hold as plain data (JSON), and back: for a state file, or another stage with the same
+queries.
+
+An m-op, and a member of it, is named by a query that has it and its place among the operators of
+that query, sources first; an event by where its attributes stand, as another stage may have them
+elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from pattern_stage.algebra import NULL, Layout
+from pattern_stage.algebra.nodes import (
+    Aggregate,
+    Iterate,
+    Map,
+    Node,
+    Select,
+    Sequence,
+    Source,
+    Union,
+)
+from pattern_stage.algebra.nodes.map import computed
+from pattern_stage.pattern import Slot
+from pattern_stage.plan.operators import Event, Operator
+from pattern_stage.plan.states import Stateful
+
+__all__ = ["restore", "state_of"]
+
+Name = tuple[int, int]
+"""A query's number, and the place of an operator."""
+
+_FIRST = 4
+
+
+def operators_of(root: Operator, member: int) -> Iterator[tuple[Operator, int]]:
+    """The operators of a query with its members, each behind its inputs."""
+    ends = root.members.left[member], root.members.right[member]
+    for one, below in zip(root.inputs, ends, strict=False):
+        yield from operators_of(one, below)
+    yield root, member
+
+
+class Names:
+    """The names of members that are asked for: first it is seen which, then queries are gone
+    through until all have one."""
+
+    def __init__(self) -> None:
+        self._names: dict[tuple[Operator, int], Name | None] = {}
+
+    def ask(self, operator: Operator, member: int) -> object:
+        """Notes that a name is needed."""
+        self._names[operator, member] = None
+        return None
+
+    def give(self, queries: Iterable[tuple[int, Operator, int]]) -> None:
+        """Names from (number, root, member) of queries."""
+        left = len(self._names)
+        for number, root, member in queries:
+            if not left:
+                return
+            for place, one in enumerate(operators_of(root, member)):
+                if one in self._names and self._names[one] is None:
+                    self._names[one] = number, place
+                    left -= 1
+
+    def of(self, operator: Operator) -> list[list[int]]:
+        """All names of members of an m-op."""
+        return [
+            [*name]
+            for (one, _), name in self._names.items()
+            if one is operator and name is not None
+        ]
+
+    def name(self, operator: Operator, member: int) -> object:
+        """The name, None of what no query has any more."""
+        found = self._names.get((operator, member))
+        return None if found is None else [*found]
+
+
+def slots_of(node: Node, layout: Layout) -> list[list[list[str]]]:
+    """The slots of the sources of a node, from left to right."""
+    return [
+        [[slot.attribute.steps[0], slot.form.name] for slot in layout.slots(source.type)]
+        for source in _sources(node)
+    ]
+
+
+def _sources(node: Node) -> Iterator[Source]:
+    if isinstance(node, Source):
+        yield node
+    for name in ("input", "left", "right"):
+        if hasattr(node, name):
+            yield from _sources(getattr(node, name))
+
+
+class Moved:
+    """Events of a node from where their attributes stood to where they stand now."""
+
+    def __init__(
+        self, node: Node, saved: Iterable[Iterable[Iterable[str]]], layout: Layout
+    ) -> None:
+        self._node = node
+        self._places: list[list[int | None]] = []
+        for source, slots in zip(_sources(node), saved, strict=True):
+            known = [tuple(slot) for slot in slots]
+            now: Iterable[Slot] = layout.slots(source.type)
+            wanted = [(slot.attribute.steps[0], slot.form.name) for slot in now]
+            self._places.append(
+                [_FIRST + known.index(one) if one in known else None for one in wanted]
+            )
+
+    def element(self, event: Event, first: bool) -> Event:
+        """An instance of the node's state, or a left event of it."""
+        assert isinstance(self._node, Sequence | Iterate)
+        return self._event(self._node.left if first else self._node, event, 0)
+
+    def event(self, event: Event) -> Event:
+        """An event of the node."""
+        return self._event(self._node, event, 0)
+
+    def _event(self, node: Node, event: Event, at: int) -> Event:
+        match node:
+            case Source():
+                places = self._places[at]
+                return (
+                    *event[:_FIRST],
+                    *(None if one is None or one >= len(event) else event[one] for one in places),
+                )
+            case Select():
+                return self._event(node.input, event, at)
+            case Map():
+                if not computed(node.items):
+                    return self._event(node.input, event, at)
+                return (*event[:4], self._event(node.input, event[4], at), *event[5:])
+            case Union():
+                side = (node.left, node.right)[event[3]]
+                at += event[3] * sum(1 for _ in _sources(node.left))
+                return (*event[:4], self._event(side, event[4], at))
+            case Sequence() | Iterate():
+                right = at + sum(1 for _ in _sources(node.left))
+                return (
+                    *event[:4],
+                    self._event(node.left, event[4], at),
+                    self._event(node.right, event[5], right),
+                    *event[6:],
+                )
+            case Aggregate():
+                return event
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it; tuples, objects and null are marked."""
+    if isinstance(value, tuple):
+        return {"t": [plain(one) for one in value]}
+    if isinstance(value, list):
+        return [plain(one) for one in value]
+    if isinstance(value, dict):
+        return {"d": [[name, plain(one)] for name, one in value.items()]}
+    return {"n": 0} if value is NULL else value
+
+
+def raised(value: Any) -> Any:
+    """The value that `plain` wrote."""
+    if isinstance(value, list):
+        return [raised(one) for one in value]
+    if isinstance(value, dict):
+        if "t" in value:
+            return tuple(raised(one) for one in value["t"])
+        return {name: raised(one) for name, one in value["d"]} if "d" in value else NULL
+    return value
+
+
+def state_of(
+    operators: Iterable[Operator],
+    queries: Callable[[], Iterable[tuple[int, Operator, int]]],
+    layout: Layout,
+) -> list[Any]:
+    """What m-ops hold: of each the names of its members, the slots of its sources, the rest."""
+    names = Names()
+    holding = [one for one in operators if one.state(names.ask) is not None]
+    names.give(queries())
+    states = list[Any]()
+    for one in holding:
+        held: Any = one.state(names.name)
+        slots = slots_of(one.node, layout) if isinstance(one, Stateful) else []
+        states.append([names.of(one), slots, plain(held) if slots else held])
+    return states
+
+
+def restore(
+    states: Iterable[Any],
+    queries: Callable[[int], tuple[Operator, int] | None],
+    layout: Layout,
+) -> None:
+    """M-ops hold what was saved, as far as their queries are there."""
+    known: dict[int, list[tuple[Operator, int]]] = {}
+
+    def at(name: Any) -> tuple[Operator, int] | None:
+        number, place = name
+        if number not in known:
+            root = queries(number)
+            known[number] = [] if root is None else [*operators_of(*root)]
+        return known[number][place] if place < len(known[number]) else None
+
+    for names, slots, held in states:
+        operator = next((there[0] for name in names if (there := at(name)) is not None), None)
+        if operator is None:
+            continue
+        if slots:
+            moved = Moved(operator.node, slots, layout)
+            held = [
+                (moved.element(element, first), first, some)
+                for element, first, some in raised(held)
+            ]
+
+        def members(some: Iterable[Any], of: Operator = operator) -> list[int]:
+            there = (at(name) for name in some if name is not None)
+            return [one[1] for one in there if one is not None and one[0] is of]
+
+        operator.restore(held, members)
