@@ -10,7 +10,7 @@ from itertools import count
 from operator import itemgetter
 from typing import Any
 
-from pattern_stage.algebra import normal_form
+from pattern_stage.algebra import is_document, normal_form
 from pattern_stage.algebra.localised import Localised, Operators, inputs
 from pattern_stage.algebra.nodes import (
     Aggregate,
@@ -58,6 +58,9 @@ class Step:
     inputs: tuple[int, ...]
     type: int
     design: Design
+    apart: bool = False
+    """Whether a source is of its type alone, sharable or not."""
+
     operator: Operator | None = None
     own: Callable[[Sequence[Any]], tuple[Any, ...]] = field(init=False)
     """The own constants among a query's."""
@@ -82,8 +85,8 @@ class Network:
         self._operators = Operators()
         self._made: dict[object, Operator] = {}
         self._keys: dict[Operator, object] = {}
-        self._sources: dict[int, Operator] = {}
-        """By type; those of one class share theirs."""
+        self._sources: dict[int, dict[SourceOperator, None]] = {}
+        """By type; those of one class share theirs, but for queries that keep types apart."""
         self._tickets = count()
         self._agenda: list[list[Operator]] = []
 
@@ -93,10 +96,15 @@ class Network:
         """The steps of plans that have this root, in normal form."""
         root = normal_form(root)
         steps = Template()
+        shared = [self._classes[one] for one in {*types} if one in self._classes]
+        # Documents are told by their own numbers, and two of two streams are two events.
+        apart = is_document(root) or len(shared) > len({*shared})
 
         def placed(node: Node, at: Localised) -> int:
             if isinstance(node, Source):
-                steps.append(Step(at.node, (), (), types[node.type], Design("form", True)))
+                type_ = types[node.type]
+                made = Design("form", True)
+                steps.append(Step(at.node, (), (), type_, made, apart and type_ in self._classes))
                 return len(steps) - 1
             below = [*zip(inputs(node), at.inputs, strict=True)]
             if isinstance(node, Map) and node is not root and not computed(node.items):
@@ -142,6 +150,8 @@ class Network:
         below = tuple(made[place] for place in step.inputs)
         of = step.design.of
         key: object = (id(step.node), below)
+        if step.apart:
+            key = (key, step.type)
         if of == "query":
             key = (key, next(self._tickets))
         elif of == "definition":
@@ -153,8 +163,8 @@ class Network:
             self._made[key] = operator
             self._keys[operator] = key
             self._join(operator)
-        if step.type >= 0:
-            self._sources[step.type] = operator
+        if isinstance(operator, SourceOperator):
+            self._sources.setdefault(step.type, {})[operator] = None
         if of == "form" and all(template[place].operator for place in step.inputs):
             step.operator = operator
         return operator
@@ -173,14 +183,17 @@ class Network:
         gone = operator.remove(member)
         for one, below in zip(operator.inputs, (left, right), strict=False):
             self.remove(one, below)
-        if gone and not operator.inputs:
+        if gone and isinstance(operator, SourceOperator):
             self._forget_type(operator, constants[0])
         if gone and not len(operator.members):
             self._drop(operator)
 
-    def _forget_type(self, operator: Operator, type_: int) -> None:
+    def _forget_type(self, operator: SourceOperator, type_: int) -> None:
         if not any(own is not None and own[0] == type_ for own in operator.constants):
-            self._sources.pop(type_, None)
+            sources = self._sources[type_]
+            del sources[operator]
+            if not sources:
+                del self._sources[type_]
 
     def _drop(self, operator: Operator) -> None:
         key = self._keys.pop(operator, None)
@@ -207,14 +220,12 @@ class Network:
 
     def epoch(self, time: int, events: Iterable[tuple[int, Event]]) -> list[Output]:
         """What comes of events of types that all end at `time`: the outputs of roots."""
-        by: dict[Operator, list[tuple[int, Event]]] = {}
+        by: dict[SourceOperator, list[tuple[int, Event]]] = {}
         for type_, event in events:
-            source = self._sources.get(type_)
-            if source is not None:
+            for source in self._sources.get(type_, ()):
                 by.setdefault(source, []).append((type_, event))
         told: list[Output] = []
         for source, coming in by.items():
-            assert isinstance(source, SourceOperator)
             self._hand_on(source, source.channel(coming), told)
         for agenda in self._agenda:
             for operator in agenda:
