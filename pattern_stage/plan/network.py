@@ -23,15 +23,15 @@ from pattern_stage.algebra.nodes import (
 )
 from pattern_stage.algebra.nodes import Sequence as Following
 from pattern_stage.algebra.nodes.map import computed
-from pattern_stage.plan.aggregates import AggregateOperator
-from pattern_stage.plan.iterates import IterateOperator
-from pattern_stage.plan.maps import MapOperator
+from pattern_stage.plan.kinds.aggregates import AggregateOperator
+from pattern_stage.plan.kinds.iterates import IterateOperator
+from pattern_stage.plan.kinds.maps import MapOperator
+from pattern_stage.plan.kinds.selects import SelectOperator
+from pattern_stage.plan.kinds.sequences import SequenceOperator
+from pattern_stage.plan.kinds.sources import SourceOperator
+from pattern_stage.plan.kinds.unions import UnionOperator
 from pattern_stage.plan.operators import Channel, Context, Design, Event, Operator
 from pattern_stage.plan.rules import design
-from pattern_stage.plan.selects import SelectOperator
-from pattern_stage.plan.sequences import SequenceOperator
-from pattern_stage.plan.sources import SourceOperator
-from pattern_stage.plan.unions import UnionOperator
 
 __all__ = ["Network", "Template"]
 

@@ -18,7 +18,7 @@ from pattern_stage.algebra import Layout, attributes
 from pattern_stage.algebra.functions import as_json
 from pattern_stage.algebra.nodes import Aggregate, Source
 from pattern_stage.algebra.terms import Call, Column, Constant, Operation
-from pattern_stage.plan.aggregates import AggregateOperator
+from pattern_stage.plan.kinds.aggregates import AggregateOperator
 from pattern_stage.plan.operators import Context, Design
 from tests.drawn import drawn
 

@@ -12,9 +12,9 @@ from typing import Any
 from pattern_stage.algebra import frozen, same
 from pattern_stage.algebra.grouping import grouping
 from pattern_stage.algebra.nodes import Aggregate
+from pattern_stage.plan.kinds.windows import Cohort, Group
 from pattern_stage.plan.memberships import Membership, joined
 from pattern_stage.plan.operators import Channel, Event, Operator
-from pattern_stage.plan.windows import Cohort, Group
 
 __all__ = ["AggregateOperator"]
 

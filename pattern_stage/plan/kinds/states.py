@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from pattern_stage.algebra.nodes import Iterate, Sequence
-from pattern_stage.plan.conditions import Bound
+from pattern_stage.plan.kinds.conditions import Bound
 from pattern_stage.plan.members import Constants, members_in
 from pattern_stage.plan.memberships import Membership, Order
 from pattern_stage.plan.operators import Channel, Event, Operator

@@ -13,7 +13,7 @@ from typing import Any
 
 from pattern_stage.algebra import frozen
 from pattern_stage.algebra.grouping import Grouping, Kept
-from pattern_stage.plan.accumulators import Accumulator, Best, Count, Total
+from pattern_stage.plan.kinds.accumulators import Accumulator, Best, Count, Total
 
 __all__ = ["Cohort", "Group"]
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from pattern_stage.algebra import Texts, admits, goes_on, iterated
 from pattern_stage.algebra.nodes import Iterate
-from pattern_stage.plan.conditions import bound_of, joins, key, without
+from pattern_stage.plan.kinds.conditions import bound_of, joins, key, without
+from pattern_stage.plan.kinds.states import Instance, State, Stateful
 from pattern_stage.plan.operators import Channel, Event
-from pattern_stage.plan.states import Instance, State, Stateful
 
 __all__ = ["IterateOperator"]
 

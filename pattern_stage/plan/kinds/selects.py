@@ -13,7 +13,7 @@ from typing import Any
 
 from pattern_stage.algebra import Texts, admits, function
 from pattern_stage.algebra.nodes import Select
-from pattern_stage.plan.conditions import equalities, key, orders, without
+from pattern_stage.plan.kinds.conditions import equalities, key, orders, without
 from pattern_stage.plan.members import Bucket, Constants, members_in
 from pattern_stage.plan.memberships import Membership
 from pattern_stage.plan.operators import Channel, Event, Operator

@@ -8,9 +8,9 @@ from typing import Any
 
 from pattern_stage.algebra import Texts, admits
 from pattern_stage.algebra.nodes import Sequence
-from pattern_stage.plan.conditions import bound_of, joins, key, without
+from pattern_stage.plan.kinds.conditions import bound_of, joins, key, without
+from pattern_stage.plan.kinds.states import State, Stateful
 from pattern_stage.plan.operators import Channel, Event
-from pattern_stage.plan.states import State, Stateful
 
 __all__ = ["SequenceOperator"]
 
