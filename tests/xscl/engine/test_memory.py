@@ -146,37 +146,37 @@ _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload(["tests.warm", "tests.xscl.engine.test_memory"])
 
 
-def growth_of(number: int, memory: int | None, state: Path | None) -> tuple[int, int]:
-    """How many matches that many items have in windows without end, beside those that a state file
-    has, and the MiB that they take."""
+def growth_of(number: int, size: int, memory: int | None, state: Path | None) -> tuple[int, int]:
+    """How many matches that many items of a size have in windows without end, beside those that a
+    state file has, and the MiB that they take."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with xscl.Engine(state, memory=memory) as engine:
         engine.subscribe(LINKS, name="links")
-        fed = items(engine.documents, engine.documents + number, 5000)
+        fed = items(engine.documents, engine.documents + number, size)
         found = sum(1 for _ in engine.run(fed, batch=1000))
     return found, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024
 
 
-def alone(number: int, memory: int | None, state: Path | None = None) -> tuple[int, int]:
+def alone(number: int, size: int, memory: int | None, state: Path | None) -> tuple[int, int]:
     with _FORKS.Pool(1) as pool:
-        return pool.apply(growth_of, (number, memory, state))
+        return pool.apply(growth_of, (number, size, memory, state))
 
 
 @pytest.mark.parametrize("durable", [False, True])
 def test_ten_times_as_many_documents_stay_within_the_bound(durable: bool, tmp_path: Path) -> None:
-    """25,000 documents of 5 KB, none of which is ever let go; what an engine takes for itself, with
+    """12,500 documents of 10 KB, none of which is ever let go; what an engine takes for itself, with
     the libraries that its relations need, is what one takes for a few.  A state file takes more for
     as long as it is brought up to date."""
     more = 64 if durable else 0
     states = [tmp_path / f"{n}.duckdb" if durable else None for n in range(3)]
-    _, itself = alone(4_500, 64 * MIB, states[0])
-    _, few = alone(5_000, 64 * MIB, states[1])
-    found, many = alone(25_000, 64 * MIB, states[2])
-    assert found == 24_970
+    _, itself = alone(4_500, 5_000, 64 * MIB, states[0])
+    _, few = alone(5_000, 5_000, 64 * MIB, states[1])
+    found, many = alone(12_500, 10_000, 64 * MIB, states[2])
+    assert found == 12_470
     assert many - few < 64 + more
     assert many - itself < 2 * 64 + more
     if durable:
-        found, opened = alone(1, 64 * MIB, states[2])
+        found, opened = alone(1, 10_000, 64 * MIB, states[2])
         assert found == 1
         assert opened - itself < 2 * 64
 
