@@ -13,18 +13,15 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 from unittest import mock
 
 import feedparser
 import pytest
 
-from tests.commands import Around, xscl
+from tests.commands import Around, started, xscl
 from tests.xscl.sinks.pace import quickly
 from tests.xscl.web.loopback import Reply, Request, Server, rss
 from xscl.polling import clock
-
-COMMAND = [sys.executable, "-c", "from xscl.cli.main import main; main()"]
 
 QUERIES = """\
 -- name: follow-up
@@ -182,51 +179,30 @@ def _until(condition: Callable[[], object]) -> None:
         time.sleep(0.05)
 
 
-@contextmanager
-def _killed(process: subprocess.Popen[Any]) -> Iterator[None]:
-    """Kills a process where the test fails: it would be waited for without end."""
-    try:
-        yield
-    finally:
-        process.kill()
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it_in_order(server: Server, folder: Path, number: signal.Signals) -> None:
     server.site["/s"] = Reply(200, (("ETag", b'"1"'),), FIRST)
     arguments = ["watch", "q.xscl", "--feed", f"S={server.url('/s')}", "--allow-private", "-o", "m"]
-    with (
-        subprocess.Popen(
-            [*COMMAND, *arguments], cwd=folder, stderr=subprocess.PIPE, text=True
-        ) as process,
-        _killed(process),
-    ):
+    with started(*arguments, at=folder) as one:
         _until((folder / "m").exists)
         shown = xscl("feeds", "q.feeds.duckdb", at=folder)
         assert shown.returncode == 0, "while the watch is running"
-        process.send_signal(number)
-        _, said = process.communicate(timeout=300)
-    assert process.returncode == 130, said
+        one.send(number)
+        done = one.done()
+    assert done.returncode == 130, done.stderr
     (state,) = json.loads(xscl("feeds", "q.feeds.duckdb", "--format", "json", at=folder).stdout)
     assert (state["items"], state["error"], state["failures"]) == (1, None, 0)
 
 
 def test_it_keeps_polling(server: Server, folder: Path) -> None:
     server.site["/s"] = Reply(body=rss())
-    arguments = ["--every", "1s", "--allow-private", "-o", "m"]
-    with (
-        subprocess.Popen(
-            [*COMMAND, "watch", "q.xscl", "--feed", f"S={server.url('/s')}", *arguments],
-            cwd=folder,
-            stderr=subprocess.PIPE,
-        ) as process,
-        _killed(process),
-    ):
+    arguments = ["watch", "q.xscl", "--feed", f"S={server.url('/s')}", "--every", "1s"]
+    with started(*arguments, "--allow-private", "-o", "m", at=folder) as one:
         _until(lambda: len(server.requests) > 1)
         server.site["/s"] = Reply(body=FIRST)
         _until((folder / "m").exists)
-        process.terminate()
-        process.communicate(timeout=300)
+        one.send(signal.SIGTERM)
+        assert one.done().returncode == 130
     assert found((folder / "m").read_text()) == ["all"]
 
 
