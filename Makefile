@@ -13,6 +13,8 @@ unexport PYTHONDONTWRITEBYTECODE
 # What waits for clocks, servers and other processes is much of the tests: one worker more than cores.
 WORKERS := $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 4 ? n + 1 : 5)))
 SHARED_OUT := --numprocesses $(WORKERS) --dist loadgroup
+# What each worker would compile else, all at the same time.
+COMPILED = $(BIN)/python -m pytest --quiet --collect-only > /dev/null
 
 .PHONY: demo test room docs pictures fuzz mutants bench bench-quick clean
 
@@ -23,7 +25,7 @@ test: $(VENV)/.dev
 	.ci/java $(BIN)/python
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	.ci/browser & $(BIN)/mypy --strict; types=$$?; wait; exit $$types
+	.ci/browser & $(COMPILED) & $(BIN)/mypy --strict; types=$$?; wait; exit $$types
 	$(BIN)/python -m pytest $(SHARED_OUT)
 
 # Lint, types, doctests and tests of one room or module: make room ROOM=xscl/feeds, or
