@@ -164,9 +164,9 @@ def alone(number: int, size: int, memory: int | None, state: Path | None) -> tup
 
 @pytest.mark.parametrize("durable", [False, True])
 def test_ten_times_as_many_documents_stay_within_the_bound(durable: bool, tmp_path: Path) -> None:
-    """12,500 documents of 10 KB, none of which is ever let go; what an engine takes for itself, with
-    the libraries that its relations need, is what one takes for a few.  A state file takes more for
-    as long as it is brought up to date."""
+    """12,500 documents of 10 KB, none of which is ever let go; what an engine takes for itself,
+    with the libraries that its relations need, is what one takes for a few.  A state file takes
+    more for as long as it is brought up to date."""
     more = 64 if durable else 0
     states = [tmp_path / f"{n}.duckdb" if durable else None for n in range(3)]
     _, itself = alone(4_500, 5_000, 64 * MIB, states[0])

@@ -23,7 +23,7 @@ from pyspark.sql import SparkSession
 from datasets import FEEDS
 from tests.commands import xscl
 from tests.xscl.spark.ingesting import ingest
-from tests.xscl.spark.java import QUICK
+from tests.xscl.spark.java import QUICK, QUICK_JAVA
 from xscl.cli import ingest as program
 from xscl.cli.main import cli
 from xscl.sources.ingested import read_items
@@ -31,8 +31,17 @@ from xscl.spark.ingestion import jobs
 
 XSCL = (sys.executable, "-c", "from xscl.cli.main import main; main()")
 INGEST = (*XSCL, "ingest", "--master", "local[1]", *QUICK)
-SUBMIT = (str(Path(sys.executable).with_name("spark-submit")), "--master", "local[1]", *QUICK)
-PROGRAM = str(program.__file__)
+ZONE = "spark.sql.session.timeZone=Europe/Paris"
+SUBMIT = (str(Path(sys.executable).with_name("spark-submit")), "--master", "local[3]", *QUICK)
+PROGRAM = f"""
+import runpy
+from xscl.spark.session import session
+spark = session("told by the program", settings={QUICK_JAVA})
+names = ["spark.master", "spark.sql.session.timeZone", "spark.sql.shuffle.partitions"]
+print([spark.conf.get(name) for name in names], flush=True)
+runpy.run_path({program.__file__!r}, run_name="__main__")
+"""
+"""What `spark-submit` was told stands, for `xscl ingest`, too."""
 NEWS = "feeds/news-brightwire.xml"
 ENDING = "ending once the batch under way is finished; interrupt again to end at once"
 LATE = "<rss><channel><item><guid>one</guid><title>late</title></item></channel></rss>"
@@ -162,8 +171,13 @@ def test_for_ever_until_interrupted_then_by_spark_submit(place: Place) -> None:
     assert {item["stream"] for item in before.values()} == {"T"}
 
     (place.folder / "feeds" / "late.xml").write_text(LATE.replace("late", "edited"))
-    done = place.run(*SUBMIT, PROGRAM, *options, "--once")
+    (place.folder / "program.py").write_text(PROGRAM)
+    done = place.run(*SUBMIT, "--conf", ZONE, "program.py", *options, "--once")
     assert done.returncode == 0, done.stderr
+    assert "['local[3]', 'Europe/Paris', '3']" in done.stdout.splitlines(), (
+        done.stdout,
+        done.stderr,
+    )
     after = place.items()
     assert before.items() <= after.items()
     (id,) = after.keys() - before.keys()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.xscl.spark.java import QUICK, QUICK_JAVA
+from tests.xscl.spark.java import QUICK_JAVA
 from xscl.errors import XSCLError
 from xscl.spark.java import choose_java
 from xscl.spark.session import session
@@ -25,8 +25,6 @@ names = ["spark.master", "spark.sql.session.timeZone", "spark.sql.shuffle.partit
 print([spark.conf.get(name) for name in names])
 spark.stop()
 """
-
-SUBMIT = Path(sys.executable).with_name("spark-submit")
 
 
 def run(*command: str | Path, at: Path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -47,18 +45,6 @@ def test_a_start_says_nothing_and_leaves_nothing(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("['local[*]', 'UTC', ")
     assert not list(tmp_path.iterdir())
-
-
-def test_what_spark_submit_is_told_stands(tmp_path: Path) -> None:
-    program = tmp_path / "program.py"
-    program.write_text(PROGRAM)
-    zone = "spark.sql.session.timeZone=Europe/Paris"
-    done = run(
-        SUBMIT, "--master", "local[3]", *QUICK, "--conf", zone, program, at=tmp_path,
-        PYSPARK_PYTHON=sys.executable,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1] == "['local[3]', 'Europe/Paris', '3']"
 
 
 def test_one_core_has_one_partition(spark: SparkSession) -> None:
