@@ -47,4 +47,5 @@ def _text(result: Any) -> str:
     if not isinstance(result, str) or not result.startswith("<"):
         return canonical(result)
     element = etree.fromstring(result)
-    return f"<{element.tag}>{[(str(one.tag), one.text or '') for one in element]}"
+    children = [(str(one.tag), "".join(map(str, one.itertext()))) for one in element]
+    return f"<{element.tag}>{children}"
