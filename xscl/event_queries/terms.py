@@ -181,9 +181,8 @@ class Terms:
             case Parameter():
                 make = _number if value.number else _string
                 return self.constant(Open(value.name, make), number=value.number)
-            case PerCent(number):
-                assert isinstance(number.value, float)
-                return self.constant(_of_hundred(number.value), number=True)
+            case PerCent():
+                return self.constant(_per_cent(value.number), number=True)
             case Named():
                 return self._or_noted(scope.column(value))
             case Minus(Literal(float() as number)):
@@ -238,7 +237,14 @@ def _is_number(value: Scalar) -> bool:
             return isinstance(value, PerCent | Arithmetic | Minus)
 
 
-def _of_hundred(value: float) -> float:
+def _per_cent(number: Literal | Parameter) -> float | Open:
+    """What stands before `%`: a parameter where texts are alike but for it."""
+    if isinstance(number, Parameter):
+        return Open(number.name, _of_hundred)
+    return _of_hundred(number.value)
+
+
+def _of_hundred(value: object) -> float:
     """A number before `%`: exactly 0.8 of 80."""
     return float(Decimal(repr(value)).scaleb(-2))
 
