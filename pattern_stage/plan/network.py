@@ -4,7 +4,7 @@ by epoch, in topological order of the streams.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from operator import itemgetter
@@ -212,9 +212,10 @@ class Network:
         """All m-ops, inputs first."""
         return self._keys
 
-    def reads(self, type_: int) -> bool:
-        """Whether a query reads events of a type."""
-        return type_ in self._sources
+    @property
+    def reads(self) -> Container[int]:
+        """The types of which queries read events."""
+        return self._sources.keys()
 
     # Epochs
 

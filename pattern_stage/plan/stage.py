@@ -138,16 +138,20 @@ class EventStage:
     def take(self, events: Iterable[Waiting]) -> None:
         """The events of a step with their types, in any order, none before the watermark."""
         now, waiting = dict[int, list[Waiting]](), self._waiting
-        for type_, event in events:
-            if self._at_once.reads(type_):
-                now.setdefault(type_, []).append((type_, event))
-            if self._in_order.reads(type_):
-                if waiting and event[1] < waiting[-1][1][1]:
+        at_once, in_order = self._at_once.reads, self._in_order.reads
+        latest = waiting[-1][1][1] if waiting else -1
+        for coming in events:
+            type_, event = coming
+            if type_ in at_once:
+                now.setdefault(type_, []).append(coming)
+            if type_ in in_order:
+                if event[1] < latest:
                     self._sorted = False
-                waiting.append((type_, event))
+                latest = event[1]
+                waiting.append(coming)
         # Type by type: a document that is told has its own number, sharable or not.
-        for coming in now.values():
-            for operator, channel in self._at_once.epoch(0, coming):
+        for some in now.values():
+            for operator, channel in self._at_once.epoch(0, some):
                 self._outputs += self._unknown(operator.root, channel)
 
     def advance(self, watermark: int | None) -> None:
