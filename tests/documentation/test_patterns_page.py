@@ -14,7 +14,7 @@ from lark.grammar import Rule
 from pattern_stage import SWITCHES
 from tests.documentation.examples import Example, blocks, examples, run, run_session
 from xscl.language import parse
-from xscl.language.grammar import grammar
+from xscl.language.grammar import Grammar, grammar
 
 FILE = Path(__file__).parents[2] / "docs" / "patterns.md"
 PAGE = FILE.read_text(encoding="utf-8")
@@ -31,8 +31,11 @@ def test_the_python_session() -> None:
     run_session(PAGE, BLOCKS, str(FILE))
 
 
-def test_the_examples_use_all_words_and_signs(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = grammar("patterns")
+@pytest.mark.parametrize("which", ["patterns", "events"])
+def test_the_examples_use_all_words_and_signs(
+    which: Grammar, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = grammar(which)
     used: set[str] = set()
 
     def tracing(rule: Rule, build: Callable[[list[Any]], Any]) -> Callable[[list[Any]], Any]:
