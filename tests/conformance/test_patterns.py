@@ -24,7 +24,7 @@ WAYS = ways(SWITCHES)
     [pytest.param(case, id=case["case"]) for case in (read_cases(CASES) if CASES.exists() else ())],
 )
 def test_patterns(case: Case, tmp_path: Path) -> None:
-    agrees(case, tmp_path, WAYS, said)
+    agrees(case, tmp_path, WAYS, said, 3)
 
 
 def said(match: dict[str, Any]) -> str:

@@ -108,10 +108,11 @@ def agrees(
     folder: Path,
     ways: dict[str, Way],
     said: Callable[[dict[str, Any]], object],
+    some: int,
 ) -> None:
     """Asserts that a case's matches are the same in some of the ways, in all by `make fuzz`."""
     expected = Counter(map(said, case["expected"]))
-    for way in dice_of(case).sample([*ways], min(len(ways), times(3))):
+    for way in dice_of(case).sample([*ways], min(len(ways), times(some))):
         within = folder / way.replace(" ", "_")
         within.mkdir()
         found = Counter(said(match.to_dict()) for match in ways[way](case, within))
