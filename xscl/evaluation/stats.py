@@ -45,6 +45,11 @@ def stats(
     share, the `runs` that are under way, the events that are `waiting` for the watermark, and those
     that were `dropped` for queries that do not wait.
 
+    `event_queries` has, of these, their number (`queries`), the `m-ops` that they share with their
+    `members`, operators that are alike but for constants; of their `states`, one for each NEXT or
+    FOLD and its constants, those that are `active`, the `instances` in them and how often events
+    have `touched` one; the events that are `waiting`, and those `dropped`, as of patterns.
+
     `memory` has the bytes of the relations and of documents' bodies, in memory and, as `…_filed`,
     in temporary files, and how many statements have needed more than the relations' share
     (`relations_exceeded`); bodies that are held as they were published, where memory has no bound,
@@ -96,6 +101,7 @@ def stats(
         "in_process": join.in_process(),
         "joined": join.joined(),
         "patterns": queries.patterns.stats(),
+        "event_queries": queries.patterns.event_stats(),
         "memory": {
             "relations": in_memory,
             "relations_filed": filed,

@@ -141,12 +141,13 @@ class Match:
         return hash(self.id)
 
     def __repr__(self) -> str:
-        return f"<Match {short([self.query])}: {short(self.documents)} at {rfc3339(self.time)}>"
+        # An event that was computed is of no document: its result is all that it is.
+        what = short(self.documents) if self.documents else short([self._text()])[1:-1]
+        return f"<Match {short([self.query])}: {what} at {rfc3339(self.time)}>"
 
     def _repr_html_(self) -> str:
         try:
-            result = self.result
-            text = result if isinstance(result, str) else dumps(result)
+            text = self._text()
         except (ValueError, TypeError) as error:
             text = str(error)
         published = [("published to", self.stream)] if self.stream is not None else []
@@ -156,7 +157,7 @@ class Match:
         rows = [
             ("time", rfc3339(self.time)),
             *published,
-            ("documents", "; ".join([*named, *more])),
+            *([("documents", "; ".join([*named, *more]))] if blocks else []),
             *islice(self.values.items(), _BLOCKS),
             ("result", text),
         ]
@@ -200,6 +201,10 @@ class Match:
             return dict(self._form.values)
         values: dict[str, str] = json.loads(f"{{{self._form.values(self._sides)}}}")
         return values
+
+    def _text(self) -> str:
+        result = self.result
+        return result if isinstance(result, str) else dumps(result)
 
     def _said(self) -> tuple[object, ...]:
         """What equal matches agree in."""

@@ -9,6 +9,7 @@ else after it.  All of it is text of strangers, and made printable.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Mapping
 from itertools import islice
@@ -32,6 +33,7 @@ __all__ = ["Sentences", "closing_table", "takes_links"]
 
 _LONGEST_TITLE = 80
 _LONGEST_VALUE = 60
+_LONGEST_RESULT = 200
 _NAMED = 500
 _QUERIES = 1_000
 _ROWS = 20
@@ -66,7 +68,7 @@ class Sentences:
         made, asked = recipe(match), self._of(match.query)
         if made is None or asked is None:
             names = ", ".join(one_line(one, _LONGEST_TITLE) for one in match.documents)
-            return [*parts, (names, "")]
+            return [*parts, (names or one_line(_result(match), _LONGEST_RESULT), "")]
         outputs, variables = made
         conditions, joined_values = asked
         before: Document | None = None
@@ -113,6 +115,12 @@ class Sentences:
             if address is not None:
                 parts.append((f" ({address})", "dim"))
         return {title, link}
+
+
+def _result(match: Match) -> str:
+    """What a match without documents says."""
+    result = match.result
+    return result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
 
 
 def _add_values(parts: list[_Part], joined: list[Joined], selected: Mapping[str, str]) -> None:
