@@ -11,7 +11,7 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["collect_rarely", "leave_imported", "without_collecting"]
+__all__ = ["collect_rarely", "leave_imported", "paused", "without_collecting"]
 
 _THRESHOLDS = (100_000, 50, 1_000)
 
@@ -20,6 +20,18 @@ def leave_imported() -> None:
     """Leaves all that there is now to itself without a look at it: of a command that has only just
     begun that is what it has imported, in which nothing is to be found."""
     gc.freeze()
+
+
+@contextmanager
+def paused() -> Iterator[None]:
+    """Looks for no cycles for a moment: for what makes much of which little stays."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 @contextmanager

@@ -21,6 +21,7 @@ _MOST = 500
 _PLAIN = bytes({*range(0x20, 0x100), *b"\t\n\r"})
 """The bytes of UTF-8 that a text of a tree may have."""
 
+_STR = {str}
 _SCALARS = {str, int, float, bool, type(None)}
 _ROUNDED = 2.0**63
 """From here on a parser may have made a double of a whole number."""
@@ -64,14 +65,18 @@ def is_exact(value: object) -> bool:
 
 def is_flat(value: object) -> bool:
     """Whether a value is an object of scalars alone which a tree can hold."""
-    if type(value) is not dict or len(value) > _MOST or not {*map(type, value)} <= {str}:
+    if type(value) is not dict or len(value) > _MOST or not _STR.issuperset(map(type, value)):
         return False
-    kinds = {*map(type, value.values())}
+    members = value.values()
+    kinds = {*map(type, members)}
     if not kinds <= _SCALARS:
         return False
-    if float in kinds and not all(isfinite(one) for one in value.values() if type(one) is float):
+    if float in kinds and not all(map(isfinite, [one for one in members if type(one) is float])):
         return False
-    return str not in kinds or _is_plain("".join([x for x in value.values() if type(x) is str]))
+    if str not in kinds:
+        return True
+    text = "".join([one for one in members if type(one) is str])
+    return (text.isascii() and text.isprintable() and len(text) <= LONGEST) or _is_plain(text)
 
 
 def texts_of_value(value: object, texts: list[str]) -> list[slice]:

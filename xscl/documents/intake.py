@@ -19,7 +19,7 @@ from xscl.documents.bodies import Bodies
 from xscl.documents.composites import Composite, DerivedStream, OperatorRow
 from xscl.documents.document import Document, document_of, from_file
 from xscl.documents.events import TypedEvent
-from xscl.documents.retention import DocumentShape, Retention
+from xscl.documents.retention import NO_LEAVES, DocumentShape, Retention
 from xscl.documents.trees import Trees
 from xscl.errors import DocumentError
 from xscl.times import now
@@ -284,6 +284,7 @@ class Arrivals:
         self.errors: list[DocumentError] = []
         self.duplicate = self.late = 0
         self._held: dict[tuple[str, str], tuple[int, DocumentShape]] = {}
+        self._shapes: dict[str, DocumentShape] = {}
 
     def document(self, envelope: Mapping[str, object]) -> Document:
         """The document of the next envelope; raises DocumentError if it has none."""
@@ -313,6 +314,23 @@ class Arrivals:
             refused = intake.retention.would_reach(*held, watermark)
         self.duplicate += refused
         return refused
+
+    def identify(self, stream: str, id: str, time: int) -> int | None:
+        """Adds a document that is to be held for its id alone, without looking at it; returns its
+        number, or None where it is refused."""
+        intake = self._intake
+        following = self.last_arrival + 1
+        self.last_arrival = self._now if self._now > following else following
+        number = intake.next_number + len(self.documents)
+        document = Document(number, stream, id, time, None, True)
+        if self.count_if_refused(document):
+            return None
+        self.add(document, self._shapes.get(stream) or self._shape(stream))
+        return number
+
+    def _shape(self, stream: str) -> DocumentShape:
+        shape = self._shapes[stream] = stream, NO_LEAVES
+        return shape
 
     def add(self, document: Document, shape: DocumentShape | None) -> None:
         """Adds a document that is to be taken in."""

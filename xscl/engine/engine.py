@@ -38,7 +38,7 @@ from xscl.evaluation.second_stage import SecondStage, longest_reach
 from xscl.evaluation.stage_one import Preview
 from xscl.evaluation.stats import stats
 from xscl.evaluation.waves import Delivery, Evaluation
-from xscl.garbage import without_collecting
+from xscl.garbage import paused, without_collecting
 from xscl.language.syntax import EventPattern
 from xscl.matches.match import Match
 from xscl.memory.budget import Budget
@@ -68,6 +68,9 @@ Envelope = Mapping[str, object]
 OnMatch = Callable[[Match], object]
 
 T = TypeVar("T")
+
+_MANY = 100
+"""Envelopes of a batch that is worth a word to the collector of cycles."""
 
 Added = tuple[Subscription, Sequence[Delivery]]
 """A subscription, and the matches that it caused among the documents held."""
@@ -722,14 +725,15 @@ class Engine:
         to_callbacks: bool = True,
     ) -> T:
         """Takes in a batch, as `Transactions.take_in` does."""
-        return self._transactions.take_in(
-            self._evaluation,
-            envelopes,
-            evaluate,
-            self._skips,
-            raising=raising,
-            to_callbacks=to_callbacks,
-        )
+        with paused() if len(envelopes) >= _MANY else contextlib.nullcontext():
+            return self._transactions.take_in(
+                self._evaluation,
+                envelopes,
+                evaluate,
+                self._skips,
+                raising=raising,
+                to_callbacks=to_callbacks,
+            )
 
     def _found(self, added: Iterable[Added], outgoing: Outgoing) -> list[Subscription]:
         """The subscriptions, each with the matches that it found in the documents held."""

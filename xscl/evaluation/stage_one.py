@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,13 +29,15 @@ from xscl.documents.document import (
     is_streamed,
     without_body,
 )
-from xscl.documents.events import TypedEvent
+from xscl.documents.events import PLACES, TypedEvent
 from xscl.documents.intake import Arrivals, Intake
 from xscl.documents.retention import NO_LEAVES, DocumentShape
 from xscl.documents.trees import in_pieces, parsed
 from xscl.errors import DocumentError
+from xscl.queries.event_readers import StreamColumns
 from xscl.queries.pattern_levels import PatternLevels
 from xscl.queries.stream_graph import StreamGraph
+from xscl.times import from_timestamp
 
 __all__ = ["Preview", "StageOne", "Wave"]
 
@@ -79,6 +81,7 @@ class StageOne:
         self._patterns = patterns
         self._intake = intake
         self._on_error = on_error
+        self._columns_at: tuple[object, Mapping[str, Sequence[StreamColumns]]] = None, {}
 
     def read(self, envelopes: Iterable[Mapping[str, object]], *, raising: bool = False) -> Arrivals:
         """Reads a batch and its witnesses whole; nothing of it counts until it is admitted.
@@ -87,9 +90,11 @@ class StageOne:
         reached as queries are now.  A document that cannot be read is raised, if `raising`.
         """
         arrivals = self._intake.arrivals()
+        columns = self._columns()
         for envelope in envelopes:
             try:
-                self._arrive(envelope, arrivals)
+                if not columns or not _arrive_flat(envelope, columns, arrivals):
+                    self._arrive(envelope, arrivals)
             except DocumentError as error:
                 if raising:
                     self._intake.skipped.malformed += 1
@@ -151,6 +156,17 @@ class StageOne:
             to.events += readers.of_whole(document, columns=columns)
         return stream, layout.kinds
 
+    def _columns(self) -> Mapping[str, Sequence[StreamColumns]]:
+        """How events are read of streams that event queries alone read, whose documents need no
+        more."""
+        version = self._graph.version, self._patterns.version
+        if version != self._columns_at[0]:
+            readers, graph = self._patterns.readers, self._graph
+            streams = readers.streams if len(self._patterns) else ()
+            columns = {one: readers.columns(one) for one in streams if graph.only_columns(one)}
+            self._columns_at = version, columns
+        return self._columns_at[1]
+
     def _arrive(self, envelope: Mapping[str, object], arrivals: Arrivals) -> None:
         """Reads one document of a batch; whether it is late or a duplicate comes first, and what
         is refused is not parsed."""
@@ -179,12 +195,9 @@ class StageOne:
         arrivals.add(held, shape if read else None)
 
     def _arrive_as_columns(self, document: Document, arrivals: Arrivals) -> None:
-        """Reads a document that event queries alone read: its columns are all that is kept."""
-        if document.json and is_flat(document.body):
-            arrivals.events += self._patterns.readers.of_value(document, document.body)
-        else:
-            # Nothing in it may be changed by whoever has published it.
-            self.evaluate(as_held(document, self._intake.bodies, self._intake.trees), arrivals)
+        """Reads a document that event queries alone read: its columns are all that is kept, and
+        nothing in them may be changed by whoever has published it."""
+        self.evaluate(as_held(document, self._intake.bodies, self._intake.trees), arrivals)
         arrivals.add(without_body(document), (document.stream, NO_LEAVES))
 
     def admit_result(self, result: Document, wave: Wave, *, columns: bool = True) -> None:
@@ -201,3 +214,35 @@ class StageOne:
             return
         self._intake.admit_result(document, shape)
         wave.documents.append(document)
+
+
+def _arrive_flat(
+    envelope: Mapping[str, object],
+    columns: Mapping[str, Sequence[StreamColumns]],
+    arrivals: Arrivals,
+) -> bool:
+    """Reads a document of a batch, as `_arrive` does, if it is what most are that event queries
+    alone read: an object of scalars, with an id and a time in seconds."""
+    get = envelope.get
+    stream, id, body, seconds = get("stream"), get("id"), get("json"), get("timestamp")
+    if (
+        type(stream) is not str
+        or (readers := columns.get(stream)) is None
+        or type(id) is not str
+        or type(seconds) not in (int, float)
+        or not is_flat(body)
+        or not id.isascii()
+        or get("xml") is not None
+        or get("start") is not None
+    ):
+        return False
+    try:
+        time = from_timestamp(seconds)
+    except ValueError:
+        return False
+    number = arrivals.identify(stream, id, time)
+    if number is not None:
+        event = number << PLACES
+        for plan, kind, of_value, _ in readers:
+            arrivals.events.append((plan, kind, of_value(body, time, time, event)))
+    return True

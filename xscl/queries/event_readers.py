@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -22,13 +22,17 @@ from xscl.documents.trees import content_of, parsed
 from xscl.queries.event_query import EventQuery
 from xscl.queries.stage_holders import Patterns, Plan
 
-__all__ = ["EventReaders"]
+__all__ = ["EventReaders", "StreamColumns"]
 
 _NUMBER = attrgetter("number")
 
 OfValue = Callable[[object, int, str], Values]
 OfEvent = Callable[[Event], tuple[Any, ...]]
 OfNode = Callable[[Node, Mapping[str, Node], int, str], Values]
+
+
+StreamColumns = tuple[Plan, int, ValueColumns, NodeColumns]
+"""What takes the events that documents of a stream are, their type, and how they are read."""
 
 
 class EventReaders:
@@ -41,7 +45,7 @@ class EventReaders:
         self._nodes = nodes
         self.identified: set[str] = set()
         self._of_whole: dict[str, list[tuple[Patterns, int, OfValue, OfNode]]] = {}
-        self._columns: dict[str, list[tuple[Plan, int, ValueColumns, NodeColumns]]] = {}
+        self._columns: dict[str, list[StreamColumns]] = {}
         self._parts: dict[int, list[tuple[Patterns, OfNode]]] = {}
         self._outputs: dict[int, dict[str, list[tuple[Plan, int, OfEvent, bool]]]] = {}
         self._columns_of_parts: dict[int, list[tuple[Plan, NodeColumns]]] = {}
@@ -86,6 +90,15 @@ class EventReaders:
             everything = found.attributes if whole else None
             plan.waiting.append((kind, (found.start, found.time, number, everything, *columns)))
 
+    @property
+    def streams(self) -> Collection[str]:
+        """The streams whose documents are events of event queries as such."""
+        return self._columns.keys()
+
+    def columns(self, stream: str) -> Sequence[StreamColumns]:
+        """How the events are read that documents of a stream are."""
+        return self._columns[stream]
+
     def whole(self, stream: str) -> bool:
         """Whether documents of a stream are events as such."""
         return stream in self._of_whole or stream in self._columns
@@ -100,8 +113,9 @@ class EventReaders:
             value = document.body if type(document.body) is dict else content_of(document)
             for level, kind, of_value, _ in patterns:
                 yield level, kind, (time, number, *of_value(value, time, id))
-            if plans:
-                yield from self.of_value(document, value)
+            start = time if document.start is None else document.start
+            for plan, kind, columns_of, _ in plans:
+                yield plan, kind, columns_of(value, start, time, number)
             return
         root = parsed(document), None
         for level, kind, _, of_node in patterns:
@@ -110,15 +124,6 @@ class EventReaders:
         value_of = values_in(document)
         for plan, kind, _, node_columns in plans:
             yield plan, kind, node_columns(root, {}, value_of, start, time, number)
-
-    def of_value(self, document: Document, value: object) -> list[TypedEvent]:
-        """The events of event queries that a JSON document is, as such."""
-        time, number = document.time, document.number << PLACES
-        start = time if document.start is None else document.start
-        return [
-            (plan, kind, of_value(value, start, time, number))
-            for plan, kind, of_value, _ in self._columns[document.stream]
-        ]
 
     def of_rows(
         self,
