@@ -187,6 +187,8 @@ class Terms:
                 return self._or_noted(scope.column(value))
             case Minus(Literal(float() as number)):
                 return self.constant(-number, number=True)
+            case Minus(Parameter(name, number=True)):
+                return self.constant(Open(name, _negated), number=True)
             case Minus(operand):
                 return algebra.Negative(self.scalar(operand, scope, aggregate=aggregate))
             case Arithmetic(operator, left, right):
@@ -247,6 +249,10 @@ def _per_cent(number: Literal | Parameter) -> float | Open:
 def _of_hundred(value: object) -> float:
     """A number before `%`: exactly 0.8 of 80."""
     return float(Decimal(repr(value)).scaleb(-2))
+
+
+def _negated(value: object) -> float:
+    return -_number(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,8 @@ resolves them by itself."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,8 +21,11 @@ from tests.shared import SHARED, needs
 from tests.xscl.event_queries.reading import compiled
 from xscl.event_queries.compile import Open, compile_events
 from xscl.language import parse
+from xscl.language.alike import AlikeStatements, Instance
 from xscl.language.parameters import Prepared
+from xscl.language.read import read_from
 from xscl.language.same_query import bare
+from xscl.language.syntax import Events
 
 CASES = SHARED / "conformance" / "pattern-cel.jsonl"
 
@@ -109,3 +114,24 @@ def test_parameters_are_constants_that_are_made_of_their_values() -> None:
     assert opened.root == closed.root
     made = [one.make(row[one.name]) if isinstance(one, Open) else one for one in opened.constants]
     assert made == [*closed.constants] == [3.0, 5_400_000_000, "x", 0.5]
+
+
+@given(st.data())
+def test_a_query_whose_literals_are_left_open_has_the_same_plan(data: st.DataObject) -> None:
+    text = data.draw(texts(most=1))
+    # The second of two that are alike has parameters for literals.
+    query = text.queries[-1]
+    both = (query, replace(query, name="other"))
+    queries, errors, _ = read_from(written(Declared(text.streams, both)), 1, AlikeStatements())
+    assert not errors
+    other = queries[-1]
+    if isinstance(other, Instance) and isinstance(other.query.source, Events):
+        values = other.values
+        left_open = compile_events(other.prepared.opened(values, values), lambda stream: None)
+        closed = compile_events(other.query, lambda stream: None)
+        assert left_open.root == closed.root
+        made = [
+            one.make(values[one.name]) if isinstance(one, Open) else one
+            for one in left_open.constants
+        ]
+        assert made == [*closed.constants]
