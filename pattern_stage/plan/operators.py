@@ -6,9 +6,10 @@ constants) of all queries.  What comes in and goes out are channels: lists of (e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, MutableMapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
 from pattern_stage.algebra.layout import Layout
 from pattern_stage.algebra.nodes import Node
@@ -32,6 +33,8 @@ class Context:
 
     layout: Layout
     without: frozenset[str]
+    grouped: MutableMapping[Operator, dict[object, Any]] = field(default_factory=WeakKeyDictionary)
+    """What the aggregates over one stream share, by stream and keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,9 @@ class Design:
 
     channel: bool = False
     """Whether members with equal constants are evaluated once, for a membership."""
+
+    buffered: bool = False
+    """Whether Aggregates of all forms over one stream go through its events once."""
 
 
 class Operator:

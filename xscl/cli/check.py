@@ -22,6 +22,7 @@ from xscl.explain import (
     as_svg,
     as_text,
     explain_file,
+    shared_members,
     warnings,
 )
 
@@ -65,11 +66,11 @@ def check(queries: Sequence[str], params: Sequence[tuple[str, str]], **given: Se
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "json", "mermaid", "svg", "sql"]),
+    type=click.Choice(["text", "json", "plan", "mermaid", "svg", "sql"]),
     default="text",
     show_default=True,
-    help="Text, JSON, a Mermaid diagram of the join graphs, a picture of them and of the templates "
-    "(SVG), or the SQL of the templates.",
+    help="Text, JSON, the plan of all queries before and after each rule (JSON), a Mermaid diagram "
+    "of the join graphs, a picture of them and of the templates (SVG), or the SQL of these.",
 )
 def explain(queries: Sequence[str], only: str | None, form: str) -> int:
     """Shows how queries are evaluated.
@@ -86,6 +87,8 @@ def explain(queries: Sequence[str], only: str | None, form: str) -> int:
             click.echo(
                 json.dumps([as_json(part, parts) for part in shown], indent=2, ensure_ascii=False)
             )
+        case "plan":
+            click.echo(json.dumps(shared_members(shown), indent=2, ensure_ascii=False))
         case "mermaid":
             click.echo(as_mermaid(shown))
         case "svg":

@@ -36,7 +36,7 @@ from xscl.language.syntax import Block
 from xscl.printable import printable
 from xscl.stream_names import public_name
 
-__all__ = ["Automaton", "Forward", "State", "automaton", "plan_lines"]
+__all__ = ["Automaton", "Forward", "State", "automaton", "operator_text", "plan_lines"]
 
 OUTPUT = "output"
 _TURNED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -325,6 +325,11 @@ def plan_lines(
             left.append(
                 (one, below + ("└─ " if last else "├─ "), below + ("   " if last else "│  "))
             )
+
+
+def operator_text(node: Node, constants: Many[Known], blocks: Many[Block]) -> str:
+    """An operator alone."""
+    return _operator(node, _Words(constants, blocks))
 
 
 def _operator(node: Node, words: _Words) -> str:

@@ -10,6 +10,7 @@ patterns.py   a pattern   -> its automaton, in each of these forms
 events.py     an event query -> its schemas, plan and automaton, in each of these forms
   event_plans.py  queries -> the plans of those of events, and what they share
 catalogue.py  queries     -> their templates and streams, as tables
+shared.py     queries     -> their plan before and after each rule of the optimiser
 sql.py        queries     -> their conjunctive queries as SQL
 mermaid.py    queries     -> a flowchart
 svg.py        queries     -> a picture
@@ -20,6 +21,7 @@ from xscl.explain.catalogue import catalogue_text, explain_file
 from xscl.explain.mermaid import as_mermaid
 from xscl.explain.notes import warnings
 from xscl.explain.records import as_json
+from xscl.explain.shared import shared_members
 from xscl.explain.sql import as_sql
 from xscl.explain.svg import as_svg
 from xscl.explain.text import as_text
@@ -32,5 +34,6 @@ __all__ = [
     "as_text",
     "catalogue_text",
     "explain_file",
+    "shared_members",
     "warnings",
 ]

@@ -18,6 +18,7 @@ from xscl.dissection.parts import Dissection
 from xscl.explain.event_plans import EventPlans, is_events
 from xscl.explain.events import event_template
 from xscl.explain.patterns import is_pattern, pattern_template
+from xscl.explain.shared import shared_lines
 from xscl.explain.stages import joins
 from xscl.explain.text import WIDTH, as_text
 from xscl.explain.words import plain, shortened
@@ -42,9 +43,11 @@ def explain_file(dissections: Sequence[Dissection]) -> str:
 
 
 def catalogue_text(dissections: Sequence[Dissection]) -> str:
-    """The templates of some queries, those of the most queries first, and the streams that they
-    read and publish."""
-    return "\n".join((*_templates(dissections), "", *_streams(dissections)))
+    """The templates of some queries, those of the most queries first, the streams that they read
+    and publish, and what the rules make of their plans."""
+    shared = list(shared_lines(dissections))
+    beside = ["", *shared] if shared else []
+    return "\n".join((*_templates(dissections), "", *_streams(dissections), *beside))
 
 
 def _templates(dissections: Sequence[Dissection]) -> Iterator[str]:

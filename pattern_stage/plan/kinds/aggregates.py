@@ -6,8 +6,8 @@ one stream whose windows differ alone (s_w), and those of different streams of a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, NamedTuple
 
 from pattern_stage.algebra import frozen, same
 from pattern_stage.algebra.grouping import grouping
@@ -19,6 +19,44 @@ from pattern_stage.plan.operators import Channel, Event, Operator
 __all__ = ["AggregateOperator"]
 
 
+class Grouped(NamedTuple):
+    """An event with its group: the key of this, and the values of its keys."""
+
+    event: Event
+    membership: Membership
+    key: Hashable
+    keys: tuple[Any, ...]
+
+
+class Distinct:
+    """The distinct events of a channel, each with its group."""
+
+    def __init__(
+        self, key: Callable[[Event], Hashable], keys: Callable[..., tuple[Any, ...]]
+    ) -> None:
+        self._key, self._keys = key, keys
+        self._last: tuple[int, Channel, list[Grouped]] = (0, [], [])
+
+    def of(self, time: int, channel: Channel) -> list[Grouped]:
+        """Equal events are one, in all streams that either was in; the channel that was read last
+        is not read again."""
+        if self._last[0] != time or self._last[1] is not channel:
+            events: dict[Hashable, tuple[Event, Membership]] = {}
+            for event, membership in channel:
+                key = self._key(event)
+                if key in events:
+                    membership = joined(events[key][1], membership)
+                events[key] = event, membership
+            read = self._keys
+            found = [
+                Grouped(event, membership, frozen(keys), keys)
+                for event, membership in events.values()
+                for keys in [read(event)]
+            ]
+            self._last = time, channel, found
+        return self._last[2]
+
+
 class AggregateOperator(Operator):
     """Aggregates over one stream, alike but for constants."""
 
@@ -28,7 +66,10 @@ class AggregateOperator(Operator):
         super().__init__(*arguments)
         layout = self.context.layout
         self._grouping = grouping(self.node, layout)
-        self._same = same(self.node.input, layout)
+        self._distinct = Distinct(same(self.node.input, layout), self._grouping.keys)
+        if self.design.buffered:
+            of = self.context.grouped.setdefault(self.inputs[0], {})
+            self._distinct = of.setdefault(self.node.keys, self._distinct)
         self._cohorts: dict[int, Cohort] = {}
         """By member, while there are events that it reaches."""
 
@@ -36,7 +77,7 @@ class AggregateOperator(Operator):
         """Its cohort goes on without it."""
         cohort = self._cohorts.pop(member, None)
         if cohort is not None:
-            cohort.members -= {member}
+            cohort.leave(frozenset([member]))
         super().lost(member)
 
     def _window(self, member: int) -> int | None:
@@ -77,14 +118,9 @@ class AggregateOperator(Operator):
             self._cohorts[member] = cohort
 
     def epoch(self, time: int, *channels: Channel) -> Channel:
-        """Equal events are one, and in all streams that either was in."""
-        events: dict[Any, tuple[Event, Membership]] = {}
-        for event, membership in channels[0]:
-            key = self._same(event)
-            if key in events:
-                membership = joined(events[key][1], membership)
-            events[key] = event, membership
-        memberships = dict.fromkeys(membership for _, membership in events.values())
+        """What the groups are now that have had an event."""
+        events = self._distinct.of(time, channels[0])
+        memberships = dict.fromkeys(one.membership for one in events)
         for membership in memberships:
             self._meet(membership)
         cohorts = {
@@ -98,10 +134,8 @@ class AggregateOperator(Operator):
             for one in memberships
         }
         touched: dict[tuple[int, int], tuple[Cohort, Group]] = {}
-        keys_of, values_of = self._grouping.keys, self._grouping.values
-        for event, membership in events.values():
-            keys = keys_of(event)
-            key = frozen(keys)
+        values_of = self._grouping.values
+        for event, membership, key, keys in events:
             for cohort in cohorts[membership]:
                 group = cohort.take(time, key, keys, values_of(event, cohort.constants))
                 touched[id(cohort), id(group)] = cohort, group
@@ -118,15 +152,12 @@ class AggregateOperator(Operator):
     ) -> Iterable[tuple[Event, Membership]]:
         group.slide(time)
         point = self._grouping.point
-        found: Channel = []
-        for slide in group.slides:
-            members = sorted(cohort.members)
-            if len(group.slides) > 1:
-                members = [one for one in members if self._window(one) == slide.length]
-            if members:
-                event = point(cohort.results(group, slide, time), cohort.constants)
-                found.append((event, tuple(members)))
-        return found
+        here = cohort.by_window(self._window)
+        return [
+            (point(cohort.results(group, slide, time), cohort.constants), here[slide.length])
+            for slide in group.slides
+            if slide.length in here
+        ]
 
     def _dissolve(self, cohort: Cohort) -> None:
         """Nothing is left: its members may be taken together with others."""

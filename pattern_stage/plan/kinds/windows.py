@@ -8,7 +8,7 @@ a pointer for each).
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from pattern_stage.algebra import frozen
@@ -92,7 +92,15 @@ class Group:
 class Cohort:
     """Members that have had the same events, and the groups of these."""
 
-    __slots__ = ("constants", "grouping", "groups", "members", "widest", "windows")
+    __slots__ = (
+        "_by_window",
+        "constants",
+        "grouping",
+        "groups",
+        "members",
+        "widest",
+        "windows",
+    )
 
     def __init__(
         self,
@@ -103,7 +111,7 @@ class Cohort:
     ) -> None:
         self.grouping, self.constants = grouping, constants
         self.members = frozenset(members)
-        """In `windows[0]` and so on are those of its length; see `by_window`."""
+        self._by_window: dict[int | None, tuple[int, ...]] = {}
         self.windows = tuple(windows)
         self.widest = max((one for one in windows if one is not None), default=None)
         self.groups = OrderedDict[Hashable, Group]()
@@ -149,8 +157,22 @@ class Cohort:
         """Some of the members, with all that has been so far; they leave this cohort."""
         other = self.copy()
         other.members = members
-        self.members -= members
+        self.leave(members)
         return other
+
+    def leave(self, members: frozenset[int]) -> None:
+        """Goes on without some."""
+        self.members -= members
+        self._by_window = {}
+
+    def by_window(self, of: Callable[[int], int | None]) -> Mapping[int | None, tuple[int, ...]]:
+        """The members of each window, given a member's."""
+        if not self._by_window:
+            found: dict[int | None, list[int]] = {}
+            for member in sorted(self.members):
+                found.setdefault(of(member), []).append(member)
+            self._by_window = {one: tuple(members) for one, members in found.items()}
+        return self._by_window
 
     def copy(self) -> Cohort:
         """The same, apart from this one."""

@@ -1,5 +1,5 @@
-"""c_α: an Aggregate of equal definition over streams of one channel computes once what groups
-that agree have in common."""
+"""c_α: an Aggregate of equal definition over streams of one channel is computed once, as long as no
+event has been in some of these streams alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""s_α: Aggregates over one stream and window share one buffer of its events."""
+"""s_α: Aggregates over one stream go through its events once: equal events are one for all of them,
+and those with equal keys find their groups once."""
 
 from __future__ import annotations
 
@@ -13,5 +14,5 @@ RULE = Rule(
     "s_α",
     __doc__,
     takes=lambda node: isinstance(node, Aggregate),
-    decide=lambda design: replace(design, of="form", indexed=True),
+    decide=lambda design: replace(design, buffered=True),
 )

@@ -1,4 +1,5 @@
-"""s_w: Aggregates that differ in windows alone share the buffer of the widest one."""
+"""s_w: Aggregates that differ in windows alone share one buffer, of the widest one, with a pointer
+for each: a narrower window is the end of a wider one."""
 
 from __future__ import annotations
 

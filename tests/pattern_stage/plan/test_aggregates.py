@@ -7,7 +7,6 @@ import json
 from collections.abc import Callable, Iterable
 from itertools import groupby
 from math import fsum, isfinite
-from types import SimpleNamespace
 from typing import Any
 
 import hypothesis.strategies as st
@@ -49,10 +48,16 @@ EVENTS = st.lists(
 )
 
 
+class Input:
+    """The m-op of a source, as much of it as others look at."""
+
+    rank = 0
+
+
 def operator(window: bool, design: Design) -> AggregateOperator:
     """The m-op over a channel of two streams, its layout asked for the columns above."""
     node = Aggregate(0 if window else None, ("k",), ITEMS, Source(0, None))
-    reads: Any = SimpleNamespace(rank=0)
+    reads: Any = Input()
     return AggregateOperator(node, (reads,), Context(Layout(), frozenset()), design)
 
 
@@ -128,7 +133,7 @@ def feed(one: AggregateOperator, events: list[Any], told: Callable[..., None]) -
 
 
 DESIGNS = [
-    Design("form", consed=True, indexed=indexed, channel=channel)
+    Design("form", consed=True, indexed=indexed, channel=channel, buffered=channel)
     for indexed in (False, True)
     for channel in (False, True)
 ]
@@ -170,3 +175,23 @@ def test_aggregates(design: Design, events: list[Any], finite: bool, broken: Any
     assert (one.held() == 0) == (finite or not events)
     for member in members:
         assert one.remove(member)
+
+
+def test_aggregates_of_one_stream_go_through_its_events_once() -> None:
+    reads: Any = Input()
+    context = Context(Layout(), frozenset())
+    design = Design("form", consed=True, buffered=True)
+    read: list[object] = []
+    nodes = [Aggregate(None, ("k",), (item,), Source(0, None)) for item in ITEMS[1:4]]
+    made = [AggregateOperator(node, (reads,), context, design) for node in nodes]
+    for one in made:
+        one.add(0, 0, ())
+    event = tuple_of(context.layout, 0, (7, "p", 2.5, "u", (0,)))
+    channel: Any = [(event, (0,)), (event, (0,))]
+    for one, node in zip(made, nodes, strict=True):
+        gather = attributes(node, context.layout)
+        read += [gather(point) for point, _ in one.epoch(7, channel)]
+    assert read == [{"n": 1}, {"has": 1}, {"sum": 2.5}]
+    assert made[0]._distinct is made[2]._distinct
+    alone = AggregateOperator(nodes[0], (reads,), context, Design("form", consed=True))
+    assert alone._distinct is not made[0]._distinct

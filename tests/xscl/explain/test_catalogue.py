@@ -56,7 +56,8 @@ def test_templates_are_counted_by_queries() -> None:
             "P//p",
         )
     )
-    templates, streams = catalogue_text(dissected(text)).split("\n\n")
+    templates, streams, plan = catalogue_text(dissected(text)).split("\n\n")
+    assert plan.splitlines()[1:] == ["  s_⋈: 4 operators → 2 m-ops, channels of up to 3 streams"]
     rows = [line.split("  ") for line in templates.splitlines()[1:]]
     assert [[cell.strip() for cell in row if cell][1:] for row in rows] == [
         ["1 | 2: 1 = 2", "1", "2", "q1 and q2"],
