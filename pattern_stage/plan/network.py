@@ -221,13 +221,15 @@ class Network:
 
     def epoch(self, time: int, events: Iterable[tuple[int, Event]]) -> list[Output]:
         """What comes of events of types that all end at `time`: the outputs of roots."""
-        by: dict[SourceOperator, list[tuple[int, Event]]] = {}
-        for type_, event in events:
-            for source in self._sources.get(type_, ()):
-                by.setdefault(source, []).append((type_, event))
+        met: list[SourceOperator] = []
+        for one in events:
+            for source in self._sources.get(one[0], ()):
+                if not source.coming:
+                    met.append(source)
+                source.coming.append(one)
         told: list[Output] = []
-        for source, coming in by.items():
-            self._hand_on(source, source.channel(coming), told)
+        for source in met:
+            self._hand_on(source, source.channel(), told)
         for agenda in self._agenda:
             for operator in agenda:
                 channels = operator.inbox

@@ -6,13 +6,16 @@ and shares all operators with others.  Equal events of sharable types are one ch
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from pattern_stage.algebra.nodes import Source
 from pattern_stage.plan.memberships import Membership
 from pattern_stage.plan.operators import Channel, Event, Operator
 
 __all__ = ["SourceOperator"]
+
+_RECENT = 4
+"""An event is compared with so many that have come before: twins come together."""
 
 _FIRST = 4
 """Where the attributes of an event begin."""
@@ -34,6 +37,8 @@ class SourceOperator(Operator):
         self._all: dict[tuple[int, ...], Membership] = {}
         """By types the members, where none came late."""
         self._version, self._width = -1, 0
+        self.coming: list[tuple[int, Event]] = []
+        """The events of an epoch with their types."""
         super().__init__(*arguments)  # type: ignore[arg-type]
 
     def _members(self, came: Mapping[int, int]) -> Membership:
@@ -51,33 +56,27 @@ class SourceOperator(Operator):
             self._all[types] = tuple([member for *_, member in members])
         return tuple([member for type_, since, member in members if since <= came[type_]])
 
-    def channel(self, events: Sequence[tuple[int, Event]]) -> Channel:
-        """The channel tuples of events that end together, those of no query left out."""
+    def channel(self) -> Channel:
+        """The channel tuples of the events that have come, those of no query left out."""
+        coming, self.coming = self.coming, []
         layout = self.context.layout
         if layout.version != self._version:
             # Events that came before somebody asked for more are shorter.
             self._version = layout.version
             assert isinstance(self.node, Source)
             self._width = _FIRST + len(layout.slots(self.node.type))
-        width, found = self._width, Channel()
+        width = self._width
         # Equal events of different types are one; of one type two events are two.
-        equal: dict[object, tuple[Event, dict[int, int]]] = {}
-        for type_, event in events:
+        equal: list[tuple[Event, Event, dict[int, int]]] = []
+        for type_, event in coming:
             if len(event) < width:
                 event += (None,) * (width - len(event))
-            if len(events) == 1:
-                found.append((event, self._members({type_: event[2]})))
-                break
-            alike: object = event[0], event[_FIRST - 1 :]
-            try:
-                there = equal.setdefault(alike, (event, {}))[1]
-            except TypeError:
-                alike = repr(alike)
-                there = equal.setdefault(alike, (event, {}))[1]
-            while type_ in there:
-                alike = alike, type_
-                there = equal.setdefault(alike, (event, {}))[1]
-            there[type_] = event[2]
-        for event, came in equal.values():
-            found.append((event, self._members(came)))
+            values = event[_FIRST - 1 :]
+            for other, others, came in equal[-_RECENT:]:
+                if values == others and event[0] == other[0] and type_ not in came:
+                    came[type_] = event[2]
+                    break
+            else:
+                equal.append((event, values, {type_: event[2]}))
+        found = [(event, self._members(came)) for event, _, came in equal]
         return [one for one in found if one[1]]
