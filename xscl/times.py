@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import time
 from datetime import UTC, datetime, timedelta
-from fractions import Fraction
 
 __all__ = [
     "NEGATIVE",
@@ -82,8 +81,10 @@ def microseconds(number: str, unit: str) -> int | None:
     whole, _, decimals = number.partition(".")
     whole = whole.lstrip("0")
     # Digits after the twentieth are far below a microsecond, whatever the unit.
-    exact = Fraction(f"0{whole[:20]}.{decimals[:20]}0") * _UNITS[unit.lower()]
-    return None if len(whole) > 20 or exact > _LONGEST else int(exact)
+    decimals = decimals[:20]
+    length, parts = _UNITS[unit.lower()], 10 ** len(decimals)
+    exact = (int(whole[:20] or "0") * parts + int(decimals or "0")) * length
+    return None if len(whole) > 20 or exact > _LONGEST * parts else exact // parts
 
 
 def duration(text: str) -> int | None:

@@ -77,8 +77,8 @@ _NO_PARENTHESES = """(?:'(?:[^'()]|'')*+'|"(?:[^"()]|"")*+")"""
 # A statement as most are: with no comment, constructor or mistake that the scanner looks for.
 _ORDINARY = re.compile(
     r"[ \t\r\n]*+(?:(?<![^ \t\r\n])(--[^\n]*+)\n[ \t\r\n]*+)?+"
-    rf"((?:(?!(?ai:SELECT|EVENT|PATTERN){END_OF_WORD}){PRIMED}|{_NO_PARENTHESES}"
-    r"|[ \t\r\n0-9/.,:@$=<>!*+|)\[\]{}]|->|-(?!-)|\((?!:))++);"
+    rf"((?:(?!(?ai:SELECT){END_OF_WORD}[ \t\r\n]*+[<{{]|(?ai:EVENT|PATTERN){END_OF_WORD}){PRIMED}"
+    rf"|{_NO_PARENTHESES}|[ \t\r\n0-9/.,:@$=<>!≠≤≥%*+|)\[\]{{}}]|->|-(?!-)|\((?!:))++);"
 )
 # A pattern, unless its first word names a stream; where it ends before its parenthesis or text.
 _EVENTS = re.compile(
