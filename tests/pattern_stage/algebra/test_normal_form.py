@@ -64,6 +64,14 @@ def test_conjuncts_go_as_far_down_as_they_mean_the_same() -> None:
     )
 
 
+def test_what_an_open_event_may_show_stays_above() -> None:
+    of_open = Select((above("a_1", 0),), Sequence((), True, R, Source(1, None)))
+    assert normal_form(of_open) == of_open
+    shown = [(0, 0, 0, {"a": 3}), (1, 2, 0, {"a_1": 1})]
+    assert not found(of_open, shown)
+    assert found(of_open, [shown[0], (1, 2, 0, {"a_1": 4})])
+
+
 def test_a_condition_of_fold_goes_down_but_not_what_ends_a_run() -> None:
     latest = Compare(">", Column(1, "b"), Column(2, "b"), "either")
     parts = (latest, above("b", 0, 1), above("a", 1)), (above("b", 2, 1),)
