@@ -34,6 +34,9 @@ __all__ = ["SYMBOL", "AlikeStatements", "Instance", "TextPlace", "by_symbol"]
 _MOST = 5_000
 """How many skeletons are remembered, the latest, and how many texts of their statements."""
 
+_MOST_DIGITS = 15
+"""How many digits of a window's number a double has for sure."""
+
 _OF_SKELETON = 1_000
 """How many queries are prepared of one skeleton."""
 
@@ -259,6 +262,9 @@ class AlikeStatements:
                 # Parameters of its own: nobody has bound them yet.
                 return None
             literal = parts.literals[int(name)]
+            if name in prepared.lengths and len(literal) > _MOST_DIGITS:
+                # A double has not all of them.
+                return None
             value = unquoted(literal) if literal[0] in "'\"" else float(literal)
             if isinstance(value, float) and not isfinite(value):
                 return None

@@ -44,7 +44,7 @@ class Blank:
         value: Value = values[self.name]
         match self.use:
             case Use.WINDOW | Use.WITHIN:
-                return Window(_length(value, self.unit), self.at)
+                return Window(_length(value, self.unit), self.at, None, self.unit)
             case Use.JSON:
                 return JSONConstant(value, self.at)
             case _:

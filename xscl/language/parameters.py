@@ -122,6 +122,14 @@ class Prepared:
         return frozenset(self.parameters.keys() - others)
 
     @cached_property
+    def lengths(self) -> frozenset[str]:
+        """The parameters that are numbers of windows."""
+        if self.like is not None:
+            return self.like.lengths
+        windows = (Use.WINDOW, Use.WITHIN)
+        return frozenset(blank.name for blank in self._blanks if blank.use in windows)
+
+    @cached_property
     def _program(self) -> list[Blank | _Node]:
         return _program(*self._with_literals)
 
@@ -133,8 +141,7 @@ class Prepared:
     @property
     def stand_ins(self) -> dict[str, Value]:
         """A value for each parameter: its name as a string, or for a window 1."""
-        windows = {blank.name for blank in self._blanks if blank.use in (Use.WINDOW, Use.WITHIN)}
-        return {name: 1 if name in windows else f":{name}" for name in self.parameters}
+        return {name: 1 if name in self.lengths else f":{name}" for name in self.parameters}
 
     def bind(
         self, values: Mapping[str, object], name: str | None = None
@@ -281,12 +288,20 @@ def _ways(query: Query, literals: Mapping[int, str]) -> set[int]:
         parts = _parts(node)
         if parts is not None:
             nodes += [(part, place) for part in parts]
-        if isinstance(node, Parameter) or (isinstance(node, Literal) and node.at in literals):
+        if isinstance(node, Parameter) or _is_constant(query, node, literals):
             above = place
             while above >= 0 and id(nodes[above][0]) not in ways:
                 ways.add(id(nodes[above][0]))
                 above = nodes[above][1]
     return ways
+
+
+def _is_constant(query: Query, node: object, literals: Mapping[int, str]) -> bool:
+    """Whether a node is one of the literals that are parameters: a window is in an event query,
+    whose plan has one for all of its lengths."""
+    if isinstance(node, Window):
+        return isinstance(query.source, Events) and node.length is not None and node.at in literals
+    return isinstance(node, Literal) and node.at in literals
 
 
 def _program(query: Query, literals: Mapping[int, str]) -> list[Blank | _Node]:
@@ -305,15 +320,18 @@ def _program(query: Query, literals: Mapping[int, str]) -> list[Blank | _Node]:
                 above.holes.append((len(above.parts), len(program)))
                 program.append(done)
             above.parts.append(node)
-        elif isinstance(node, Parameter) or (isinstance(node, Literal) and node.at in literals):
+        elif isinstance(node, Window) and (
+            node.parameter is not None or _is_constant(query, node, literals)
+        ):
+            above.holes.append((len(above.parts), len(program)))
+            use = Use.WITHIN if above.kind is EventPattern else Use.WINDOW
+            name = literals[node.at] if node.parameter is None else node.parameter.name
+            program.append(Blank(name, node.at, use, node.unit))
+            above.parts.append(node)
+        elif isinstance(node, Parameter) or _is_constant(query, node, literals):
             name = node.name if isinstance(node, Parameter) else literals[node.at]
             above.holes.append((len(above.parts), len(program)))
             program.append(Blank(name, node.at, uses.get(node.at, Use.CONSTANT), ""))
-            above.parts.append(node)
-        elif isinstance(node, Window) and node.parameter is not None:
-            above.holes.append((len(above.parts), len(program)))
-            use = Use.WITHIN if above.kind is EventPattern else Use.WINDOW
-            program.append(Blank(node.parameter.name, node.at, use, node.unit))
             above.parts.append(node)
         elif id(node) in ways and (parts := _parts(node)) is not None:
             uses.update(_uses(node))

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 from xscl.language.normal_form import disjuncts
 from xscl.language.parameters import Prepared
 from xscl.language.problems import Unbound
-from xscl.language.syntax import Join, Predicate, Query
+from xscl.language.syntax import Join, Predicate, Query, Window
 
 __all__ = ["bare", "normal_form", "normal_form_of"]
 
@@ -49,6 +49,8 @@ def bare(node: object) -> object:
     if not is_dataclass(node) or isinstance(node, type):
         # 1 is 1.0, but not true.
         return (type(node), node) if isinstance(node, bool) else node
+    if isinstance(node, Window) and node.parameter is None:
+        return "Window", node.length
     aside = _ASIDE_OF_QUERY if isinstance(node, Query) else _ASIDE
     parts: list[object] = []
     for member in fields(node):

@@ -114,7 +114,7 @@ def build_window(builder: Builder, node: Branch) -> Window:
     length = microseconds(number, unit)
     if length is None:
         builder.note(at, TOO_LONG)
-    return Window(length, at)
+    return Window(length, at, None, unit)
 
 
 # Predicates.

@@ -20,6 +20,7 @@ TEXT = (
     "SELECT x, y - :a AS z FROM WINDOW{:w min}(FILTER{matches(y, :p) AND DUR <= :d}"
     "((SELECT *, :b AS k FROM S//item->x[k = :k]) FOLD{, $2.x < :c, $.n + :e AS n} T)) GROUP BY x"
 )
+XSCL = "(SELECT x FROM S//a->x JOIN {x = y, 5 h} T//b->y)"
 VALUES = {"a": 1, "w": 2, "p": "^a", "d": 3.5, "b": "u", "k": "v", "c": 2, "e": 7}
 
 
@@ -54,6 +55,10 @@ def test_values_that_cannot_stand_there(name: str, value: object, problem: str) 
         ("S NEXT{$1.x = 'a'} T", "S NEXT{$1.x = 'it''s'} T", True),
         ("SELECT 'a' AS n FROM S", "SELECT 'b' AS n FROM S", True),
         ("S FOLD{, , $.c + 1 AS c} T", "S FOLD{, , $.c + 2 AS c} T", True),
+        ("S NEXT{DUR <= 5 min} T", "S NEXT{DUR <= 7.5 min} T", True),
+        ("S NEXT{DUR <= 5 min} T", "S NEXT{DUR <= 5 s} T", False),
+        ("S NEXT{DUR <= 5 min} T", "S NEXT{DUR <= 0.1234567890123456 min} T", False),
+        (f"SELECT a FROM {XSCL} NEXT T", f"SELECT a FROM {XSCL.replace('5', '6')} NEXT T", True),
         ("FILTER{x = 1}(S)", "FILTER{x = '1'}(S)", False),
         ("FILTER{$1.x = 1}(S)", "FILTER{$2.x = 1}(S)", False),
         ("FILTER{x = 1}(S)", "FILTER{y = 1}(S)", False),
