@@ -27,6 +27,8 @@ class Published:
     def add(self, query: Query, step: Step | None) -> None:
         """Adds what a query and its sub-queries publish; `step` is of an event query."""
         known = {} if step is None else {id(one.part): one for one in _steps(step)}
+        if step is not None:
+            known[id(query)] = step
         for one in with_sub_queries(query):
             if one.publish is not None:
                 of = known.get(id(one))

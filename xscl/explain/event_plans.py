@@ -55,31 +55,55 @@ class EventPlans:
     reads."""
 
     def __init__(self, dissections: Iterable[Dissection]) -> None:
+        self._given = [*dissections]
+        # By identity, of those given and of those that were asked for beside.
         self._plans: dict[int, EventPlan] = {}
+        self._beside: list[Dissection] = []
+        # What queries that many subscriptions have in common is compiled once.
+        self._alike: dict[tuple[object, ...], EventPlan] = {}
         # The queries of each operator and form, in order.
         self.of_operator: dict[str, dict[str, None]] = {}
         self.of_form: dict[str, dict[str, None]] = {}
         published = Published()
-        for dissection in dissections:
+        for dissection in self._given:
             for one in dissection.everything():
                 if is_events(one):
                     self._add(one, dissection.query.name, published)
-            step = self._plans[id(dissection)].compiled.step if is_events(dissection) else None
-            published.add(dissection.query, step)
+            published.add(dissection.query, self._step(dissection))
 
     def _add(self, dissection: Dissection, of: str, published: Published) -> None:
-        compiled = compile_events(dissection.query, published)
-        root = normal_form(compiled.root)
-        plan = operators(root, compiled.constants, compiled.blocks)
-        self._plans[id(dissection)] = EventPlan(compiled, plan)
-        for operator in plan.everything():
+        plan = self._plans[id(dissection)] = self._compiled(dissection, published)
+        for operator in plan.plan.everything():
             self.of_operator.setdefault(operator.id, {})[of] = None
             self.of_form.setdefault(operator.form, {})[of] = None
 
+    def _compiled(self, dissection: Dissection, published: Published) -> EventPlan:
+        query, streams = dissection.query, tuple(map(published, dissection.streams))
+        key = id(query.source), id(query.select), streams, dissection.subqueries and query.name
+        plan = self._alike.get(key)
+        if plan is None:
+            compiled = compile_events(query, published)
+            root = normal_form(compiled.root)
+            named = operators(root, compiled.constants, compiled.blocks)
+            plan = self._alike[key] = EventPlan(compiled, named)
+        return plan
+
+    def _step(self, dissection: Dissection) -> Step | None:
+        plan = self._plans.get(id(dissection))
+        return None if plan is None else plan.compiled.step
+
     def of(self, dissection: Dissection) -> EventPlan:
-        """The plan of one of them."""
-        known = self._plans.get(id(dissection))
-        return EventPlans([dissection]).of(dissection) if known is None else known
+        """The plan of one of them, or of one that stands for the one of its name."""
+        plan = self._plans.get(id(dissection))
+        if plan is None:
+            published = Published()
+            for one in self._given:
+                if one.query.name == dissection.query.name:
+                    break
+                published.add(one.query, self._step(one))
+            plan = self._plans[id(dissection)] = self._compiled(dissection, published)
+            self._beside.append(dissection)
+        return plan
 
     def shared(self, plan: EventPlan, name: str) -> Iterator[tuple[Operator, list[str]]]:
         """The greatest parts of a plan that other queries have, too, with these."""
