@@ -11,7 +11,7 @@ from hypothesis import settings
 
 __all__ = ["DRAW", "drawn", "times"]
 
-DRAW = float(os.environ.get("XSCL_DRAW", "0.6"))
+DRAW = float(os.environ.get("XSCL_DRAW", "0.5"))
 
 
 def times(number: int) -> int:
