@@ -6,6 +6,7 @@ A root's events are a set: equal ones that end together are one.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -35,6 +36,7 @@ class Root:
         "operator",
         "place",
         "queries",
+        "sizes",
         "version",
     )
 
@@ -44,6 +46,8 @@ class Root:
         self.attributes = attributes(operator.node, layout)
         self.is_document = is_document(operator.node)
         self.queries: list[Sink] = []
+        self.sizes = array("i")
+        """How many queries each member has."""
         self.version = 0
         """Grows as queries come and go."""
 
@@ -51,7 +55,7 @@ class Root:
         """A query of a member."""
         queries = self.queries
         if member >= len(queries):
-            queries.extend([None] * (member + 1 - len(queries)))
+            self._extend(member + 1)
         there = queries[member]
         if there is None:
             queries[member] = number
@@ -63,7 +67,12 @@ class Root:
             queries[member] = dict.fromkeys((*there, number))
         else:
             there[number] = None
+        self.sizes[member] += 1
         self.version += 1
+
+    def _extend(self, size: int) -> None:
+        self.queries.extend([None] * (size - len(self.queries)))
+        self.sizes.extend([0] * (size - len(self.sizes)))
 
     def remove(self, member: int, number: int) -> None:
         """A query less; whether any is left does not matter: the operator's members say."""
@@ -77,6 +86,7 @@ class Root:
             del there[number]
             if len(there) == 1:
                 (self.queries[member],) = there
+        self.sizes[member] -= 1
         self.version += 1
 
     def of(self, member: int) -> Iterable[int]:
@@ -92,16 +102,18 @@ class Root:
 
     def size(self, members: Membership) -> int:
         """How many queries a membership is."""
+        if len(self.sizes) < len(self.operator.constants):
+            self._extend(len(self.operator.constants))
         if isinstance(members, Prefix):
             order = members.order
             if order.sums is None or order.sums[0] != (self, self.version):
                 total, sums = 0, [0]
                 for member in order.members:
-                    total += len(tuple(self.of(member)))
+                    total += self.sizes[member]
                     sums.append(total)
                 order.sums = (self, self.version), sums
             return order.sums[1][members.count]
-        return sum(len(tuple(self.of(member))) for member in members)
+        return sum(map(self.sizes.__getitem__, members))
 
 
 class _Settled(Root):
@@ -113,6 +125,10 @@ class _Settled(Root):
         self.key, self.attributes = root.key, root.attributes
         self.is_document = root.is_document
         self.queries, self.version = [], 0
+
+    def size(self, members: Membership) -> int:
+        """All are queries."""
+        return len(members)
 
     def of(self, member: int) -> Iterable[int]:
         """A query."""

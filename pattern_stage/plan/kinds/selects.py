@@ -49,7 +49,9 @@ class SelectOperator(Operator):
             self._value = function("a", texts.number(self._order.value))
             self._bound = function("c", texts.number(self._order.constant))
         self._source = inputs[0] if equal and not inputs[0].inputs else None
-        self._sorted: dict[int, tuple[list[float], list[int]]] = {}
+        condition = texts.condition(node.condition)
+        self._hold = function("a, pairs", f"[m for m, c in pairs if {condition}]")
+        self._listed: dict[int, tuple[list[float], list[tuple[int, Constants]]]] = {}
         super().__init__(*arguments)
 
     def key_of(self) -> Callable[[Constants], object] | None:
@@ -63,8 +65,8 @@ class SelectOperator(Operator):
 
     def gained(self, member: int) -> None:
         """A new member."""
-        if self._sorted:
-            self._sorted.clear()
+        if self._listed:
+            self._listed.clear()
         if self._source is not None:
             assert self._key is not None
             assert self._key_of is not None
@@ -72,7 +74,7 @@ class SelectOperator(Operator):
 
     def lost(self, member: int) -> None:
         """A member less."""
-        self._sorted.clear()
+        self._listed.clear()
         if self._source is not None:
             assert self._key is not None
             assert self._key_of is not None
@@ -125,28 +127,29 @@ class SelectOperator(Operator):
             if rest is None:
                 return members
             return [one for one in members if rest(event, constants[one])]
-        test = self._test
-        members = self._below(left, event) if self._order else members_in(bucket)
-        return [one for one in members if test(event, constants[one])]
+        return self._hold(event, self._below(left, event))  # type: ignore[no-any-return]
 
-    def _below(self, left: int, event: Event) -> list[int]:
-        """The members whose order a number may satisfy."""
-        value = self._value(event)
+    def _below(self, left: int, event: Event) -> list[tuple[int, Constants]]:
+        """The members, with their constants, that an order with a number leaves."""
+        listed = self._listed.get(left)
+        if listed is None:
+            constants = self.constants
+            pairs = [(one, constants[one]) for one in members_in(self.members.under(left))]
+            bounds: list[float] = []
+            if self._order is not None:
+                bound = self._bound
+                pairs.sort(key=lambda pair: bound(pair[1]))
+                bounds = [bound(own) for _, own in pairs]
+            listed = self._listed[left] = bounds, pairs
+        bounds, pairs = listed
+        if self._order is None:
+            return pairs
+        value, operator = self._value(event), self._order.operator
         if value != value:
             return []
-        sorted_ = self._sorted.get(left)
-        if sorted_ is None:
-            bound, constants = self._bound, self.constants
-            pairs = sorted(
-                (bound(constants[one]), one) for one in members_in(self.members.under(left))
-            )
-            sorted_ = self._sorted[left] = [one for one, _ in pairs], [one for _, one in pairs]
-        assert self._order is not None
-        bounds, members = sorted_
-        operator = self._order.operator
         if operator in ("<", "<="):
-            return members[(bisect_right if operator == "<" else bisect_left)(bounds, value) :]
-        return members[: (bisect_left if operator == ">" else bisect_right)(bounds, value)]
+            return pairs[(bisect_right if operator == "<" else bisect_left)(bounds, value) :]
+        return pairs[: (bisect_left if operator == ">" else bisect_right)(bounds, value)]
 
     def _once(self, event: Event, membership: Membership) -> Membership:
         """Of a large membership each set of constants once (c_σ)."""

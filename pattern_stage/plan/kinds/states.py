@@ -104,6 +104,11 @@ class Stateful(Operator):
 
     def waits(self, membership: Membership) -> list[tuple[int, Constants, Order]]:
         """Where a left event waits, and for whom: by right member and constants, the members."""
+        if len(membership) == 1:
+            (left,) = membership
+            bucket = self.members.under(left)
+            if bucket.__class__ is int:
+                return [self._waits_alone(bucket)]
         found = self._waits.get(membership)
         if found is not None:
             return found
@@ -126,6 +131,15 @@ class Stateful(Operator):
             self._waits.clear()
         self._waits[membership] = found
         return found
+
+    def _waits_alone(self, member: int) -> tuple[int, Constants, Order]:
+        constants: Any = self.members.constants[member]
+        right, bound = self.members.right[member], self.bound
+        if bound is None:
+            return right, constants, Order((member,))
+        place = bound.place
+        order = Order((member,), [-constants[place]])
+        return right, constants[:place] + constants[place + 1 :], order
 
     def _order(self, members: list[int]) -> Order:
         if self.bound is None:
