@@ -26,6 +26,10 @@ _FEW = 8
 """So many members are gone through one by one."""
 
 
+_NUMBERS: list[int] = []
+"""Each number once, as all operators count their members from 0: an int takes 28 bytes."""
+
+
 def members_in(bucket: Bucket) -> Iterator[int]:
     """All members of a bucket."""
     if isinstance(bucket, int):
@@ -86,7 +90,7 @@ class Members:
             self.constants[member] = constants
             self.left[member], self.right[member], self._uses[member] = left, right, 1
         else:
-            member = len(self.constants)
+            member = _number(len(self.constants))
             self.constants.append(constants)
             self.left.append(left)
             self.right.append(right)
@@ -196,3 +200,10 @@ class Members:
             else:
                 bucket[key] = part
         return bucket or None
+
+
+def _number(number: int) -> int:
+    """The one object of a number."""
+    while number >= len(_NUMBERS):
+        _NUMBERS.append(len(_NUMBERS))
+    return _NUMBERS[number]
