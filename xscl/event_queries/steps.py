@@ -19,6 +19,7 @@ from xscl.language.same_query import bare
 from xscl.language.syntax import (
     Block,
     Both,
+    Declared,
     Events,
     Expression,
     Filtered,
@@ -62,7 +63,7 @@ class Steps:
         """An event query: its expression, then its SELECT."""
         events = query.source
         assert isinstance(events, Events)
-        declared = dict(events.declared)
+        declared = {one.stream.text: one for one in events.declared}
         expression = events.expression
         window = expression if isinstance(expression, Windowed) else None
         if window is not None:
@@ -72,12 +73,17 @@ class Steps:
         node, schema = selecting.over(inner.node, inner.schema)
         return Step(query, node, schema, (inner,))
 
-    def step(self, part: Expression, declared: dict[str, tuple[str, ...]]) -> Step:
+    def step(self, part: Expression, declared: dict[str, Declared]) -> Step:
         """A part of an expression, in which some streams are declared."""
         match part:
             case Block():
-                names = declared.get(part.stream.text)
-                return self.source(part, names or self.schema_of(part.stream.text))
+                names = self.schema_of(part.stream.text)
+                one = None if part.steps else declared.get(part.stream.text)
+                if one is None:
+                    return self.source(part, names)
+                if names is not None and {*names} != {*one.names}:
+                    self.terms.note(one.stream.at, _published_otherwise(one, names))
+                return self.source(part, one.names)
             case SubQuery() if is_inlined(part):
                 return self.query(part.query)
             case SubQuery():
@@ -186,6 +192,12 @@ class Steps:
         if repeated:
             problem = f"two attributes would be named {enumerated(repeated, 'and')}"
             self.terms.note(at, f"{problem}: what is on the left gets `_1`; rename one side's")
+
+
+def _published_otherwise(declared: Declared, names: Iterable[str]) -> str:
+    published = enumerated([f"`{name}`" for name in names], "and")
+    problem = f"the stream `{declared.stream.text}` is declared with other names than are published"
+    return f"{problem} to it before: {published}"
 
 
 def _bound(steps: Iterable[syntax.Step]) -> Iterator[str]:

@@ -27,7 +27,7 @@ from xscl.language.parameters import Prepared
 from xscl.language.parsing import parse_query
 from xscl.language.problems import Problem, Unreadable
 from xscl.language.scan import Statement
-from xscl.language.syntax import Events, Query
+from xscl.language.syntax import Declared, Events, Query
 
 __all__ = ["SYMBOL", "AlikeStatements", "Instance", "TextPlace", "by_symbol"]
 
@@ -77,7 +77,7 @@ class TextPlace:
     statement: Statement
     name: str
     namespaces: Mapping[str, str]
-    declared: Mapping[str, tuple[str, ...]]
+    declared: Mapping[str, Declared]
 
     def read(self) -> tuple[Query, list[Problem]]:
         """The query, parsed in full, and its problems."""
@@ -340,7 +340,8 @@ class AlikeStatements:
         """What is declared before a statement, its constructors, and whether it has patterns."""
         statement = place.statement
         if place.namespaces is not self._context[0] or place.declared is not self._context[1]:
-            both = place.namespaces.items() | place.declared.items()
+            names = {(stream, one.names) for stream, one in place.declared.items()}
+            both = place.namespaces.items() | names
             self._context = place.namespaces, place.declared, frozenset(both)
         if not statement.markups and not statement.objects and not statement.patterns:
             return (self._context[2],)

@@ -24,6 +24,7 @@ from xscl.language.problems import Problem, Unreadable
 from xscl.language.scan import Statement
 from xscl.language.sources import build_source
 from xscl.language.syntax import (
+    Declared,
     Element,
     EventPattern,
     Insert,
@@ -36,7 +37,7 @@ from xscl.language.syntax import (
     VariablePath,
 )
 
-NOTHING_DECLARED: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+NOTHING_DECLARED: Mapping[str, Declared] = MappingProxyType({})
 
 __all__ = ["NOTHING_DECLARED", "is_declaration", "parse_declaration", "parse_query"]
 
@@ -50,9 +51,8 @@ def is_declaration(text: str, statement: Statement) -> bool:
     return _DECLARATION.match(text, statement.start, statement.end) is not None
 
 
-def parse_declaration(text: str, statement: Statement) -> tuple[Name, str | tuple[str, ...]]:
-    """What a DECLARE in a scanned text declares: a prefix and its namespace, or a stream and the
-    names of its events' attributes."""
+def parse_declaration(text: str, statement: Statement) -> tuple[str, str] | Declared:
+    """What a DECLARE in a scanned text declares: a prefix and its namespace, or a stream."""
     _readable(statement)
     if _STREAM.match(text, statement.start, statement.end) is not None:
         return _stream(text, statement)
@@ -70,10 +70,10 @@ def parse_declaration(text: str, statement: Statement) -> tuple[Name, str | tupl
         raise Unreadable(
             statement.start + (string.start_pos or 0), "found an empty string, expected a URI"
         )
-    return Name(str(prefix), statement.start + (prefix.start_pos or 0)), uri
+    return str(prefix), uri
 
 
-def _stream(text: str, statement: Statement) -> tuple[Name, tuple[str, ...]]:
+def _stream(text: str, statement: Statement) -> Declared:
     tree = _tree(text, statement.start, statement.end, "stream")
     tokens = [as_token(child) for child in tree.children]
     spelt = [unquoted(token) if token.type == "STRING" else str(token) for token in tokens]
@@ -82,7 +82,7 @@ def _stream(text: str, statement: Statement) -> tuple[Name, tuple[str, ...]]:
         if name in names[:number]:
             at = statement.start + (tokens[number + 1].start_pos or 0)
             raise Unreadable(at, f"the attribute `{name}` is declared twice; leave one out")
-    return Name(stream, statement.start + (tokens[0].start_pos or 0)), tuple(names)
+    return Declared(Name(stream, statement.start + (tokens[0].start_pos or 0)), tuple(names))
 
 
 def parse_query(
@@ -91,7 +91,7 @@ def parse_query(
     statement: Statement,
     name: str,
     namespaces: Mapping[str, str],
-    declared: Mapping[str, tuple[str, ...]] = NOTHING_DECLARED,
+    declared: Mapping[str, Declared] = NOTHING_DECLARED,
 ) -> tuple[Query, list[Problem]]:
     """The query that a statement of a scanned text is, and its problems.
 
@@ -123,7 +123,7 @@ class _Reading:
         statement: Statement,
         name: str,
         builder: Builder,
-        declared: Mapping[str, tuple[str, ...]],
+        declared: Mapping[str, Declared],
         level: Level,
     ) -> None:
         self.original = original

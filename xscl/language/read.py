@@ -13,7 +13,7 @@ from xscl.language.checks.names import PREDECLARED
 from xscl.language.parsing import NOTHING_DECLARED, is_declaration, parse_declaration
 from xscl.language.problems import Unreadable, place
 from xscl.language.scan import Statement, scan
-from xscl.language.syntax import Query
+from xscl.language.syntax import Declared, Query
 
 __all__ = ["parse", "parse_from", "read_from"]
 
@@ -48,7 +48,7 @@ def read_from(
     scanned = scan(text)
     text = _LONE_SURROGATE.sub("\ufffd", text)  # refused below, but the errors must be printable
     namespaces: Mapping[str, str] = PREDECLARED
-    declared: Mapping[str, tuple[str, ...]] = NOTHING_DECLARED
+    declared: Mapping[str, Declared] = NOTHING_DECLARED
     named: dict[str, int] = {}
     queries: list[Query | Instance] = []
     errors: list[QueryError] = []
@@ -57,18 +57,19 @@ def read_from(
     for statement in scanned.statements:
         if is_declaration(scanned.text, statement):
             try:
-                what, means = parse_declaration(scanned.text, statement)
+                what = parse_declaration(scanned.text, statement)
             except Unreadable as unreadable:
                 at, problem = unreadable.problem
                 errors.append(QuerySyntaxError(problem, query="DECLARE", text=text, at=at))
             else:
-                if isinstance(means, str):
-                    namespaces = {**namespaces, what.text: means}
-                elif declared.get(what.text, means) == means:
-                    declared = {**declared, what.text: means}
-                else:
-                    problem = _declared_twice(what.text, declared[what.text])
-                    errors.append(QueryError(problem, query="DECLARE", text=text, at=what.at))
+                if isinstance(what, tuple):
+                    namespaces = {**namespaces, what[0]: what[1]}
+                elif what.stream.text not in declared:
+                    declared = {**declared, what.stream.text: what}
+                elif declared[what.stream.text].names != what.names:
+                    problem = _declared_twice(declared[what.stream.text])
+                    at = what.stream.at
+                    errors.append(QueryError(problem, query="DECLARE", text=text, at=at))
             if statement.name is not None:
                 heading = statement
             continue
@@ -103,9 +104,8 @@ def read_from(
     return queries, errors, number + 1
 
 
-def _declared_twice(stream: str, names: tuple[str, ...]) -> str:
-    before = ", ".join(names)
+def _declared_twice(before: Declared) -> str:
     return (
-        f"the stream `{stream}` is declared already, with other names: ({before}); a declaration "
-        "holds for the rest of its text"
+        f"the stream `{before.stream.text}` is declared already, with other names: "
+        f"({', '.join(before.names)}); a declaration holds for the rest of its text"
     )

@@ -23,6 +23,7 @@ from xscl.language.syntax import (
     Compared,
     Computed,
     Consistency,
+    Declared,
     Deco,
     Duration,
     Either,
@@ -71,7 +72,7 @@ class ReadEvents:
     def __init__(
         self,
         builder: Builder,
-        declared: Mapping[str, tuple[str, ...]],
+        declared: Mapping[str, Declared],
         construct: Callable[[Token], Select],
         read_other: Callable[[int, int], Query],
         finished: Callable[[Select, Events, int, Name | None], Query],
@@ -108,7 +109,7 @@ class ReadEvents:
             for part in parts(expression)
             if isinstance(part, Block) and not part.steps and part.stream.text in self.declared
         }
-        events = Events(expression, grouping, consistency, tuple(declared.items()), expression.at)
+        events = Events(expression, grouping, consistency, tuple(declared.values()), expression.at)
         return self.finished(select, events, self.builder.first(node), publish)
 
     def select(self, selection: Node) -> Select:

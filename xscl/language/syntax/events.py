@@ -28,6 +28,7 @@ __all__ = [
     "Both",
     "Call",
     "Computed",
+    "Declared",
     "Deco",
     "Duration",
     "EventCondition",
@@ -197,15 +198,23 @@ class Grouping:
 
 
 @dataclass(frozen=True, slots=True)
+class Declared:
+    """`DECLARE STREAM stream (name, name)`."""
+
+    stream: Name
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Events:
     """An event query's source: its expression, and what follows it.
 
-    `declared` are the names of the streams that the text before has declared and that the
-    expression reads without a path.
+    `declared` are the streams that the text before has declared and that the expression reads
+    without a path.
     """
 
     expression: Expression
     grouping: Grouping | None
     consistency: Consistency | None
-    declared: tuple[tuple[str, tuple[str, ...]], ...]
+    declared: tuple[Declared, ...]
     at: int

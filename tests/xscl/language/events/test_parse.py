@@ -183,7 +183,7 @@ def test_declarations_hold_for_what_follows_and_reads_without_a_path() -> None:
     assert isinstance(one.source, Events)
     assert isinstance(two.source, Events)
     assert one.source.declared == ()
-    assert two.source.declared == (("A", ("x", "a-b")),)
+    assert [(one.stream.text, one.names) for one in two.source.declared] == [("A", ("x", "a-b"))]
     inner = [part.query.source for part in operands(two.source) if isinstance(part, SubQuery)]
     assert [part.declared for part in inner if isinstance(part, Events)] == [two.source.declared]
     assert two.name == "two"
