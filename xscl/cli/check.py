@@ -16,6 +16,7 @@ from xscl.cli.sources import Reading, check_given, fields_of, read_sources, sour
 from xscl.counts import counted
 from xscl.engine import Engine
 from xscl.explain import (
+    EventPlans,
     as_json,
     as_mermaid,
     as_sql,
@@ -84,9 +85,9 @@ def explain(queries: Sequence[str], only: str | None, form: str) -> int:
         raise click.UsageError(f"no query is named {only!r}; there are: {names}")
     match form:
         case "json":
-            click.echo(
-                json.dumps([as_json(part, parts) for part in shown], indent=2, ensure_ascii=False)
-            )
+            plans = EventPlans(parts)
+            members = [as_json(part, plans) for part in shown]
+            click.echo(json.dumps(members, indent=2, ensure_ascii=False))
         case "plan":
             click.echo(json.dumps(shared_members(shown), indent=2, ensure_ascii=False))
         case "mermaid":

@@ -142,7 +142,8 @@ class Dissection:
 
     `streams` are the streams that its blocks read; `subqueries` the dissections of its sub-queries,
     each with the internal stream that its results feed; `publishing` the same of event queries that
-    stand in their place in another, and publish beside.
+    stand in their place in another, and publish beside.  Of an event query that is subscribed
+    `schemas` are the names that others published to each stream then.
     """
 
     query: Query
@@ -151,6 +152,7 @@ class Dissection:
     disjuncts: tuple[Disjunct, ...]
     subqueries: tuple[tuple[str, Dissection], ...] = ()
     publishing: tuple[tuple[str, Dissection], ...] = ()
+    schemas: tuple[tuple[str, ...] | None, ...] | None = None
 
     def __post_init__(self) -> None:
         if any(disjunct.streams != self.streams for disjunct in self.disjuncts):

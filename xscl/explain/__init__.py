@@ -18,6 +18,7 @@ svg.py        queries     -> a picture
 """
 
 from xscl.explain.catalogue import catalogue_text, explain_file
+from xscl.explain.event_plans import EventPlans
 from xscl.explain.mermaid import as_mermaid
 from xscl.explain.notes import warnings
 from xscl.explain.records import as_json
@@ -27,6 +28,7 @@ from xscl.explain.svg import as_svg
 from xscl.explain.text import as_text
 
 __all__ = [
+    "EventPlans",
     "as_json",
     "as_mermaid",
     "as_sql",

@@ -78,11 +78,15 @@ class EventPlans:
             self.of_form.setdefault(operator.form, {})[of] = None
 
     def _compiled(self, dissection: Dissection, published: Published) -> EventPlan:
-        query, streams = dissection.query, tuple(map(published, dissection.streams))
-        key = id(query.source), id(query.select), streams, dissection.subqueries and query.name
+        query, schemas = dissection.query, dissection.schemas
+        if schemas is None:
+            schemas = tuple(map(published, dissection.streams))
+        key = id(query.source), id(query.select), schemas, dissection.subqueries and query.name
         plan = self._alike.get(key)
         if plan is None:
-            compiled = compile_events(query, published)
+            compiled = compile_events(
+                query, dict(zip(dissection.streams, schemas, strict=True)).get
+            )
             root = normal_form(compiled.root)
             named = operators(root, compiled.constants, compiled.blocks)
             plan = self._alike[key] = EventPlan(compiled, named)

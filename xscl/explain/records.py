@@ -18,9 +18,11 @@ from xscl.times import to_seconds
 __all__ = ["as_json"]
 
 
-def as_json(dissection: Dissection, others: Sequence[Dissection] = ()) -> dict[str, object]:
+def as_json(
+    dissection: Dissection, others: Sequence[Dissection] | EventPlans = ()
+) -> dict[str, object]:
     """The members of a query, its sub-queries nested in it; `others` are the queries beside which
-    it stands, in their order.
+    it stands, in their order, or the plans of them.
 
     `template` is the id of its template (null without a join, a list for several joins or
     disjuncts), `value_joins` their number and `variables` those that it binds.  In `disjuncts`
@@ -32,8 +34,8 @@ def as_json(dissection: Dissection, others: Sequence[Dissection] = ()) -> dict[s
     if is_pattern(dissection):
         return pattern_members(dissection)
     if is_events(dissection):
-        plans = EventPlans(others or (dissection,))
-        inner = [as_json(one, others) for _, one in dissection.subqueries]
+        plans = others if isinstance(others, EventPlans) else EventPlans(others or (dissection,))
+        inner = [as_json(one, plans) for _, one in dissection.subqueries]
         return {**event_members(dissection, plans), "subqueries": inner}
     stages = joins(dissection)
     templates = [stage.plan.template.id for stage in stages]

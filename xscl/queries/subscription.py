@@ -55,7 +55,7 @@ class Wiring:
 
     `feeds` are the streams that its results go to (an internal one is that of a sub-query), `inner`
     the subscriptions of its sub-queries, `form` is what its matches have in common; of a pattern
-    there is its `pattern`, of an event query its `events`.
+    there is its `pattern`, of an event query its `events`, and the `schemas` of its streams.
     """
 
     source: Dissection | QuerySource
@@ -65,6 +65,7 @@ class Wiring:
     form: MatchForm | PatternForm | EventForm
     pattern: CompiledPattern | None = None
     events: EventQuery | None = None
+    schemas: tuple[tuple[str, ...] | None, ...] | None = None
 
     @classmethod
     def of(
@@ -83,11 +84,13 @@ class Wiring:
             compiled = compile_events(dissection.query, schema_of)
             left_open = () if source is None else source.left_open
             events = EventQuery(compiled, feeds, left_open)
-            return cls(whole, feeds, cancel, inner, EventForm(dissection.query), None, events)
+            form = EventForm(dissection.query)
+            schemas = tuple(map(schema_of, dissection.streams))
+            return cls(whole, feeds, cancel, inner, form, None, events, schemas)
         if isinstance(dissection.query.source, EventPattern):
             pattern = compile_pattern(dissection.query)
-            form = PatternForm(dissection.query, pattern)
-            return cls(whole, feeds, cancel, inner, form, pattern)
+            of_pattern = PatternForm(dissection.query, pattern)
+            return cls(whole, feeds, cancel, inner, of_pattern, pattern)
         outputs: tuple[int, ...] = ()
         variables: tuple[tuple[str, int, int], ...] = ()
         if dissection.disjuncts:
@@ -111,6 +114,19 @@ class Wiring:
     def dissection(self) -> Dissection:
         """The dissection that its subscriptions have in common."""
         return self.source if isinstance(self.source, Dissection) else self.source.dissection
+
+    def as_read(self, dissection: Dissection) -> Dissection:
+        """A dissection of it, with what was known of the streams when it was subscribed."""
+        if self.schemas is None and not self.inner:
+            return dissection
+        inner = iter(self.inner)
+        subqueries, publishing = (
+            tuple((stream, next(inner).wiring.as_read(one)) for stream, one in some)
+            for some in (dissection.subqueries, dissection.publishing)
+        )
+        return replace(
+            dissection, subqueries=subqueries, publishing=publishing, schemas=self.schemas
+        )
 
     @property
     def stream(self) -> str | None:
@@ -218,13 +234,13 @@ class Subscription:
             return self.outline
         from xscl.dissection.dissect import dissect
 
-        return dissect(self.query)
+        return self.wiring.as_read(dissect(self.query))
 
     @property
     def outline(self) -> Dissection:
         """As `dissection`, but in the words of another query where it is alike, and without the
         constants that tell it from that."""
-        outline = self.wiring.dissection
+        outline = self.wiring.as_read(self.wiring.dissection)
         if outline.query.name == self.name:
             return outline
         return replace(outline, query=replace(outline.query, name=self.name))

@@ -9,7 +9,7 @@ from fastapi import Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 
 from xscl.dissection.parts import Dissection
-from xscl.explain import as_json, as_mermaid, as_svg, as_text, explain_file
+from xscl.explain import EventPlans, as_json, as_mermaid, as_svg, as_text, explain_file
 
 __all__ = ["FORMS", "Form", "explained"]
 
@@ -39,7 +39,8 @@ def explained(
     """Explains queries, one of them as it stands beside `others`."""
     match form:
         case "json":
-            return JSONResponse([as_json(one, others or dissections) for one in dissections])
+            plans = EventPlans(others or dissections)
+            return JSONResponse([as_json(one, plans) for one in dissections])
         case "mermaid":
             return PlainTextResponse(as_mermaid(dissections))
         case "svg":

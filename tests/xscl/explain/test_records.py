@@ -208,3 +208,24 @@ def test_equal_parts_of_event_queries_bear_one_id() -> None:
     assert one["queries"] == ["q2", "q3"]
     assert every[1]["states"][0]["forward"][0]["condition"] == "load > 90"
     assert "A: AI on pid" in every[1]["indexes"]
+
+
+def test_a_query_is_explained_as_it_was_subscribed() -> None:
+    """What it reads is known by what published there then, whether that is still there or not."""
+    with xscl.Engine() as engine:
+        engine.subscribe("SELECT a AS top, b FROM FILTER{a > 1}(S) PUBLISH p", name="gives")
+        engine.subscribe(
+            "SELECT x FROM (SELECT top AS a FROM p NEXT{top = $2.b} S)//a->x JOIN {x = y} S//y->y",
+            name="joins",
+        )
+        reads = engine.subscribe("SELECT top FROM p NEXT{top > 3 AND $2.c = 1} S", name="reads")
+        rows: list[dict[str, object]] = [{"least": at} for at in range(3)]
+        engine.subscribe_many("SELECT top FROM p NEXT{top > :least AND $2.c = 1} S", rows)
+        before = [engine.explain(one.name) for one in engine.subscriptions]
+        engine.subscribe("FILTER{a > 1}(T) PUBLISH p", name="opens")
+        shown = [as_json(engine.subscriptions[2].dissection)["plan"]]
+        engine.subscriptions[0].cancel()
+        names = [one.name for one in engine.subscriptions if one.name != "opens"]
+        for text, name in zip(before[1:], names, strict=True):
+            assert engine.explain(name) == text
+        assert shown == [as_json(reads.dissection)["plan"]]
