@@ -200,8 +200,14 @@ class Texts:
                 inside = ", ".join(value.text for value in values)
                 return _Value(_guards(values), _TEXTUAL[function].format(inside))
             case _:
-                number = self._number(scalar)
+                number = self._kept(scalar)
                 return _Value(number.guards, f"number_text({number.text})")
+
+    def _kept(self, scalar: Scalar) -> _Value:
+        """A number that is missing where it is not finite."""
+        value, variable = self._number(scalar), self.reading.fresh()
+        guard = f"({variable} := kept({value.text})) is not None"
+        return _Value((*value.guards, guard), variable)
 
     def _number(self, scalar: Scalar) -> _Value:
         match scalar:
@@ -226,9 +232,7 @@ class Texts:
             case Call("number", (argument,)):
                 return self._number(argument)
             case Call("kept", (argument,)):
-                value, variable = self._number(argument), self.reading.fresh()
-                guard = f"({variable} := kept({value.text})) is not None"
-                return _Value((*value.guards, guard), variable)
+                return self._kept(argument)
             case Call(called, arguments) if called in _NUMERIC:
                 values = [self._number(one) for one in arguments]
                 name = _NUMERIC[called]

@@ -143,9 +143,14 @@ def arithmetic(sign: str, left: Value, right: Value) -> Value:
     return math.copysign(math.inf, a) * math.copysign(1, b) if a else math.nan
 
 
+_TEXTUAL = {"concat", "lower-case", "normalize-space", "string", "string-length", "upper-case"}
+
+
 def called(name: str, values: Sequence[Value]) -> Value:
     """A function of values; missing where one of them is."""
     if any(value is MISSING for value in values):
+        return MISSING
+    if name in _TEXTUAL and any(kept(value) is MISSING for value in values):
         return MISSING
     texts = list(map(text_of, values))
     numbers = list(map(number_of, values))
