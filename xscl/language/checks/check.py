@@ -18,6 +18,7 @@ from xscl.language.patterns.check import pattern_problems
 from xscl.language.problems import Problem
 from xscl.language.syntax import (
     Binary,
+    Block,
     Comparison,
     Condition,
     EventPattern,
@@ -113,7 +114,13 @@ class _Checking:
 
     def use(self, variable: Name, reach: int | None) -> None:
         problem = self.scope.use(variable, reach)
-        if problem is not None:
+        source = self.query.source
+        if problem is not None and isinstance(source, Block) and not source.steps:
+            advice = (
+                f"as an event query, `FROM FILTER{{}}({source.stream.text})`, it is an attribute"
+            )
+            self.note(problem.at, f"{problem.text}; {advice}")
+        elif problem is not None:
             self.problems.append(problem)
 
     # Paths.
