@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-__all__ = ["FOLDS", "RESUBSCRIPTION", "in_sql", "smoothing", "table_of"]
+__all__ = ["FOLDS", "RESUBSCRIPTION", "in_sql", "smoothed", "table_of"]
 
 PRICES = "(SELECT Name, Price FROM Prices)"
 NEAR = "FILTER{{Price >= 0.9*{0} AND Price <= 1.1*{0}}}"
@@ -98,13 +98,16 @@ CONDITION = """
 """
 
 
-def smoothing(days: int) -> str:
-    """The query that publishes mean prices over so many days as `Prices`."""
+def smoothed(text: str, days: int) -> str:
+    """Queries over mean prices of so many days in place of `Prices`; of one day these are the
+    closings."""
+    if days == 1:
+        return text.replace("Prices", "Stock")
     # Both ends belong to a window.
     return (
         "-- name: smoothed\n"
         f"SELECT Name, AVG(Price) AS Price FROM WINDOW{{{days - 1} days}}(Stock) GROUP BY Name "
-        "PUBLISH Prices;\n"
+        f"PUBLISH Prices;\n{text}"
     )
 
 

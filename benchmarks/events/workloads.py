@@ -111,8 +111,9 @@ def hybrid_queries(count: int, admitted: float, readings: Events, *, seed: int =
         first = random.uniform(0, 1 - admitted)
         places = (int(len(loads) * share) for share in (first, first + admitted))
         least, most = (loads[min(place, len(loads) - 1)] for place in places)
-        # Where nothing is admitted, a range that no load is in.
-        rows.append({"least": least if admitted else 101, "most": most if admitted else 102})
+        # Where nothing is admitted, a range that no load is in.  No two ranges are the same.
+        least, most = (least, most) if admitted else (101, 102)
+        rows.append({"least": least - 1e-4 * random.random(), "most": most + 1e-4})
     yield SMOOTHED, [{}]
     yield RAMP, rows
 

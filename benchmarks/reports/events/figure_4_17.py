@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import xscl
-from benchmarks.events.double_top import FOLDS, RESUBSCRIPTION, in_sql, smoothing, table_of
+from benchmarks.events.double_top import FOLDS, RESUBSCRIPTION, in_sql, smoothed, table_of
 from benchmarks.events.ways import Speed, lines_of, published, sized, speed
 from benchmarks.report import Plot, Report, Statement, Table, number
 from benchmarks.scale import Scale
@@ -46,8 +46,8 @@ def run(scale: Scale) -> Report:
         "figure_4_17",
         "Figures 4.15 to 4.17: the Double-Top in four formulations",
         f"{rows:,} closings of 24 names, a geometric walk of 2 % a day in place of the thesis' "
-        "(which is not public), over means of so many days (`AVG(Price) … WINDOW`). *FOLD*: a "
-        "fall, then four FOLDs. *Resubscription*: extrema are published, then five follow each "
+        "(which is not public), over means of so many days (`AVG(Price) … WINDOW`; of one day the "
+        "closings). *FOLD*: a fall, then four FOLDs. *Resubscription*: extrema are published, then five follow each "
         "other. Both from lines of JSON, in batches of 1,000, the first sixth not timed. *CQL1* "
         "(window functions) and *CQL2* (self-joins) are the thesis' two formulations for STREAM "
         "in DuckDB, one thread, which gets all rows at once and keeps nothing running: a peer for "
@@ -104,7 +104,7 @@ def run(scale: Scale) -> Report:
 def streamed(text: str, days: int, lines: Sequence[str], limit: float) -> Speed:
     """How fast an engine goes through the rows."""
     with xscl.Engine(lateness=0) as engine:
-        engine.load(smoothing(days) + text)
+        engine.load(smoothed(text, days))
         xscl.collect_rarely()
         return speed(lambda part: published(engine, part), lines, limit)
 
@@ -142,7 +142,7 @@ def ended(closings: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 def in_stream(text: str, days: int, closings: Iterable[Mapping[str, Any]]) -> Tops:
     """The double tops that an engine tells."""
     with xscl.Engine() as engine:
-        engine.load(smoothing(days) + text)
+        engine.load(smoothed(text, days))
         results = [
             match.result for match in engine.run(closings, batch=1_000) if match.query == "tops"
         ]
