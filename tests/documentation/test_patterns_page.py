@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from lark.grammar import Rule
 
-from pattern_stage import SWITCHES
+from pattern_stage import EVENT_SWITCHES, SWITCHES
 from tests.documentation.examples import Example, blocks, examples, run, run_session
 from xscl.language import parse
 from xscl.language.grammar import Grammar, grammar
@@ -59,4 +59,12 @@ def test_the_examples_use_all_words_and_signs(
 
 def test_the_techniques_are_those_that_can_be_switched_off() -> None:
     section = PAGE.partition("## Techniques")[2].partition("\n## ")[0]
-    assert set(re.findall(r"^\| `([\w ]+)` \|", section, re.M)) == SWITCHES
+    techniques, rules = section.split("Event queries are", 1)
+    assert named(techniques) == SWITCHES
+    assert named(rules) == EVENT_SWITCHES
+
+
+def named(section: str) -> set[str]:
+    """The names in the first columns of a section's tables."""
+    cells = re.findall(r"^\| (`.*?`) \|", section, re.MULTILINE)
+    return {name for cell in cells for name in re.findall("`(.*?)`", cell)}
