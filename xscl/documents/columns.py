@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from lxml import etree
+
 from pattern_stage.algebra import NULL
 from pattern_stage.algebra.functions import as_json
 from pattern_stage.pattern import Form, Slot
@@ -27,7 +29,14 @@ from xscl.documents.attributes import (
 from xscl.documents.document import Document
 from xscl.documents.trees import nodes_of
 
-__all__ = ["NodeColumns", "ValueColumns", "columns_of_nodes", "columns_of_value", "values_in"]
+__all__ = [
+    "NodeColumns",
+    "ValueColumns",
+    "attributes_of",
+    "columns_of_nodes",
+    "columns_of_value",
+    "values_in",
+]
 
 ValueColumns = Callable[[object, int, int, int], tuple[Any, ...]]
 """The event of a JSON value, given start, end and number."""
@@ -118,28 +127,29 @@ def columns_of_nodes(slots: Sequence[Slot], *, whole: bool) -> NodeColumns:
             text = text_of_node(node)
             return text if slot.form is Form.TEXT else number_of_text(text)
 
-        everything = _attributes(output, bound, value_of) if whole else None
+        everything = attributes_of(output, bound, value_of) if whole else None
         return start, end, event, everything, *map(column, slots)
 
     return read
 
 
-def values_in(document: Document) -> ValueOf:
-    """What reads values of a document's nodes."""
+def values_in(document: Document, numbers: Mapping[etree._Element, int] | None = None) -> ValueOf:
+    """What reads values of a document's nodes; `numbers` are those of the elements of another tree
+    of it."""
     if not document.json:
         return text_of_node
     nodes = nodes_of(document, 0)
-    values = nodes.values
+    values, number_of = nodes.values, nodes.numbers if numbers is None else numbers
     assert values is not None
 
     def value(node: Node) -> object:
-        found = values[nodes.numbers[node[0]]]
+        found = values[number_of[node[0]]]
         return NULL if found is None else found
 
     return value
 
 
-def _attributes(output: Node, bound: Mapping[str, Node], value_of: ValueOf) -> dict[str, object]:
+def attributes_of(output: Node, bound: Mapping[str, Node], value_of: ValueOf) -> dict[str, object]:
     """All attributes of a node by name, as results show them: the block's variables, then
     children, then its own."""
     nodes = dict(bound)

@@ -511,26 +511,31 @@ class Engine:
     def why(self, name: str, *documents: str | Envelope) -> Why | Funnel:
         """Why some documents match the query of a name, or do not: each condition with the values
         on both sides.  A document for each block of the query, in their order (of a pattern one for
-        each event): the id of one that is held, or an envelope.
+        each event, of an event query those of a match and any that it skips between): the id of one
+        that is held, or an envelope.
 
         Without documents, a funnel: how many of those held, and of their pairs, came through each
         condition.  Raises StateError for an id that is not held.
         """
         from xscl.engine.held import funnel_of_held, named
-        from xscl.why import why, why_sequence
+        from xscl.why import why, why_events, why_sequence
 
         with self._transactions.asking():
-            dissection = self._queries.named(name).dissection
+            subscription = self._queries.named(name)
+            dissection, events = subscription.dissection, subscription.wiring.events
             if not documents:
                 return funnel_of_held(dissection, self._intake)
             pattern = isinstance(dissection.query.source, EventPattern)
-            streams = [*([] if pattern else dissection.streams), *[""] * len(documents)]
+            streams = [] if pattern or events is not None else [*dissection.streams]
+            streams += [""] * len(documents)
             given = [
                 self._intake.document(one)
                 if isinstance(one, Mapping)
                 else named(one, stream, self._intake)
                 for one, stream in zip(documents, streams, strict=False)
             ]
+            if events is not None:
+                return why_events(dissection.query, events.compiled, given)
             if pattern:
                 return why_sequence(dissection.query, given, self._intake.held.values())
         return why(dissection.query, given)

@@ -9,6 +9,7 @@
     near_values.py, near_names.py, filter_values.py: what all but met a condition
     judge.py       a query and one document for each block -> the findings of all conditions
     sequences/     a pattern and documents for its events -> the same
+    events/        an event query and documents -> the same, operator by operator
     funnel.py      a query and many documents -> how many come through each condition
       operator_tallies.py, by pairs.py
     hint.py        a query that has found nothing -> the first condition that nothing came through
@@ -20,6 +21,7 @@ the comparisons; so it is also a check of the engine.
 """
 
 from xscl.why.conditions import Conditions, conditions_of
+from xscl.why.events import why_events
 from xscl.why.findings import Finding, Miss, Tally, Values
 from xscl.why.funnel import funnel
 from xscl.why.hint import Names, missing_name, where_lost
@@ -48,5 +50,6 @@ __all__ = [
     "missing_name",
     "where_lost",
     "why",
+    "why_events",
     "why_sequence",
 ]
