@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import weakref
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -131,7 +131,13 @@ class Intake:
     def named(self, id: str) -> list[Document]:
         """The documents of an id that are held, one for each stream that has any."""
         numbers = [ids[id] for ids in self._ids.values() if id in ids]
-        return [self.held[number] for number in sorted(numbers)]
+        found = map(self.held.__getitem__, sorted(numbers))
+        return [document for document in found if document.body is not None]
+
+    @property
+    def readable(self) -> Iterator[Document]:
+        """The documents that are held, and not for their ids alone."""
+        return (document for document in self.held.values() if document.body is not None)
 
     def admit(self, arrivals: Arrivals) -> None:
         """Takes in a batch that was read whole: its clock, its counts, and its documents, which

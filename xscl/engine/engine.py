@@ -523,6 +523,8 @@ class Engine:
         with self._transactions.asking():
             subscription = self._queries.named(name)
             dissection, events = subscription.dissection, subscription.wiring.events
+            if not documents and events is not None:
+                raise XSCLError("an event query holds no documents to count; name those of a match")
             if not documents:
                 return funnel_of_held(dissection, self._intake)
             pattern = isinstance(dissection.query.source, EventPattern)
@@ -537,7 +539,7 @@ class Engine:
             if events is not None:
                 return why_events(dissection.query, events.compiled, given)
             if pattern:
-                return why_sequence(dissection.query, given, self._intake.held.values())
+                return why_sequence(dissection.query, given, self._intake.readable)
         return why(dissection.query, given)
 
     def hint(self, name: str, sample: Iterable[Envelope] = ()) -> str | None:
@@ -565,7 +567,7 @@ class Engine:
 
         with self._transactions.asking():
             intake = self._intake
-            some = [*intake.held.values()] if id is None else intake.named(id)
+            some = [*intake.readable] if id is None else intake.named(id)
         wanted = (one for one in reversed(some) if stream is None or one.source == stream)
         return map(envelope_of, wanted)
 

@@ -11,7 +11,7 @@ from xscl.documents.document import Document, is_small
 from xscl.documents.intake import Intake
 from xscl.documents.trees import content_of
 from xscl.errors import StateError
-from xscl.language.syntax import EventPattern
+from xscl.language.syntax import EventPattern, Events
 from xscl.times import to_seconds
 from xscl.why import Funnel, Names, conditions_of, funnel, missing_name, where_lost
 
@@ -46,9 +46,7 @@ def funnel_of_held(dissection: Dissection, intake: Intake, most: int | None = No
     """How many of the documents held, `most` at most, come through each condition of a query."""
     read = {stream for one in dissection.everything() for stream in one.streams}
     of_streams = (
-        one
-        for one in intake.held.values()
-        if one.stream in read and (most is None or is_small(one))
+        one for one in intake.readable if one.stream in read and (most is None or is_small(one))
     )
     held = [*islice(of_streams, most)]
     results = [
@@ -70,7 +68,7 @@ def hint(
         return None
     conditions = conditions_of(dissection.query)
     missing = missing_name(conditions, names)
-    if missing is not None or not conditions.few:
+    if missing is not None or not conditions.few or isinstance(dissection.query.source, Events):
         return missing
 
     def of_sample() -> Funnel:
