@@ -70,6 +70,13 @@ LIMITS: dict[str, list[Passes]] = {
     "filters of a query": [lambda n: is_read("S//a" + "[b = 'x']" * n)],
     "paths of a SELECT": [lambda n: is_read(f"SELECT {', '.join(['x'] * n)} FROM S//a->x")],
     "blocks of a query": [lambda n: is_read("S" + " JOIN {} S" * (n - 1))],
+    "comparisons and tests of an event query": [
+        lambda n: is_read("FILTER{" + " AND ".join(["a = 1"] * n) + "}(S)")
+    ],
+    "items of an event query's list, aggregates of a FOLD": [
+        lambda n: is_read(f"SELECT {', '.join(['a'] * n)} FROM S NEXT S"),
+        lambda n: is_read(f"S FOLD{{, , {', '.join(['1 AS a'] * n)}}} S"),
+    ],
     "depth of parentheses, filters and operators": [lambda n: is_read("(" * n + "S" + ")" * n)],
 }
 PAIRS: dict[str, list[Passes]] = {
