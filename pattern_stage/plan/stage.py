@@ -223,9 +223,19 @@ class EventStage:
         operators = [one for one in self._in_order.operators if one.inputs]
         return {"operators": state_of(operators, self._all, self._layout)}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Holds what was saved, as far as its queries are here, under the same numbers."""
-        restore(state["operators"], self._root_of, self._layout)
+    def restore(
+        self,
+        state: Mapping[str, Any],
+        number_of: Callable[[int], int | None] = lambda number: number,
+    ) -> None:
+        """Holds what was saved, as far as its queries are here; `number_of` is the number of one
+        now, given that of before."""
+
+        def root_of(number: int) -> tuple[Operator, int] | None:
+            now = number_of(number)
+            return None if now is None else self._root_of(now)
+
+        restore(state["operators"], root_of, self._layout)
 
     # Inside
 

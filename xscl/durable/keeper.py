@@ -29,10 +29,11 @@ _SAVED = "\n"
 
 def remembered(kept: Mapping[str, str]) -> tuple[dict[str, list[Told]], Saved]:
     """What patterns were told, by name, and what event queries have saved."""
-    told, saved = {}, {}
+    told: dict[str, list[Told]] = {}
+    saved: Saved = {}
     for name, snapshot in kept.items():
         if name.startswith(_SAVED):
-            saved[name.removeprefix(_SAVED)] = json.loads(snapshot)
+            saved[name.removeprefix(_SAVED)] = snapshot
         else:
             told[name] = json.loads(snapshot)
     return told, saved
@@ -232,7 +233,7 @@ class Keeper:
         """What patterns and event queries must remember, as far as it has changed."""
         now = {name: json.dumps(told) for name, told in self._queries.told().items()}
         saved = self._queries.patterns.saved()
-        now |= {f"{_SAVED}{key}": json.dumps(one) for key, one in saved.items()}
+        now |= {f"{_SAVED}{key}": one for key, one in saved.items()}
         before, self._patterns = self._patterns, now
         if now == before:
             return {}

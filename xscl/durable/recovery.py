@@ -149,8 +149,9 @@ class _Documents:
         size = 0
         while (document := self._next) is not None and (before is None or document.number < before):
             some.append(document)
-            assert isinstance(document.body, str | bytes)
-            size += size_of(document.body)
+            if document.body is not None:
+                assert isinstance(document.body, str | bytes)
+                size += size_of(document.body)
             self._next = next(self._documents, None)
             if len(some) == _AT_ONCE or size > _BYTES:
                 break

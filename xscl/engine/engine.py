@@ -696,7 +696,11 @@ class Engine:
                 self._evaluation.settle()
             position = self._intake.next_number
             outcome = self._registration.subscribe(
-                request, since=0 if history else position, history=history, on_match=on_match
+                # One that reviews what is held shares nothing with those that have seen it come.
+                request,
+                since=-1 - position if history else position,
+                history=history,
+                on_match=on_match,
             )
             if isinstance(outcome, list):
                 errors += outcome

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 
 from join_stage import Wanted
 from xpath_stage import Layout, Strings, Witnesses, XPathEvaluator
 from xscl.documents.composites import Composite, DerivedStream, OperatorRow
 from xscl.documents.document import Document, as_held
-from xscl.documents.events import EventType
+from xscl.documents.events import EventType, TypedEvent
 from xscl.documents.intake import Arrivals, Intake
 from xscl.errors import DocumentError
 from xscl.evaluation.event_outputs import Delivery, EventOutputs
@@ -30,6 +30,7 @@ from xscl.evaluation.stage_one import Preview, StageOne, Wave
 from xscl.matches.forms import Sides
 from xscl.matches.match import Match
 from xscl.queries.catalogue import Catalogue
+from xscl.queries.event_readers import EventReaders
 from xscl.queries.event_rows import EventRows
 from xscl.queries.pattern_levels import Saved, Told
 from xscl.queries.pattern_rows import PatternRows
@@ -162,14 +163,39 @@ class Evaluation:
             self._compose_anew(wave, derived)
         self.follow_queries()
         found = [*self._second.review(wave, numbers)]
+        outputs = self._review_outputs(subscription, wave)
         if self._patterns.of_any(numbers):
             found += self._renew_patterns()
         deliveries: list[Delivery] = []
         rows = self._rows(found)
         if self._patterns.of_any(numbers):
             rows = [row for row in rows if not self._is_old(row[0], numbers)]
-        following = self._next_wave(rows, deliveries)
+        following = self._next_wave(rows, deliveries, outputs)
         return deliveries + self._cascade(following)
+
+    def _review_outputs(self, subscription: Subscription, wave: Wave) -> list[EventRows]:
+        """What new event queries find among the documents held: of one with sub-queries, the
+        innermost first."""
+        rows = [
+            one for inner in subscription.wiring.inner for one in self._review_outputs(inner, wave)
+        ]
+        query = subscription.wiring.events
+        if query is None:
+            return rows
+        held, intake = self._intake.held, self._intake
+
+        def events(readers: EventReaders) -> Iterator[TypedEvent]:
+            for document in wave.documents:
+                if readers.whole(document.stream):
+                    yield from readers.of_whole(document)
+            for kind in query.types:
+                found = self._rows(self._second.review(wave, kind.numbers)) if kind.numbers else ()
+                of_kind = [row for owner, row in found if owner is kind]
+                yield from readers.of_rows(kind, of_kind, held)
+
+        watermark, flushed = intake.watermark, intake.flushed
+        member = self._queries.member(subscription)
+        return [*rows, self._patterns.look_back(query, member, events, watermark, flushed)]
 
     def restore(self, documents: Iterable[Document]) -> None:
         """Holds documents that were held before, under their numbers; their matches were returned
@@ -202,7 +228,7 @@ class Evaluation:
         if self._patterns:
             self._queries.tell(told)
             self._renew_patterns()
-            self._patterns.recall(saved)
+            self._patterns.recall(saved, self._intake.flushed)
         numbers = self._queries.stages.derived
         if not numbers:
             return
@@ -244,7 +270,7 @@ class Evaluation:
     def _renew_patterns(self) -> Sequence[PatternRows]:
         """Lets patterns begin anew with the documents held; returns what they find in them."""
         patterns, held = self._patterns, self._intake.held
-        patterns.renew()
+        patterns.renew(flushed=self._intake.flushed)
         readers = patterns.readers
         for document in [*held.values()]:
             if document.body is not None:

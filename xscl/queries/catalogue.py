@@ -59,7 +59,7 @@ class Catalogue:
         self.schemas = Schemas()
         self.outputs: list[Subscription | None] = []
         self.called = 0
-        patterns.members = self._members
+        patterns.members, patterns.names = self._members, self._name
         self.shared = SharedQueries()
         self._by_name: dict[str, Subscription] = {}
 
@@ -230,10 +230,11 @@ class Catalogue:
         for number, disjunct in zip(numbers, disjuncts, strict=False):
             # Of the sole disjunct of a query, the join stage can count the matches.
             sole = len(disjuncts) == 1 and not wiring.feeds and not disjunct.operators[:-1]
+            since = max(since, 0)
             self.stages.register(number, subscription, name, disjunct, since, sole_disjunct=sole)
         if wiring.pattern is not None:
             reading = self.patterns.add(
-                numbers[0], wiring.pattern, since, feeding=bool(wiring.feeds)
+                numbers[0], wiring.pattern, max(since, 0), feeding=bool(wiring.feeds)
             )
             self.stages.read_by(numbers[0], Reader(subscription, reading))
         if wiring.events is not None:
@@ -247,14 +248,24 @@ class Catalogue:
         self.outputs += repeat(None, subscription.order + 1 - len(self.outputs))
         self.outputs[subscription.order] = subscription
         self.called += subscription.on_match is not None
-        self.patterns.subscribe(subscription.wiring.events, _member(subscription))
+        self.patterns.subscribe(subscription.wiring.events, self.member(subscription))
+
+    @staticmethod
+    def member(one: Subscription) -> Member:
+        """A subscription as its event query has it."""
+        return Member(one.order, one.name, one.values, one.since)
+
+    def _name(self, number: int) -> str | None:
+        """The name of an event query, None where there is none of a number."""
+        one = self.outputs[number] if number < len(self.outputs) else None
+        return None if one is None else one.name
 
     def _members(self) -> Iterator[tuple[EventQuery, Member]]:
         """The subscriptions of event queries."""
         for one in self.outputs:
             if one is not None:
                 assert one.wiring.events is not None
-                yield one.wiring.events, _member(one)
+                yield one.wiring.events, self.member(one)
 
     def _unsubscribe(self, subscription: Subscription) -> None:
         subscription.active = False
@@ -317,10 +328,6 @@ class Catalogue:
             for node, opened in disjunct.opened
         ]
         return ConstantTable(asked, width=len({*disjunct.outputs, *disjunct.selected.values()}))
-
-
-def _member(subscription: Subscription) -> Member:
-    return Member(subscription.order, subscription.name, subscription.values, subscription.since)
 
 
 def _name_place(query: Query) -> int:

@@ -15,10 +15,12 @@ class EventRows:
     """The outputs of a level's event queries; `feeding` says whether any of these publishes, so
     that they must be looked at one by one."""
 
-    def __init__(self, stage: EventStage, *, feeding: bool) -> None:
+    def __init__(
+        self, stage: EventStage, *, feeding: bool, found: Sequence[EventFound] | None = None
+    ) -> None:
         self.stage = stage
         self.feeding = feeding
-        self._found: Sequence[EventFound] | None = None
+        self._found = found
         self._groups: Sequence[EventGroup] | None = None
 
     def found(self) -> Sequence[EventFound]:

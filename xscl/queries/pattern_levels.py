@@ -22,18 +22,17 @@ from xscl.documents.events import PLACES, EventNodes, EventType, TypedEvent
 from xscl.patterns.compile import CompiledPattern
 from xscl.queries.event_query import EventQuery, Member
 from xscl.queries.event_readers import EventReaders
+from xscl.queries.event_rows import EventRows
+from xscl.queries.event_state import Saved, recall, save, weak
 from xscl.queries.event_types import EventTypes
 from xscl.queries.pattern_rows import PatternReading, PatternRows
 from xscl.queries.stage_holders import Level, Patterns, Plan
 from xscl.queries.witness_free import WitnessFree
 
-__all__ = ["PatternLevels", "Told"]
+__all__ = ["PatternLevels", "Saved", "Told"]
 
 Told = list[Any]
 """What NON OVERLAPPING remembers of a query: a partition, and the time of a match."""
-
-Saved = dict[str, Any]
-"""What event queries must remember, as plain data by what it is of."""
 
 
 @dataclass(slots=True)
@@ -55,7 +54,7 @@ class PatternLevels(WitnessFree):
     """The patterns and event queries of one engine; to evaluation it is a second stage.
 
     `document` is a document held, by its number; `without` are techniques that are switched off.
-    `members` are the subscriptions of event queries, which the catalogue keeps.
+    `members` are the subscriptions of event queries, `names` theirs, which the catalogue keeps.
     """
 
     def __init__(
@@ -71,6 +70,7 @@ class PatternLevels(WitnessFree):
         self.stale = False
         """Whether the stages must be made anew."""
         self.members: Callable[[], Iterable[tuple[EventQuery, Member]]] = tuple
+        self.names: Callable[[int], str | None] = lambda number: None
         self._document = document
         self._without = frozenset(without)
         self._sharable = tuple(map(frozenset, sharable))
@@ -200,17 +200,25 @@ class PatternLevels(WitnessFree):
             self._levels[level].patterns.stage.told = [(number, *rest) for rest in some]
 
     def saved(self) -> Saved:
-        """What event queries must remember over a restart, as plain data by what it is of."""
-        return {}
+        """What event queries must remember over a restart, as JSON by what it is of."""
+        saved: Saved = {}
+        for of, plan, _ in self._plans():
+            save(of, plan, self.names, self.types, saved)
+        return saved
 
-    def recall(self, saved: Saved) -> None:
-        """Lets event queries remember, as far as they are the same."""
+    def recall(self, saved: Saved, flushed: int) -> None:
+        """Lets event queries remember, as far as they are there; `flushed` as in `catch_up`."""
+        if self._readers is None:
+            # What these ask for has its place in events, too.
+            self._readers = self._read()
+        numbers = {member.name: member.number for _, member in self.members()}
+        recall(saved, self._plans(), numbers.get, self.types, flushed)
 
-    def renew(self, *, forget: bool = False) -> None:
+    def renew(self, *, forget: bool = False, flushed: int = 0, more: Saved | None = None) -> None:
         """Begins anew: patterns to be fed with the documents held (`wait`, `catch_up`), event
-        queries as they were; or to `forget`."""
+        queries as they were and with `more` to remember; or to `forget`."""
         told = [[] if forget else level.patterns.stage.told for level in self._levels]
-        saved = {} if forget else self.saved()
+        saved = {} if forget else self.saved() | (more or {})
         self._levels = [self._new_level() for _ in told]
         for number, pattern in self._patterns.items():
             assert pattern.level is not None
@@ -219,10 +227,44 @@ class PatternLevels(WitnessFree):
             self._add_member(query, member)
         for level, before in zip(self._levels, told, strict=True):
             level.patterns.stage.told = before
-        if saved:
-            self.recall(saved)
         self.stale = False
         self._changed()
+        if saved:
+            self.recall(saved, flushed)
+
+    def look_back(
+        self,
+        query: EventQuery,
+        member: Member,
+        events: Callable[[EventReaders], Iterable[TypedEvent]],
+        watermark: int | None,
+        flushed: int,
+    ) -> EventRows:
+        """What a subscription of an event query finds among documents held, of which `events` are
+        read; it remembers them from now on."""
+        plan = Plan(EventStage(self._without & OF_EVENTS), query.compiled.weak)
+        query.add_to(plan.stage, member)
+        readers = EventReaders(self.nodes)
+        readers.of_plan(plan, query.types)
+        self.wait(events(readers))
+        waiting, plan.waiting = plan.waiting, []
+        time = max([event[1] for _, event in waiting], default=None) if plan.weak else watermark
+        rows = plan.catch_up(waiting, time, flushed)
+        rows.found()
+        more: Saved = {}
+        save(weak(member.name) if plan.weak else "", plan, self.names, self.types, more)
+        self.renew(flushed=flushed, more=more)
+        return EventRows(plan.stage, feeding=True, found=rows.found())
+
+    def _plans(self) -> Iterator[tuple[str, Plan, set[EventType]]]:
+        """The stages of event queries, what is saved of each, and the types that it reads."""
+        for place, level in enumerate(self._levels):
+            queries = [one for one in self._events if one.level == place]
+            read = {kind for one in queries if not one.compiled.weak for kind in one.types}
+            yield str(place), level.plan, read
+            for query in queries:
+                for number, plan in query.weak.items():
+                    yield weak(self.names(number) or ""), plan, set(query.types)
 
     @property
     def parts(self) -> set[str]:

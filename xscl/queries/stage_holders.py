@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pattern_stage import PatternStage
 from pattern_stage.plan.stage import EventStage
 from xscl.documents.events import PLACES, Waiting
+from xscl.queries.event_log import EventLog
 from xscl.queries.event_query import EventQuery
 from xscl.queries.event_rows import EventRows
 from xscl.queries.pattern_rows import PatternRows
@@ -76,27 +77,51 @@ class Plan:
     feeding: bool = False
     mark: int | None = None
     dropped: int = 0
+    log: EventLog = field(default_factory=EventLog)
 
     def step(self, watermark: int | None, *, ended: bool) -> EventRows:
         """As that of `Patterns`."""
         waiting, self.waiting = self.waiting, []
         mark = self.mark
-        if mark is not None:
+        if mark is not None and waiting:
             coming = [one for one in waiting if one[1][1] >= mark]
             self.dropped += len(waiting) - len(coming)
             waiting = coming
         if waiting:
-            self.stage.take(waiting)
+            self.take(waiting)
         if self.weak:
             if waiting:
-                self.mark = max(event[1] for _, event in waiting)
-                self.stage.advance(self.mark)
+                self.advance(max([event[1] for _, event in waiting]))
                 self.stage.flush()
         elif ended:
             self.stage.flush()
-        elif watermark is not None or waiting:
-            self.mark = watermark
-            self.stage.advance(watermark)
+        else:
+            self.advance(watermark)
+        return EventRows(self.stage, feeding=self.feeding)
+
+    def take(self, events: list[Waiting]) -> None:
+        """Takes events, and keeps them until time has passed them."""
+        self.log.add(events)
+        self.stage.take(events)
+
+    def advance(self, watermark: int | None) -> None:
+        """Lets the stage see the time."""
+        if watermark is not None and watermark != self.mark:
+            self.log.forget(watermark)
+        self.mark = watermark
+        self.stage.advance(watermark)
+
+    def catch_up(self, events: list[Waiting], watermark: int | None, flushed: int) -> EventRows:
+        """Takes events that came before, those of documents with numbers below `flushed` before
+        the input had ended once."""
+        before = [one for one in events if one[1][2] >> PLACES < flushed]
+        if before:
+            self.take(before)
+            self.stage.flush()
+        self.take([one for one in events if one[1][2] >> PLACES >= flushed])
+        self.advance(watermark)
+        if self.weak:
+            self.stage.flush()
         return EventRows(self.stage, feeding=self.feeding)
 
 

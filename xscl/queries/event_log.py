@@ -1,0 +1,106 @@
+"""The events of a level that time has not passed yet, as they are kept over a restart: in chunks,
+each written once when it is full.
+
+An event names its type and where its attributes stand, as both may be others afterwards.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pattern_stage.pattern import Slot
+from pattern_stage.plan.saved import plain, raised
+from xscl.documents.events import Event, Waiting
+
+__all__ = ["EventLog", "Logged", "logged"]
+
+_FULL = 256
+
+
+class Logged(NamedTuple):
+    """An event, with the name of its type, and its columns by name and form."""
+
+    type: str
+    start: int
+    end: int
+    number: int
+    whole: object
+    columns: dict[tuple[str, str], object]
+
+    def event(self, slots: Sequence[Slot]) -> Event:
+        """It as its attributes stand now."""
+        columns = map(self.columns.get, _said(slots))
+        return (self.start, self.end, self.number, self.whole, *columns)
+
+
+@dataclass(slots=True)
+class _Chunk:
+    number: int
+    events: list[Waiting] = field(default_factory=list)
+    end: int = 0
+    text: str | None = None
+
+
+class EventLog:
+    """The events that end at or after the watermark."""
+
+    def __init__(self) -> None:
+        self._chunks: list[_Chunk] = []
+        self._next = 0
+
+    def add(self, events: Iterable[Waiting]) -> None:
+        """Adds events as they come."""
+        chunk = self._chunks[-1] if self._chunks else None
+        for one in events:
+            if chunk is None or len(chunk.events) == _FULL:
+                chunk = _Chunk(self._next)
+                self._next += 1
+                self._chunks.append(chunk)
+            chunk.events.append(one)
+            if one[1][1] > chunk.end:
+                chunk.end = one[1][1]
+            chunk.text = None
+
+    def forget(self, watermark: int) -> None:
+        """Lets go of chunks that the watermark has passed."""
+        chunks = self._chunks
+        if chunks and chunks[0].end < watermark:
+            self._chunks = [chunk for chunk in chunks if chunk.end >= watermark]
+
+    def saved(
+        self, name_of: Callable[[int], str], slots_of: Callable[[int], Sequence[Slot]]
+    ) -> Iterator[tuple[int, str]]:
+        """The chunks by number, as JSON."""
+        for chunk in self._chunks:
+            if chunk.text is None:
+                types = {kind: None for kind, _ in chunk.events}
+                said = [[kind, name_of(kind), _said(slots_of(kind))] for kind in types]
+                events = [[kind, [*map(plain, event)]] for kind, event in chunk.events]
+                chunk.text = json.dumps([said, events])
+            yield chunk.number, chunk.text
+
+
+def logged(texts: Iterable[str]) -> list[Logged]:
+    """The events of some chunks, in order of their numbers; one that several levels have is one,
+    with all of its attributes that any has."""
+    known: dict[tuple[str, int], Logged] = {}
+    for text in texts:
+        said, events = json.loads(text)
+        types = {kind: (name, slots) for kind, name, slots in said}
+        for kind, plain_event in events:
+            name, slots = types[kind]
+            start, end, number, whole, *columns = map(raised, plain_event)
+            one = known.get((name, number))
+            if one is None:
+                one = known[name, number] = Logged(name, start, end, number, whole, {})
+            one.columns.update(zip(map(tuple, slots), columns, strict=False))
+            if one.whole is None and whole is not None:
+                known[name, number] = one._replace(whole=whole)
+    return sorted(known.values(), key=lambda one: one.number)
+
+
+def _said(slots: Sequence[Slot]) -> list[tuple[str, str]]:
+    return [(slot.attribute.steps[0], slot.form.name) for slot in slots]
