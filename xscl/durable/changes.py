@@ -10,10 +10,14 @@ from xscl.documents.document import Document
 from xscl.polling.store import Changes as FeedChanges
 from xscl.queries.registration import Text
 
-__all__ = ["CALLBACK", "Changes", "Counters", "Found", "Kept", "Undelivered"]
+__all__ = ["CALLBACK", "CLOSED", "Changes", "Counters", "Found", "Kept", "Undelivered"]
 
 CALLBACK = "callback"
 """The sink of the matches that wait for a subscription's `on_match`."""
+
+
+CLOSED = "\n"
+"""By this, beside values of parameters: the names of the streams that were closed to a query."""
 
 
 @dataclass(frozen=True, slots=True)

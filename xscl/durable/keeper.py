@@ -12,19 +12,30 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 
 from xscl.documents.document import Document
 from xscl.documents.intake import Intake
-from xscl.durable.changes import CALLBACK, Changes, Counters, Found, Kept, Undelivered
+from xscl.durable.changes import CALLBACK, CLOSED, Changes, Counters, Found, Kept, Undelivered
 from xscl.durable.points import at
 from xscl.durable.state_file import StateFile
 from xscl.polling.store import Changes as FeedChanges
 from xscl.queries.catalogue import Catalogue
 from xscl.queries.pattern_levels import Saved, Told
 from xscl.queries.registration import Text
+from xscl.queries.schemas import closed_to
 from xscl.queries.subscription import Subscription
 
 __all__ = ["Keeper", "remembered"]
 
 _SAVED = "\n"
 """What is no name of a query begins with it."""
+
+
+def _values(
+    parameters: Mapping[str, object] | None, closed: Mapping[str, tuple[str, ...]]
+) -> str | None:
+    """The values of a query's parameters, and what was known of the streams that it reads."""
+    if parameters is None and not closed:
+        return None
+    known = {CLOSED: closed} if closed else {}
+    return json.dumps({**(parameters or {}), **known})
 
 
 def remembered(kept: Mapping[str, str]) -> tuple[dict[str, list[Told]], Saved]:
@@ -94,7 +105,7 @@ class Keeper:
             subscription.name,
             number,
             written,
-            None if parameters is None else json.dumps(parameters),
+            _values(parameters, closed_to(subscription)),
             subscription.since,
             position,
             history,

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from xscl.documents.bodies import size_of
 from xscl.documents.document import Document
 from xscl.documents.intake import Intake
-from xscl.durable.changes import Kept
+from xscl.durable.changes import CLOSED, Kept
 from xscl.durable.keeper import Keeper, remembered
 from xscl.durable.state_file import StateFile
 from xscl.errors import QueryError, StateError
@@ -81,9 +81,19 @@ def _reviewed(
 
 def _subscribe(kept: Kept, text: Text, readings: _Readings, file: StateFile) -> None:
     values = None if kept.parameters is None else json.loads(kept.parameters)
+    known = {} if values is None else values.pop(CLOSED, {})
+    closed = {stream: tuple(names) for stream, names in known.items()}
+    if known and not values:
+        values = None
     try:
         readings.subscribe(
-            text, kept.written, kept.name, values, since=kept.since, history=kept.history
+            text,
+            kept.written,
+            kept.name,
+            values,
+            closed,
+            since=kept.since,
+            history=kept.history,
         )
     except (QueryError, KeyError) as error:
         raise StateError(
@@ -107,6 +117,7 @@ class _Readings:
         written: str,
         name: str,
         values: Mapping[str, object] | None,
+        closed: Mapping[str, tuple[str, ...]],
         *,
         since: int,
         history: bool,
@@ -121,7 +132,8 @@ class _Readings:
             query = self._take(text, written)
             read = Prepared(query if isinstance(query, Query) else query.query)
             self._prepared[text, written] = read
-        self._registration.resume(Request(read, name, values or {}), since=since, history=history)
+        request = Request(read, name, values or {})
+        self._registration.resume(request, closed, since=since, history=history)
 
     def _take(self, text: Text, written: str) -> Read:
         # One that is asked for twice is read twice: the second time it is like the first.

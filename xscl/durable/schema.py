@@ -16,9 +16,10 @@
     journal                                                     matches (`journal_file.py`)
 
 A subscription is the query `written` in a text under that name, with the values of its
-`parameters` as a JSON object; it was made when `position` documents and composites had come, and
-sees those from number `since`.  A file that is not ours is never written to, nor opened by DuckDB
-for writing; one of an earlier version is brought to this one in a transaction.
+`parameters` as a JSON object (in it, too, what was known of streams that event queries publish); it
+was made when `position` documents and composites had come, and sees those from number `since`.  A
+file that is not ours is never written to, nor opened by DuckDB for writing; one of an earlier
+version is brought to this one in a transaction.
 """
 
 from __future__ import annotations

@@ -162,10 +162,18 @@ class Registration:
             and self._queries.misnamed(name) is None
         )
 
-    def resume(self, request: Request, *, since: int, history: bool) -> None:
+    def resume(
+        self,
+        request: Request,
+        closed: Mapping[str, tuple[str, ...]],
+        *,
+        since: int,
+        history: bool,
+    ) -> None:
         """Subscribes a query of an earlier run, which finds nothing in the documents that there
-        are.  Raises QueryError if that cannot be."""
-        outcome = self.subscribe(request, since=since, history=history)
+        are, and to which some streams were `closed`.  Raises QueryError if that cannot be."""
+        with self._queries.schemas.as_before(closed):
+            outcome = self.subscribe(request, since=since, history=history)
         if isinstance(outcome, list):
             raise outcome[0]
         self.kept[request.name] = outcome

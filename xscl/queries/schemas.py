@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
 from xscl.queries.subscription import Subscription, Wiring
 
-__all__ = ["Schemas"]
+__all__ = ["Schemas", "closed_to"]
 
 Names = tuple[str, ...] | None
 """The attributes of what is published; None where it may have any."""
@@ -17,10 +20,22 @@ class Schemas:
     def __init__(self) -> None:
         self.version = 0
         self._published: dict[str, dict[Wiring, Names]] = {}
+        self._as_before: Mapping[str, Names] | None = None
+
+    @contextmanager
+    def as_before(self, closed: Mapping[str, Names]) -> Iterator[None]:
+        """Lets a query of an earlier run be subscribed, to which these streams were closed."""
+        self._as_before = closed
+        try:
+            yield
+        finally:
+            self._as_before = None
 
     def of(self, stream: str) -> Names:
         """The names that all events published to a stream have, if nothing but event queries
         publishes to it, all of these names; else None."""
+        if self._as_before is not None:
+            return self._as_before.get(stream)
         if stream not in self._published:
             return None
         published = [*self._published[stream].values()]
@@ -44,6 +59,17 @@ class Schemas:
                 self._published[stream].pop(wiring, None)
                 if not self._published[stream]:
                     del self._published[stream]
+
+
+def closed_to(subscription: Subscription) -> dict[str, tuple[str, ...]]:
+    """The names of the streams that were closed to a query when it was subscribed."""
+    return {
+        stream: names
+        for wiring in _wirings(subscription)
+        if wiring.schemas is not None
+        for stream, names in zip(wiring.dissection.streams, wiring.schemas, strict=True)
+        if names is not None
+    }
 
 
 def _wirings(subscription: Subscription) -> list[Wiring]:

@@ -3,6 +3,8 @@ whatever their order (patterns-cel.md, section 2)."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import xscl
@@ -42,3 +44,26 @@ def test_a_publisher_that_goes_leaves_what_the_others_say() -> None:
         engine.subscribe("FILTER{a > 0}(T) PUBLISH p", name="open").cancel()
         with pytest.raises(xscl.QueryError, match="no attribute `d` here"):
             engine.subscribe(READS.format("d"), name="reader")
+
+
+def test_a_reader_keeps_what_it_knew_over_a_restart(tmp_path: Path) -> None:
+    """Its publisher may be gone by then; and others that publish later are not known to it."""
+    reads = "SELECT a, c FROM p NEXT{a > 3 AND $2.c = 1} S"
+    nested = "SELECT x FROM (SELECT a FROM p NEXT{a = $2.b} S)//a->x JOIN {x = y} S//y->y"
+    rows: list[dict[str, object]] = [{"least": 1}, {"least": 2}]
+
+    def explained(engine: xscl.Engine) -> dict[str, str]:
+        readers = [one.name for one in engine.subscriptions if one.name != "later"]
+        return {name: engine.explain(name).partition("  consistency")[0] for name in readers}
+
+    with xscl.Engine(state=tmp_path / "state") as engine:
+        first = engine.subscribe(CLOSED, name="first")
+        engine.subscribe(reads, name="reads")
+        engine.subscribe(nested, name="nested")
+        engine.subscribe_many(reads.replace("3", ":least"), rows)
+        engine.subscribe("SELECT d FROM FILTER{a > 0}(T) PUBLISH p", name="later")
+        first.cancel()
+        before = explained(engine)
+    with xscl.Engine(state=tmp_path / "state") as engine:
+        assert explained(engine) == before
+        assert len(before) == 4
