@@ -1,0 +1,162 @@
+"""Event queries come and go while documents flow, in and out of order, with advances, ends of the
+input and restarts: after each step the engine has told what the brute force has.
+
+The model takes a query's sight literally: the documents that come after it was subscribed, and the
+results of others that are told from then on.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, event, note
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+
+import xscl
+from tests.drawn import drawn
+from tests.oracle.event_algebra.drawn_documents import arrivals
+from tests.oracle.event_algebra.drawn_queries import numbers, queries, with_number
+from tests.oracle.event_algebra.model import Match, Model
+from tests.oracle.event_algebra.schemas import Refused
+from tests.oracle.event_algebra.syntax import Declared, Query
+from tests.oracle.event_algebra.told import RULES, Told, told_by_engine, told_by_model
+from tests.oracle.event_algebra.writing import query_text
+
+MOST_QUERIES = 6
+PARAMETER = 987654.0
+"""Stands in a text for a parameter."""
+
+
+class EventLives(RuleBasedStateMachine):
+    """One engine and its model."""
+
+    @initialize(
+        lateness=st.sampled_from([None, 0, 0, 2, 5]),
+        without=st.sampled_from([frozenset[str](), frozenset[str](), RULES]),
+        data=st.data(),
+    )
+    def start(self, lateness: float | None, without: frozenset[str], data: st.DataObject) -> None:
+        self.folder = tempfile.TemporaryDirectory()
+        self.options: dict[str, Any] = {
+            "lateness": lateness,
+            "without": without,
+            "state": Path(self.folder.name) / "state.xscl",
+        }
+        self.engine = xscl.Engine(**self.options)
+        self.model = Model(None if lateness is None else round(lateness * 10**6))
+        self.ids: set[str] = set()
+        self.names = 0
+        self.clock = 4.0
+        self.told: set[Told] = set()
+        for _ in range(2):
+            self.subscribe(data)
+        self.publish(data, 1)
+
+    def teardown(self) -> None:
+        if hasattr(self, "engine"):
+            self.engine.close()
+            self.folder.cleanup()
+
+    # Queries.
+
+    @precondition(lambda self: len(self.model.subscribed) < MOST_QUERIES)
+    @rule(data=st.data())
+    def subscribe(self, data: st.DataObject) -> None:
+        query = data.draw(queries(f"Q{self.names}", self.model, {}))
+        self.names += 1
+        if self.taken([query]):
+            note(query_text(query))
+            self.engine.subscribe(query_text(query), name=query.name)
+
+    @precondition(lambda self: len(self.model.subscribed) < MOST_QUERIES)
+    @rule(data=st.data(), values=st.lists(st.sampled_from([1.0, 2.0, 3.5]), min_size=1, max_size=3))
+    def subscribe_many(self, data: st.DataObject, values: list[float]) -> None:
+        """One text for rows that differ in a number of a condition."""
+        query = data.draw(queries(f"Q{self.names}", self.model, {}))
+        count = len(list(numbers(query)))
+        self.names += 1
+        if not count:
+            return
+        place = data.draw(st.integers(0, count - 1))
+        text = query_text(with_number(query, place, PARAMETER)).replace(f"{PARAMETER:g}", ":k")
+        rows = [{"name": f"{query.name}_{i}", "k": value} for i, value in enumerate(values)]
+        named = [replace(with_number(query, place, row["k"]), name=row["name"]) for row in rows]
+        if self.taken(named):
+            note(f"{text} {rows}")
+            self.engine.subscribe_many(text, rows)
+
+    def taken(self, some: list[Query]) -> bool:
+        """Whether the model takes queries in."""
+        try:
+            self.model.subscribe(Declared({}, tuple(some)))
+        except Refused:
+            for query in some:
+                self.model.cancel(query.name)
+            return False
+        return True
+
+    @precondition(lambda self: self.model.subscribed)
+    @rule(place=st.integers(0, MOST_QUERIES))
+    def cancel(self, place: int) -> None:
+        name = self.model.subscribed[place % len(self.model.subscribed)]
+        note(f"cancel {name}")
+        self.model.cancel(name)
+        self.engine.cancel(name)
+
+    # Documents.
+
+    @rule(data=st.data(), passed=st.sampled_from([0, 1, 1, 3]))
+    def publish(self, data: st.DataObject, passed: float) -> None:
+        self.clock += passed
+        times = [self.clock + offset for offset in (0, 0.5, 1, -1, -3)]
+        envelopes = data.draw(arrivals(times, 5, len(self.ids)))
+        note(str(envelopes))
+        self.ids |= {one["id"] for one in envelopes}
+        self.compare(self.model.publish(envelopes), self.engine.publish_many(envelopes))
+
+    @rule(data=st.data())
+    def publish_more(self, data: st.DataObject) -> None:
+        self.publish(data, 1)
+
+    @rule(later=st.sampled_from([-1, 0, 0.5, 2, 9]))
+    def advance(self, later: float) -> None:
+        time = self.clock + later
+        note(f"advance {time}")
+        self.compare(self.model.advance(round(time * 10**6)), self.engine.advance(time))
+
+    @rule()
+    def flush(self) -> None:
+        """What comes afterwards is later than all before, so that what was told stays true."""
+        note("flush")
+        self.compare(self.model.flush(), self.engine.flush())
+        self.clock += 9
+
+    @precondition(lambda self: False)
+    @rule()
+    def restart(self) -> None:
+        note("restart")
+        self.engine.close()
+        self.engine = xscl.Engine(**self.options)
+
+    # What must be so.
+
+    def compare(self, expected: list[Match], found: Iterable[xscl.Match]) -> None:
+        told = Counter(told_by_engine(one.to_dict(), self.ids) for one in found)
+        assert told == Counter(map(told_by_model, expected))
+        if told:
+            event("matches")
+
+
+EventLivesTest = EventLives.TestCase
+EventLivesTest.settings = drawn(
+    20,
+    stateful_step_count=12,
+    phases=set(Phase) - {Phase.explain},
+    suppress_health_check=list(HealthCheck),
+)
