@@ -28,10 +28,11 @@ __all__ = ["Arrivals", "Intake", "Skipped"]
 
 
 class Reader(Protocol):
-    """Who has numbers of documents held, and looks them up when they are asked for."""
+    """Who has numbers of documents held, or of queries, and looks them up when asked for them."""
 
-    def keep(self) -> None:
-        """Takes the documents themselves: some are let go."""
+    def keep(self, *, queries: bool) -> bool:
+        """Takes the documents themselves, as some are let go, and with `queries` these; whether it
+        has numbers of queries yet."""
 
 
 _DAY = 86_400_000_000
@@ -208,12 +209,13 @@ class Intake:
         """From now on some have numbers of documents held, each for as long as it is there."""
         self._readers += map(weakref.ref, readers)
 
-    def let_readers_keep(self) -> None:
-        """Lets all who have numbers of documents take these, before any goes."""
+    def let_readers_keep(self, *, queries: bool = True) -> None:
+        """Lets all who have numbers of documents take these, before any goes, and with `queries`
+        those who have numbers of queries."""
         readers, self._readers = self._readers, []
         for reader in readers:
-            if (one := reader()) is not None:
-                one.keep()
+            if (one := reader()) is not None and one.keep(queries=queries):
+                self._readers.append(reader)
 
     def _is_reachable(self, number: int, watermark: int | None) -> bool:
         if self.retention.reaches(number, watermark):
@@ -235,7 +237,7 @@ class Intake:
 
     def _let_go(self, expired: Sequence[int]) -> None:
         if expired:
-            self.let_readers_keep()
+            self.let_readers_keep(queries=False)
         self._readers = [reader for reader in self._readers if reader() is not None]
         for number in expired:
             composite = self.composites.pop(number, None)

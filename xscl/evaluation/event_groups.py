@@ -25,30 +25,36 @@ class EventRange:
         self._outputs = outputs
         self._hides = fed
         self._groups = [one for one in groups if self._owners_of(one)] if fed else groups
-        self._kept: dict[int, tuple[list[Subscription], tuple[Document, ...]]] = {}
+        self._owners: dict[int, list[Subscription]] = {}
+        self._documents: dict[int, tuple[Document, ...]] = {}
         self.others = range(len(self._groups))
         self.waited_for = not fed and outputs.called
 
-    def keep(self) -> None:
-        """Keeps the queries and documents themselves."""
-        self._kept = {one: (self.owners(one), self.documents(one)) for one in self.others}
+    def keep(self, *, queries: bool) -> bool:
+        """Keeps the documents themselves, and with `queries` these; whether it has numbers of
+        queries yet."""
+        with_documents = [one for one in self.others if self._groups[one].document is not None]
+        self._documents = {one: self.documents(one) for one in with_documents}
+        if queries:
+            self._owners = {one: self.owners(one) for one in self.others}
+        return not self._owners
 
     def documents(self, number: int) -> tuple[Document, ...]:
         """The document that an output still is, if it is one."""
-        if number in self._kept:
-            return self._kept[number][1]
+        if number in self._documents:
+            return self._documents[number]
         document = self._outputs.output(self._groups[number]).document
         return () if document is None else (document,)
 
     def owners(self, number: int) -> list[Subscription]:
         """The queries that have an output, in order."""
-        if number in self._kept:
-            return self._kept[number][0]
+        if number in self._owners:
+            return self._owners[number]
         return self._owners_of(self._groups[number])
 
     def count(self, number: int) -> int:
         """The number of matches of an output: the queries that have it."""
-        known = self._hides or number in self._kept
+        known = self._hides or number in self._owners
         return len(self.owners(number)) if known else self._groups[number].count
 
     def matches(self, number: int) -> Iterator[Match]:

@@ -50,8 +50,9 @@ class Range(Protocol):
     def called(self) -> Iterator[tuple[Subscription, Match]]:
         """The matches that a callback waits for."""
 
-    def keep(self) -> None:
-        """Keeps the documents themselves."""
+    def keep(self, *, queries: bool) -> bool:
+        """Keeps the documents themselves, and with `queries` these; whether it has numbers of
+        queries yet."""
 
     def documents(self, number: int) -> tuple[Document, ...]:
         """The documents of a group."""
@@ -189,9 +190,10 @@ class GroupRange(Struct, eq=False, weakref=True):
     after: tuple[Document, ...]
     held: Mapping[int, Document]
 
-    def keep(self) -> None:
+    def keep(self, *, queries: bool) -> bool:
         """Keeps the documents themselves."""
         self.held = {number: self.held[number] for number in self.others}
+        return False
 
     def documents(self, number: int) -> tuple[Document, ...]:
         """The documents of one of the tuples."""

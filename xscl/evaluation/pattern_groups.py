@@ -41,12 +41,13 @@ class PatternRange:
         self._node: Callable[[int], EventNode] = nodes.node
         self._attribute_name = attribute_name
 
-    def keep(self) -> None:
+    def keep(self, *, queries: bool) -> bool:
         """Keeps the documents themselves, and where the events are in them."""
         # The buffer that matches share may lead on to events before all of them, which have gone.
         numbers = [one[1] for one in events_of(self._groups) if one[1] >> PLACES in self._held]
         self._held = {one >> PLACES: self._held[one >> PLACES] for one in numbers}
         self._node = {one: self._node(one) for one in numbers}.__getitem__
+        return False
 
     def documents(self, number: int) -> tuple[Document, ...]:
         """The document that the matches of a group end with."""

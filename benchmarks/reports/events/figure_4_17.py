@@ -47,8 +47,8 @@ def run(scale: Scale) -> Report:
         "Figures 4.15 to 4.17: the Double-Top in four formulations",
         f"{rows:,} closings of 24 names, a geometric walk of 2 % a day in place of the thesis' "
         "(which is not public), over means of so many days (`AVG(Price) … WINDOW`; of one day the "
-        "closings). *FOLD*: a fall, then four FOLDs. *Resubscription*: extrema are published, then five follow each "
-        "other. Both from lines of JSON, in batches of 1,000, the first sixth not timed. *CQL1* "
+        "closings). *FOLD*: a fall, then four FOLDs. *Resubscription*: extrema are published, "
+        "then five follow each other. Both from lines of JSON, in batches of 1,000. *CQL1* "
         "(window functions) and *CQL2* (self-joins) are the thesis' two formulations for STREAM "
         "in DuckDB, one thread, which gets all rows at once and keeps nothing running: a peer for "
         "the shape, no stream. A walk of 2 % has no double top of 20 %; that all ways find the "
