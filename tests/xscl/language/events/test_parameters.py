@@ -85,7 +85,8 @@ def test_a_declaration_of_another_text_is_another_one() -> None:
     for declared in ("", "DECLARE STREAM S (a, b);", "DECLARE STREAM S (b, a);"):
         (query,), errors, _ = read_from(f"{declared} A NEXT S", 1, statements)
         assert not errors
-        whole: Any = query.query if isinstance(query, Instance) else query
+        assert isinstance(query, Instance)
+        whole: Any = query.prepared.query
         names.append([one.names for one in whole.source.declared])
     assert names == [[], [("a", "b")], [("b", "a")]]
 
