@@ -7,7 +7,7 @@ A root's events are a set: equal ones that end together are one.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from pattern_stage.algebra import attributes, is_document, same
@@ -89,7 +89,7 @@ class Root:
         self.sizes[member] -= 1
         self.version += 1
 
-    def of(self, member: int) -> Iterable[int]:
+    def of(self, member: int) -> Collection[int]:
         """The queries of a member."""
         there = self.queries[member] if member < len(self.queries) else None
         if there is None:
@@ -130,7 +130,7 @@ class _Settled(Root):
         """All are queries."""
         return len(members)
 
-    def of(self, member: int) -> Iterable[int]:
+    def of(self, member: int) -> Collection[int]:
         """A query."""
         return (member,)
 
@@ -250,6 +250,10 @@ def counted(outputs: Iterable[Output]) -> dict[int, int]:
             plain[one] = plain.get(one, 0) + total
     counts: dict[int, int] = {}
     for (root, member), count in plain.items():
-        for number in root.of(member):
+        if not isinstance(root, _Settled):
+            # A query is of one member.
+            counts.update(dict.fromkeys(root.of(member), count))
+    for (root, number), count in plain.items():
+        if isinstance(root, _Settled):
             counts[number] = counts.get(number, 0) + count
     return counts
