@@ -85,12 +85,9 @@ def _iterated(node: Iterate, layout: Layout) -> Gather:
         right = _listed(node.right, node.right_names, layout)
     aggregates = tuple(name for name, _ in node.aggregates)
     last = _listed(node, aggregates, layout)
-    listed = (*(node.right_names or node.right.names), *aggregates)
 
     def gather(event: Any) -> dict[str, object]:
         found = {outer(name): value for name, value in left(event[FIRST]).items()}
-        for name in listed:
-            found.pop(name, None)
         found |= right(event[LAST])
         for name in aggregates:
             found.pop(name, None)

@@ -79,6 +79,11 @@ def kept(number: float) -> float | None:
     return number if isfinite(number) else None
 
 
+def finite(value: Any) -> Any:
+    """A value of a group as it is kept: None if it is a number, and not finite."""
+    return None if isinstance(value, float) and not isfinite(value) else value
+
+
 @lru_cache(maxsize=10_000)
 def _pattern(pattern: str) -> object:
     options = re2.Options()
@@ -141,6 +146,7 @@ NAMES = {
     "differ": arithmetic.differ,
     "divide": arithmetic.divide,
     "exact": exact,
+    "finite": finite,
     "greatest": greatest,
     "inf": inf,
     "kept": kept,

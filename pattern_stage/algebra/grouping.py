@@ -75,7 +75,11 @@ class _Group:
         """Keys come first."""
         if name.startswith(_RESULT):
             place = int(name.removeprefix(_RESULT))
-            return computed_text(_FIRST + len(self.keys) + place, self.calls[place], form, event)
+            at = _FIRST + len(self.keys) + place
+            if form is Form.NUMBER:
+                return computed_text(at, self.calls[place], form, event)
+            value = f"finite({event}[{at}])"
+            return f"as_text({value})" if form is Form.TEXT else value
         return computed_text(_FIRST + self.keys.index(name), Column(0, name), form, event)
 
 

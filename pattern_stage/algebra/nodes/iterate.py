@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pattern_stage.algebra.nodes.map import Item
 from pattern_stage.algebra.nodes.select import Condition
 from pattern_stage.algebra.nodes.sequence import SUFFIX
-from pattern_stage.algebra.reading import Reading, chain, computed_text
+from pattern_stage.algebra.reading import MISSING, Reading, chain, computed_text
 from pattern_stage.pattern import Form
 
 if TYPE_CHECKING:
@@ -83,16 +83,12 @@ class Iterate:
         computed = self.computed(name, form, event)
         if computed is not None:
             return computed
-        inner = self.inner(name)
-        if self.right_names is not None and name in self.right_names:
-            return self.right.read(name, form, f"{event}[{LAST}]", reading)
-        left = (
-            "None" if inner is None else self.left.read(inner, form, f"{event}[{FIRST}]", reading)
-        )
-        if self.right_names is not None:
-            return left
-        right = self.right.read(name, form, f"{event}[{LAST}]", reading)
-        return right if name in self.right.names else chain(right, left, reading)
+        inner, left, right = self.inner(name), MISSING, MISSING
+        if inner is not None:
+            left = self.left.read(inner, form, f"{event}[{FIRST}]", reading)
+        if self.right_names is None or name in self.right_names:
+            right = self.right.read(name, form, f"{event}[{LAST}]", reading)
+        return chain(right, left, reading)
 
 
 @dataclass(frozen=True, slots=True)

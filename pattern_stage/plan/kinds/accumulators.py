@@ -9,7 +9,7 @@ and `arranged` make them (pattern_stage/algebra/functions.py).
 from __future__ import annotations
 
 from collections import deque
-from math import isfinite
+from math import copysign, inf, nan
 from typing import Any
 
 __all__ = ["Accumulator", "Best", "Count", "Total"]
@@ -77,13 +77,14 @@ class Total:
         self.sum += sign * numerator << self.shift - shift
 
     def total(self) -> float | None:
-        """The sum, rounded once; None of no values, or if it is no finite number."""
-        if not self.count or self.infinite != (0, 0):
-            return None
+        """The sum, rounded once; None of no values."""
+        above, below = self.infinite
+        if not self.count or above or below:
+            return (nan if below else inf) if above else -inf if below else None
         try:
             return self.sum / (1 << self.shift)
         except OverflowError:
-            return None
+            return copysign(inf, self.sum)
 
     def average(self) -> float | None:
         """The sum over the number of values."""
@@ -128,9 +129,8 @@ class Best:
             self.queue.popleft()
 
     def result(self) -> Any:
-        """Of the best; None of no values, or if it is no finite number."""
-        found = self.queue[0][2] if self.queue else None
-        return None if isinstance(found, float) and not isfinite(found) else found
+        """Of the best; None of no values."""
+        return self.queue[0][2] if self.queue else None
 
     def dump(self) -> Any:
         """What is kept, as plain data."""
