@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pattern_stage.algebra.nodes import Select
+from pattern_stage.algebra.terms import Compare
 from tests.conformance.runner import Case, read_cases
 from tests.oracle.event_algebra.drawn_queries import texts, variants
 from tests.oracle.event_algebra.expressions import Scope, meaning
@@ -135,3 +137,37 @@ def test_a_query_whose_literals_are_left_open_has_the_same_plan(data: st.DataObj
             for one in left_open.constants
         ]
         assert made == [*closed.constants]
+
+
+@pytest.mark.parametrize(
+    ("condition", "mode"),
+    [
+        ("a = b", "text"),
+        ("a != 'x'", "text"),
+        ("a < b", "either"),
+        ("a >= 'x'", "either"),
+        ("lower-case(a) = b", "text"),
+        ("string(a) < b", "either"),
+        ("a = 7", "number"),
+        ("80% > a", "number"),
+        ("a <> -7", "number"),
+        ("a + 0 = b", "number"),
+        ("a < b / 2", "number"),
+        ("-a = b", "number"),
+        ("number(a) = b", "number"),
+        ("string-length(a) <= b", "number"),
+        ("abs(a) != b", "number"),
+        ("min(a, b) = c", "number"),
+        ("a >= max(b, c)", "number"),
+        ("DUR <= 3", "number"),
+    ],
+)
+def test_how_a_comparison_compares_is_decided_by_its_form(condition: str, mode: str) -> None:
+    (one,), errors = compiled(f"FILTER{{{condition}}}(S)")
+    assert not errors
+    assert one.events is not None
+    root = one.events.root
+    assert isinstance(root, Select)
+    (compare,) = root.condition
+    assert isinstance(compare, Compare)
+    assert compare.mode == mode
