@@ -115,4 +115,6 @@ def stats(
 
 def _size(document: Document) -> int:
     body = document.body
+    if body is None:
+        return 0
     return size_of(body if isinstance(body, str | bytes | Body) else str(body))

@@ -1,0 +1,355 @@
+"""Event queries in an engine: what they read, publish and tell, beside joins and patterns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import xscl
+from xscl.errors import QueryError
+
+RISE = "SELECT n_1 AS a, n AS b FROM S NEXT{$2.n > $1.n} S"
+
+
+def event(n: Any, at: float, stream: str = "S", **more: Any) -> dict[str, Any]:
+    json = {"n": n, **more}
+    return {"stream": stream, "id": f"{stream}{at}:{n}", "timestamp": at, "json": json}
+
+
+def results(matches: Any) -> list[Any]:
+    return [match.result for match in matches]
+
+
+@pytest.fixture
+def engine() -> Iterator[xscl.Engine]:
+    with xscl.Engine() as one:
+        yield one
+
+
+def test_a_match_has_an_interval_a_result_and_no_document(engine: xscl.Engine) -> None:
+    engine.subscribe(RISE, name="rise")
+    (match,) = [*engine.publish_many([event(1, 1), event(2.0, 3)]), *engine.flush()]
+    assert (match.start, match.time, match.result) == (1, 3, {"a": 1, "b": 2})
+    assert (match.documents, match.streams, match.nodes, match.bindings) == ((), (), (), {})
+    assert match.json
+    assert match.markup == "<result><a>1</a><b>2</b></result>"
+    assert '{"a": 1, "b": 2}' in repr(match)
+    assert "documents" not in match._repr_html_()
+    (again,) = xscl_matches(RISE, [event(1, 1), event(2.0, 3)])
+    assert again.id == match.id
+
+
+def xscl_matches(text: str, events: list[Any]) -> list[Any]:
+    with xscl.Engine() as engine:
+        engine.subscribe(text, name="rise")
+        return [*engine.publish_many(events), *engine.flush()]
+
+
+def test_what_still_is_a_document_says_which(engine: xscl.Engine) -> None:
+    engine.subscribe("FILTER{n > 1}(S) UNION T", name="q")
+    engine.subscribe("SELECT n FROM S", name="computed")
+    found = engine.publish_many([event(2, 1), event(0, 1, "T")])
+    by_query = Counter(
+        (match.query, match.documents, match.streams, match.nodes) for match in found
+    )
+    assert by_query == Counter(
+        {
+            ("q", ("S1:2",), ("S",), (0,)): 1,
+            ("q", ("T1:0",), ("T",), (0,)): 1,
+            ("computed", (), (), ()): 1,
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"json": {"n": 7, "list": [1, 2], "none": None, "deep": {"x": "y"}, "empty": []}},
+        {"json": {"n": 7, "list": 1, "none": None, "deep": {"x": "y"}}},
+    ],
+)
+def test_attributes_are_first_children_with_their_json_values(
+    engine: xscl.Engine, document: Any
+) -> None:
+    engine.subscribe("SELECT * FROM FILTER{n = 7}(S) UNION FILTER{n = 7}(S)")
+    engine.subscribe("SELECT n, list, none, deep, empty FROM S")
+    found = engine.publish_many([{"stream": "S", "id": "d", "timestamp": 0, **document}])
+    assert results(found) == [{"n": 7, "list": 1, "none": None, "deep": {"x": "y"}}] * 2
+
+
+def test_attributes_of_xml_are_strings_of_variables_children_and_attributes(
+    engine: xscl.Engine,
+) -> None:
+    engine.subscribe("SELECT n, k, who FROM FILTER{n = 7}(S)", name="whole")
+    engine.subscribe(
+        "SELECT who, title, k FROM FILTER{who != 'bob'}(S//item[./by->who])", name="part"
+    )
+    xml = (
+        '<s k="1"><n>7</n><n>8</n>'
+        '<item k="2"><by>ann</by><title>T</title></item><item><by>bob</by></item></s>'
+    )
+    found = engine.publish("S", xml, id="d", timestamp=0)
+    assert {match.query: match.result for match in found} == {
+        "whole": {"n": "7", "k": "1"},
+        "part": {"who": "ann", "title": "T", "k": "2"},
+    }
+
+
+def test_what_is_published_is_read_as_events_and_as_documents(engine: xscl.Engine) -> None:
+    engine.load(
+        f"""
+        -- name: rise
+        {RISE} PUBLISH R;
+        -- name: event
+        SELECT b FROM FILTER{{a < 2}}(R);
+        -- name: document
+        FILTER{{a < 2}}(R);
+        -- name: join
+        R/*[./b->x] JOIN {{x = y}} T/*[./n->y]
+        """
+    )
+    found = [
+        *engine.publish_many([event(1, 1), event(2, 2), event(2, 2, "T")]),
+        *engine.flush(),
+    ]
+    by_name = {match.query: match for match in found}
+    assert by_name["event"].result == {"b": 2}
+    assert by_name["document"].documents == (by_name["rise"].id,)
+    assert by_name["join"].documents == (by_name["rise"].id, "T2:2")
+    assert (by_name["document"].start, by_name["document"].time) == (1, 2)
+
+
+def test_no_document_is_made_where_event_queries_alone_read(engine: xscl.Engine) -> None:
+    engine.load(f"{RISE} PUBLISH R; SELECT b FROM R NEXT R")
+    engine.publish_many([event(n, n) for n in range(9)])
+    found = engine.flush()
+    assert len(found) == 8 + 6
+    assert [*engine.held(stream="R")] == []
+    assert engine.stats()["bytes"] == 0
+
+
+@pytest.mark.parametrize("select", ['<hit by="{a}">{b}</hit>', '{"by": a, "b": b}'])
+def test_a_constructor_makes_the_result_that_others_read(engine: xscl.Engine, select: str) -> None:
+    engine.load(
+        f"""
+        -- name: hit
+        SELECT {select} FROM (SELECT n_1 AS a, n AS b FROM S NEXT S) PUBLISH H;
+        -- name: reader
+        SELECT by, b FROM H
+        """
+    )
+    found = [*engine.publish_many([event("x", 1), event("y", 2)]), *engine.flush()]
+    made = '<hit by="x"><b>y</b></hit>' if select.startswith("<") else {"by": "x", "b": "y"}
+    assert {match.query: match.result for match in found} == {
+        "hit": made,
+        "reader": {"by": "x", "b": "y"},
+    }
+
+
+def test_sub_queries_of_each_language_in_the_other(engine: xscl.Engine) -> None:
+    engine.load(
+        """
+        -- name: joined
+        SELECT x, c FROM (SELECT x AS x FROM A/*[./n->x] JOIN {x = y} B/*[./n->y])
+            NEXT{$2.n = $1.x} (SELECT n, n AS c FROM C);
+        -- name: sequence
+        SELECT k, n FROM (SELECT a.n AS k FROM EVENT SEQ(A a, B b) WHERE a.n = b.n) NEXT C;
+        -- name: join
+        (SELECT n_1 AS k FROM A NEXT{$1.n = $2.n} B)/*[./k->x] JOIN {x = y} C/*[./n->y]
+        """
+    )
+    found = [
+        *engine.publish_many([event(1, 1, "A"), event(1, 2, "B"), event(1, 3, "C")]),
+        *engine.flush(),
+    ]
+    assert {match.query: match.start for match in found} == {
+        "joined": 1,
+        "sequence": 1,
+        "join": None,
+    }
+
+
+def test_groups_and_counts_go_through_no_query(engine: xscl.Engine) -> None:
+    rows = [{"name": f"q{k}", "k": k % 3} for k in range(30)]
+    engine.subscribe_many("SELECT n FROM S NEXT{$2.n >= :k} S", rows)
+    groups = engine.publish_many([event(n, n) for n in range(4)], grouped=True)
+    assert groups.total == 0
+    groups = [*engine.run([], grouped=True)]
+    sizes = sorted((group.count, tuple(group.queries)) for group in groups)
+    assert [size for size, _ in sizes] == [10, 10, 30, 30, 30] or sum(s for s, _ in sizes) == 90
+    found = [match for group in groups for match in group.matches()]
+    assert Counter(match.query for match in found) == Counter({f"q{k}": 3 for k in range(30)})
+    with xscl.Engine() as other:
+        other.subscribe_many("SELECT n FROM S NEXT{$2.n >= :k} S", rows)
+        assert other.count([event(n, n) for n in range(4)]) == Counter(
+            {f"q{k}": 3 for k in range(30)}
+        )
+
+
+def test_groups_stay_as_they_were_when_queries_come_and_go(engine: xscl.Engine) -> None:
+    engine.subscribe("FILTER{n = 1}(S)", name="first")
+    (group,) = engine.publish_many([event(1, 1)], grouped=True)
+    engine.subscribe("FILTER{n = 1}(S)", name="second")
+    engine.cancel("first")
+    assert tuple(group.queries) == ("first",)
+    assert [match.query for match in group.matches()] == ["first"]
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_callbacks_get_their_matches_and_no_others(engine: xscl.Engine, grouped: bool) -> None:
+    got: list[Any] = []
+    engine.subscribe("SELECT n FROM S", name="called", on_match=got.append)
+    engine.subscribe("SELECT n FROM S", name="not")
+    engine.publish_many([event(1, 1)], grouped=grouped)
+    assert [match.query for match in got] == ["called"]
+
+
+def test_queries_come_and_go_while_events_flow(engine: xscl.Engine) -> None:
+    engine.subscribe(RISE, name="first")
+    engine.publish_many([event(1, 1)])
+    engine.subscribe(RISE, name="late")
+    engine.publish_many([event(2, 2)])
+    engine.cancel("first")
+    engine.publish_many([event(3, 3)])
+    assert [(m.query, m.start, m.time) for m in engine.flush()] == [("late", 2, 3)]
+
+
+def test_a_later_publisher_puts_its_readers_a_level_up_with_all_they_know() -> None:
+    with xscl.Engine(lateness=0) as engine:
+        engine.subscribe("SELECT n_1 AS a, n AS b FROM R NEXT R", name="reader")
+        engine.publish_many([event(1, 1, "R"), event(5, 2)])
+        engine.subscribe("SELECT n FROM S PUBLISH R", name="publisher")
+        found = engine.publish_many([event(2, 3), event(0, 4)])
+        found += engine.flush()
+    read = [match.result for match in found if match.query == "reader"]
+    assert read == [{"a": 1, "b": 2}, {"a": 2, "b": 0}]
+
+
+def test_history_sees_the_bodies_that_are_held_and_goes_on_from_there(engine: xscl.Engine) -> None:
+    engine.subscribe("S/*[./n->x] JOIN {x = y} T/*[./n->y]", name="holds")
+    engine.publish_many([event(1, 1), event(2, 2)])
+    engine.advance(3)
+    late = engine.subscribe(RISE, name="late", history=True)
+    assert results(late.found) == [{"a": 1, "b": 2}]
+    engine.subscribe(RISE, name="without")
+    engine.publish_many([event(3, 4)])
+    found = engine.advance(5)
+    assert [(match.query, match.result) for match in found] == [("late", {"a": 2, "b": 3})]
+
+
+def test_weak_tells_at_once_and_drops_what_is_behind(engine: xscl.Engine) -> None:
+    engine.subscribe(f"{RISE} CONSISTENCY weak", name="weak")
+    assert results(engine.publish_many([event(1, 1), event(2, 3)])) == [{"a": 1, "b": 2}]
+    assert engine.publish_many([event(9, 2)]) == []
+    assert results(engine.publish_many([event(4, 3), event(5, 4)])) == [
+        {"a": 1, "b": 4},
+        {"a": 2, "b": 5},
+        {"a": 4, "b": 5},
+    ]
+    assert engine.stats()["event_queries"]["dropped"] == 1  # type: ignore[index]
+
+
+def test_ids_are_known_until_the_watermark_passes_them() -> None:
+    with xscl.Engine(lateness=10) as engine:
+        engine.subscribe("SELECT n FROM S")
+        assert len(engine.publish_many([event(1, 1), event(1, 1)])) == 1
+        assert engine.skipped.duplicate == 1
+        engine.publish_many([event(2, 50)])
+        assert engine.stats(exact=True)["documents"] == 1
+        assert engine.publish_many([event(1, 1)]) == []
+        assert engine.skipped.late == 1
+
+
+def test_a_document_that_no_tree_can_hold_is_refused(engine: xscl.Engine) -> None:
+    engine.subscribe("SELECT n FROM S")
+    engine.publish_many([event("a\0b", 1), event(object(), 2), event(float("nan"), 3)])
+    assert engine.skipped.malformed == 2
+
+
+def test_a_published_stream_is_closed_for_those_who_come_later(engine: xscl.Engine) -> None:
+    engine.subscribe("SELECT n AS a FROM S PUBLISH R")
+    with pytest.raises(QueryError, match="b"):
+        engine.subscribe("SELECT b FROM R", name="wrong")
+    engine.subscribe("SELECT a FROM R", name="right")
+    engine.subscribe("SELECT n AS b FROM S PUBLISH R", name="other")
+    engine.subscribe("SELECT b FROM R", name="open")
+    found = engine.publish_many([event(1, 1)])
+    assert Counter((match.query, str(match.result)) for match in found)["open", "{'b': 1}"] == 1
+
+
+def test_errors_leave_nothing_behind(engine: xscl.Engine) -> None:
+    with pytest.raises(QueryError):
+        engine.subscribe("SELECT n FROM (SELECT x FROM A/*->x JOIN {} B/*) NEXT C GROUP BY k")
+    assert (engine.streams, engine.subscriptions) == ([], [])
+
+
+def test_a_million_events_leave_as_much_as_a_few() -> None:
+    def held(many: int) -> dict[str, Any]:
+        with xscl.Engine(lateness=0) as engine:
+            engine.subscribe("SELECT n FROM S NEXT{$1.n = $2.n AND DUR <= 5} S")
+            engine.subscribe("SELECT COUNT(*) AS c FROM WINDOW{5 s}(S)")
+            for first in range(0, many, 100):
+                engine.publish_many([event(n % 7, n) for n in range(first, first + 100)])
+            stats = engine.stats(exact=True)
+        return {"documents": stats["documents"], "events": stats["event_queries"]}
+
+    few, more = held(700), held(1400)
+    for key in ("instances", "waiting"):
+        assert more["events"][key] == few["events"][key]
+    assert more["documents"] == few["documents"] == 1
+
+
+def test_all_is_there_again_after_a_restart(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    events = [event(n % 4, n) for n in range(12)]
+    text = f"""
+        -- name: rise
+        {RISE} PUBLISH R;
+        -- name: above
+        SELECT a_1 AS a, b FROM R NEXT{{$1.b = $2.a}} R;
+        -- name: window
+        SELECT COUNT(*) AS c, SUM(n) AS s FROM WINDOW{{3 s}}(S);
+        -- name: weak
+        SELECT n_1 AS a, n AS b FROM S NEXT S CONSISTENCY weak;
+        -- name: gone
+        SELECT n FROM S NEXT S
+    """
+
+    def run(cuts: list[int]) -> Counter[Any]:
+        found: list[Any] = []
+        path = tmp_path / f"state{len(cuts)}"
+        with xscl.Engine(path, lateness=2) as engine:
+            engine.load(text)
+            engine.cancel("gone")
+        for first, last in zip([0, *cuts], [*cuts, len(events)], strict=True):
+            with xscl.Engine(path, lateness=2) as engine:
+                for one in events[first:last]:
+                    found += engine.publish_many([one])
+                if last == len(events):
+                    found += engine.flush()
+                    assert engine.flush() == []
+        return Counter((m.query, m.start, m.time, str(m.result), m.id) for m in found)
+
+    assert state.parent.exists()
+    assert run([3, 4, 9]) == run([])
+
+
+def test_a_flush_is_not_told_again_after_a_restart(tmp_path: Path) -> None:
+    with xscl.Engine(tmp_path / "s", lateness=100) as engine:
+        engine.subscribe(RISE, name="rise")
+        assert len([*engine.publish_many([event(1, 1), event(2, 2)]), *engine.flush()]) == 1
+    with xscl.Engine(tmp_path / "s", lateness=100) as engine:
+        assert engine.flush() == []
+        found = [*engine.publish_many([event(3, 3)]), *engine.flush()]
+    assert results(found) == [{"a": 2, "b": 3}]
+
+
+def test_each_technique_can_be_switched_off_and_none_that_is_not_there() -> None:
+    with xscl.Engine(without={"s_cse", "AN", "s_⋈", "c_⋈", "merging"}) as engine:
+        engine.subscribe(RISE)
+    with pytest.raises(xscl.XSCLError, match="s_x"):
+        xscl.Engine(without={"s_x"})
