@@ -126,7 +126,11 @@ class Stateful(Operator):
             if self.design.channel:
                 found.append((right, constants, self._order(here)))
             else:
-                found += [(right, constants, self._order([one])) for one in here]
+                # Without channels each stream's event waits by itself.
+                streams: dict[int, list[int]] = {}
+                for one in here:
+                    streams.setdefault(members.left[one], []).append(one)
+                found += [(right, constants, self._order(some)) for some in streams.values()]
         if len(self._waits) >= _REMEMBERED:
             self._waits.clear()
         self._waits[membership] = found
