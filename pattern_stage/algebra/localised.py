@@ -6,6 +6,7 @@ patterns-cel.md, section 6), whatever stands around them: who has the object can
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
@@ -35,6 +36,20 @@ class Operators:
 
     def __init__(self) -> None:
         self._known: dict[tuple[object, ...], Node] = {}
+
+    def keep(self, live: Iterable[Node]) -> None:
+        """Forgets operators that are no part of plans that live."""
+        kept = set[int]()
+        pending = [*live]
+        while pending:
+            node = pending.pop()
+            if id(node) not in kept:
+                kept.add(id(node))
+                pending += inputs(node)
+        self._known = {key: node for key, node in self._known.items() if id(node) in kept}
+
+    def __len__(self) -> int:
+        return len(self._known)
 
     def localise(self, node: Node) -> Localised:
         """A plan, from its root."""

@@ -8,7 +8,7 @@ has to go through before it is read.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 __all__ = ["Membership", "Order", "Prefix", "joined"]
 
@@ -34,6 +34,15 @@ class Order:
         """How many of the first members admit a duration; `strict` where it has to be less."""
         assert self.negative is not None
         return (bisect_left if strict else bisect_right)(self.negative, -duration)
+
+    def without(self, stale: Container[int]) -> Order:
+        """The other members."""
+        left = [place for place, one in enumerate(self.members) if one not in stale]
+        negative = self.negative
+        return Order(
+            tuple([self.members[place] for place in left]),
+            None if negative is None else [negative[place] for place in left],
+        )
 
     def first(self, count: int) -> Membership:
         """The first so many."""

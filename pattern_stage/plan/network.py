@@ -188,6 +188,10 @@ class Network:
         if gone and not len(operator.members):
             self._drop(operator)
 
+    def trim(self) -> None:
+        """Forgets operators of queries that have gone; templates are to be made anew."""
+        self._operators.keep(operator.node for operator in self._keys)
+
     def _forget_type(self, operator: SourceOperator, type_: int) -> None:
         if not any(own is not None and own[0] == type_ for own in operator.constants):
             sources = self._sources[type_]

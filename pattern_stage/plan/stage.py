@@ -26,6 +26,9 @@ __all__ = ["EventStage"]
 
 Waiting = tuple[int, Event]
 
+_SPARE = 64
+"""So many templates may be of queries that have gone."""
+
 _ROUND = 64
 """After so many steps all m-ops let go of what is too old, not those alone that have much."""
 
@@ -109,8 +112,10 @@ class EventStage:
         if not len(root.operator.members):
             del self._roots[place]
             self._free.append(place)
-        if not len(self._queries):
+        if len(self._templates) > 2 * len(self._roots) + _SPARE:
             self._templates.clear()
+            self._at_once.trim()
+            self._in_order.trim()
 
     @property
     def version(self) -> int:

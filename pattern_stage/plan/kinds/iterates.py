@@ -12,7 +12,8 @@ from typing import Any
 from pattern_stage.algebra import Texts, admits, goes_on, iterated
 from pattern_stage.algebra.nodes import Iterate
 from pattern_stage.plan.kinds.conditions import bound_of, joins, key, without
-from pattern_stage.plan.kinds.states import Instance, State, Stateful
+from pattern_stage.plan.kinds.instances import Instance, State
+from pattern_stage.plan.kinds.states import Stateful
 from pattern_stage.plan.operators import Channel, Event
 
 __all__ = ["IterateOperator"]

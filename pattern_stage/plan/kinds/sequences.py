@@ -9,7 +9,8 @@ from typing import Any
 from pattern_stage.algebra import Texts, admits
 from pattern_stage.algebra.nodes import Sequence
 from pattern_stage.plan.kinds.conditions import bound_of, joins, key, without
-from pattern_stage.plan.kinds.states import State, Stateful
+from pattern_stage.plan.kinds.instances import State
+from pattern_stage.plan.kinds.states import Stateful
 from pattern_stage.plan.operators import Channel, Event
 
 __all__ = ["SequenceOperator"]

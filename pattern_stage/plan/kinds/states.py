@@ -17,27 +17,14 @@ from typing import Any
 
 from pattern_stage.algebra.nodes import Iterate, Sequence
 from pattern_stage.plan.kinds.conditions import Bound
+from pattern_stage.plan.kinds.instances import Instance, State
 from pattern_stage.plan.members import Constants, members_in
 from pattern_stage.plan.memberships import Membership, Order
 from pattern_stage.plan.operators import Channel, Event, Operator
 
-__all__ = ["Instance", "State", "Stateful"]
-
-Instance = tuple[Event, Order, int, bool]
-"""The element, the members that wait (the first so many of an order), and whether it is a left
-event by itself."""
+__all__ = ["Stateful"]
 
 _REMEMBERED = 1 << 13
-
-
-class State:
-    """Instances by key, the oldest first; without AI under one key."""
-
-    __slots__ = ("constants", "instances")
-
-    def __init__(self, constants: Constants) -> None:
-        self.constants = constants
-        self.instances: dict[object, list[Instance]] = {}
 
 
 class Stateful(Operator):
@@ -83,17 +70,9 @@ class Stateful(Operator):
         def rid(instance: Instance) -> Instance:
             element, order, count, first = instance
             if id(order) not in done:
-                left = [place for place, one in enumerate(order.members) if one not in stale]
-                negative = order.negative
-                done[id(order)] = (
-                    order,
-                    Order(
-                        tuple([order.members[place] for place in left]),
-                        None if negative is None else [negative[place] for place in left],
-                    ),
-                )
-            fewer = sum(one not in stale for one in order.members[:count])
-            return element, done[id(order)][1], fewer, first
+                done[id(order)] = order, order.without(stale)
+            left = sum(one not in stale for one in order.members[:count])
+            return element, done[id(order)][1], left, first
 
         for right, state, key, instances in [*self._lists()]:
             kept = [one for one in map(rid, instances) if one[2]]
@@ -285,13 +264,7 @@ class Stateful(Operator):
     def save(self) -> object:
         """The instances, which are tuples, in lists of their own."""
         return self.count, {
-            right: {
-                constants: (
-                    state.constants,
-                    {key: [*instances] for key, instances in state.instances.items()},
-                )
-                for constants, state in states.items()
-            }
+            right: {constants: state.copy() for constants, state in states.items()}
             for right, states in self.active.items()
         }
 
@@ -300,14 +273,11 @@ class Stateful(Operator):
         for right in [*self.active]:
             del self.active[right]
             self._ignore(right)
-        self.count, all_states = saved
+        self.count, states = saved
         self.active = {}
-        for right, states in all_states.items():
-            self.active[right] = {}
-            for constants, (whole, instances) in states.items():
-                state = self.active[right][constants] = State(whole)
-                state.instances = instances
+        for right, some in states.items():
             self._listen(right)
+            self.active[right] = {constants: state.copy() for constants, state in some.items()}
 
     def state(self, name: Callable[[Operator, int], object]) -> object:
         """(element, whether a left event, members) of each instance."""
