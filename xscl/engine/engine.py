@@ -89,6 +89,9 @@ class Engine:
     published, outside the lock.  `strategies` say how it goes about its work, never what it finds.
     `memory` bounds what it holds in process (bytes, or text such as `64MB`; the default, None,
     bounds only what is kept at hand for joins): what is beyond lies in temporary files.
+    `without` names techniques of patterns and event queries that are switched off, and `sharable`
+    sets of streams whose equal documents, published in one batch at one time, event queries read
+    as one: both change how fast matches are found, never which.
     `commit_every` (seconds, or text such as `200 ms`) writes documents to the state file together:
     one may wait for so long after `publish` has returned, and callbacks wait with it.
 
@@ -112,6 +115,7 @@ class Engine:
         memory: int | str | None = None,
         commit_every: float | str | None = None,
         without: Collection[str] = (),
+        sharable: Iterable[Iterable[str]] = (),
     ) -> None:
         known_switches = SWITCHES | OF_EVENTS
         if unknown := sorted({*without} - known_switches):
@@ -138,6 +142,7 @@ class Engine:
             EventNodes(self._xpath.attribute_name),
             lambda number: self._intake.held[number],
             without,
+            _apart(sharable),
         )
         stages.append(patterns)
         self._queries = Catalogue(self._xpath, registered, patterns, self._cancel)
@@ -821,6 +826,22 @@ def _lateness(lateness: float | str | None) -> int | None:
         return duration(text)
     except ValueError as error:
         raise XSCLError(f"lateness: {error}") from error
+
+
+def _apart(sharable: Iterable[Iterable[str]]) -> list[set[str]]:
+    """Sets of streams as disjoint ones: what is alike to a third is alike."""
+    apart: list[set[str]] = []
+    for given in sharable:
+        if isinstance(given, str):
+            raise XSCLError(f"sharable: {given!r} is one name; give sets of streams")
+        streams = {*given}
+        if not all(isinstance(one, str) for one in streams):
+            raise XSCLError(f"sharable: {streams!r} is no set of names of streams")
+        for other in [one for one in apart if one & streams]:
+            apart.remove(other)
+            streams |= other
+        apart.append(streams)
+    return apart
 
 
 def _every(commit_every: float | str | None) -> float:

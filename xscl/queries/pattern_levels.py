@@ -53,7 +53,8 @@ class _Pattern:
 class PatternLevels(WitnessFree):
     """The patterns and event queries of one engine; to evaluation it is a second stage.
 
-    `document` is a document held, by its number; `without` are techniques that are switched off.
+    `document` is a document held, by its number; `without` are techniques that are switched off,
+    `sharable` sets of streams, each of which is in one at most.
     `members` are the subscriptions of event queries, `names` theirs, which the catalogue keeps.
     """
 
@@ -74,6 +75,9 @@ class PatternLevels(WitnessFree):
         self._document = document
         self._without = frozenset(without)
         self._sharable = tuple(map(frozenset, sharable))
+        self._alike: dict[int, int] = {}
+        """By type of a sharable stream the type that stands for all that share with it."""
+        self._first: dict[frozenset[str], int] = {}
         self._patterns: dict[int, _Pattern] = {}
         self._unplaced: dict[int, _Pattern] = {}
         self._events: dict[EventQuery, None] = {}
@@ -116,6 +120,7 @@ class PatternLevels(WitnessFree):
         """Takes in a subscription of an event query; of a new one `place` sets the level."""
         if not query.members:
             query.types = tuple(map(self.types.take, query.compiled.blocks))
+            self._share(query.types)
             self._events[query] = None
             self._unplaced_events[query] = []
         query.members += 1
@@ -242,7 +247,7 @@ class PatternLevels(WitnessFree):
     ) -> EventRows:
         """What a subscription of an event query finds among documents held, of which `events` are
         read; it remembers them from now on."""
-        plan = Plan(EventStage(self._without & OF_EVENTS), query.compiled.weak)
+        plan = Plan(self._event_stage(), query.compiled.weak)
         query.add_to(plan.stage, member)
         readers = EventReaders(self.nodes)
         readers.of_plan(plan, query.types)
@@ -279,6 +284,16 @@ class PatternLevels(WitnessFree):
         """Whether any of some queries is a pattern."""
         return not self._patterns.keys().isdisjoint(queries)
 
+    def _share(self, types: Iterable[EventType]) -> None:
+        for one in types:
+            for streams in self._sharable if one.whole else ():
+                if one.stream in streams:
+                    first = self._first.setdefault(streams, one.number)
+                    self._alike.setdefault(one.number, first)
+
+    def _event_stage(self) -> EventStage:
+        return EventStage(self._without & OF_EVENTS, self._alike)
+
     def _level(self, level: int) -> int:
         while len(self._levels) <= level:
             self._levels.append(self._new_level())
@@ -286,7 +301,7 @@ class PatternLevels(WitnessFree):
 
     def _new_level(self) -> Level:
         patterns = PatternStage(self._without & OF_PATTERNS, self._identity)
-        return Level(Patterns(patterns), Plan(EventStage(self._without & OF_EVENTS)))
+        return Level(Patterns(patterns), Plan(self._event_stage()))
 
     def _add(self, number: int, pattern: _Pattern, level: int) -> None:
         self._levels[level].patterns.stage.add(
@@ -302,9 +317,7 @@ class PatternLevels(WitnessFree):
         assert query.level is not None
         level = self._levels[query.level]
         if query.compiled.weak:
-            query.weak[member.number] = plan = Plan(
-                EventStage(self._without & OF_EVENTS), weak=True
-            )
+            query.weak[member.number] = plan = Plan(self._event_stage(), weak=True)
             level.weak.append(plan)
         query.add_to(level.plan_of(query, member.number).stage, member)
 

@@ -348,6 +348,24 @@ def test_a_flush_is_not_told_again_after_a_restart(tmp_path: Path) -> None:
     assert results(found) == [{"a": 2, "b": 3}]
 
 
+def test_sharable_streams_change_no_match() -> None:
+    streams = ["S1", "S2", "S3"]
+    texts = [f"-- name: q{one}\nSELECT n_1 AS a, n AS b FROM {one} NEXT T" for one in streams]
+    events = [event(n % 2, n, one) for n in range(6) for one in streams if n % 3 or one != "S2"]
+    events += [event(7, n + 0.5, "T") for n in range(6)]
+
+    def found(**options: Any) -> Counter[Any]:
+        with xscl.Engine(**options) as engine:
+            engine.load(";\n".join(texts))
+            matches = [*engine.publish_many(events), *engine.flush()]
+        return Counter((one.query, one.start, one.time, str(one.result)) for one in matches)
+
+    shared = found(sharable=[{"S1", "S2"}, {"S2", "S3"}])
+    assert shared == found() != Counter()
+    with pytest.raises(xscl.XSCLError, match="set"):
+        xscl.Engine(sharable=["S1"])
+
+
 def test_each_technique_can_be_switched_off_and_none_that_is_not_there() -> None:
     with xscl.Engine(without={"s_cse", "AN", "s_⋈", "c_⋈", "merging"}) as engine:
         engine.subscribe(RISE)
