@@ -15,7 +15,6 @@ from tests.shared import SHARED, needs
 
 CASES = SHARED / "conformance" / "pattern-cel.jsonl"
 WAYS = ways(RULES)
-del WAYS["over a restart"]
 
 
 @needs("conformance", "pattern-cel.jsonl")

@@ -137,7 +137,6 @@ class EventLives(RuleBasedStateMachine):
         self.compare(self.model.flush(), self.engine.flush())
         self.clock += 9
 
-    @precondition(lambda self: False)
     @rule()
     def restart(self) -> None:
         note("restart")
