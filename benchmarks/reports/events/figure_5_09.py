@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
+from benchmarks.events.staged import Staged
 from benchmarks.events.ways import (
     ALL_OFF,
     CHANNELS,
@@ -15,6 +17,7 @@ from benchmarks.events.ways import (
     lines_of,
     normalised,
     sized,
+    speed,
 )
 from benchmarks.report import Plot, Report, Statement, Table, number
 from benchmarks.scale import Scale
@@ -39,6 +42,11 @@ def run(scale: Scale) -> Report:
     c = by_channel([(many, CAPACITY, many) for many in numbers], rounds, scale)
     queries = sized(scale, 1_000, 200, 20)
     d = by_channel([(capacity, capacity, queries) for capacity in CAPACITIES], rounds, scale)
+    alone_in_stage = {at: in_stage(at, queries, rounds, scale) for at in CAPACITIES}
+    own = {
+        at: rates[WITH].per_second / rates[WITHOUT].per_second
+        for at, rates in alone_in_stage.items()
+    }
     gains = {
         capacity: d[WITH][capacity].per_second / d[WITHOUT][capacity].per_second
         for capacity in CAPACITIES
@@ -54,7 +62,8 @@ def run(scale: Scale) -> Report:
         "sharable streams S1, S2, … (`Engine(sharable=...)`), of each of which every query reads "
         "one. As a user publishes them: each event of S comes as a document of each stream, all "
         "equal and in one batch, so both ways read as many documents, and a tuple of the channel "
-        "saves what comes after reading. Events/s are of rounds, that is events of S or T. From "
+        "saves what comes after reading; the stage alone gets the events as tuples of what it asks "
+        "for, equal ones to be found all the same. Events/s are of events of S or T. From "
         "lines of JSON to numbers of outputs, processor time, the first sixth not timed; "
         "normalised beside the lightest load of the same line. *s_ only* is the plan without "
         "channels, *No MQO* shares nothing.",
@@ -99,6 +108,13 @@ def run(scale: Scale) -> Report:
                 )
                 for title, lines in (("(c) queries", c), ("(d) capacity", d))
             ),
+            Table(
+                ("(d) capacity, the stage alone", *(f"{way}, events/s" for way in d), "times"),
+                tuple(
+                    (at, *(rates[way].per_second for way in d), own[at])
+                    for at, rates in alone_in_stage.items()
+                ),
+            ),
         ),
         (
             *(
@@ -142,7 +158,14 @@ def run(scale: Scale) -> Report:
                 "channels of 2 to 20 streams: at least 0.7 of the capacity times the events/s of "
                 "none",
                 min(shares.values()) >= 0.7,
-                ", ".join(f"{number(gains[c])} times (capacity {c})" for c in shares),
+                ", ".join(f"{number(gains[at])} times ({at})" for at in shares)
+                + ", documents read and all",
+            ),
+            Statement(
+                f"{THESIS}(d)",
+                "the same of the event stage alone, without reading documents",
+                min(own[at] / at for at in shares) >= 0.7,
+                ", ".join(f"{number(own[at])} times ({at})" for at in shares),
             ),
         ),
     )
@@ -173,8 +196,8 @@ def by_channel(steps: Sequence[tuple[int, int, int]], rounds: int, scale: Scale)
         # Documents, of which a round of S has `capacity` and one of T has one.
         length = max(24, rounds * 2 // (capacity + 1))
         events = lines_of(rumor_events(length, capacity=capacity))
-        batch = max(1, len(events) // length) * 500
-        per_round = 2 / (capacity + 1)
+        # As many rounds, whatever the capacity.
+        batch, per_round = 250 * (capacity + 1), 2 / (capacity + 1)
         ways: dict[str, dict[str, Any]] = {
             WITH: {"sharable": streams},
             WITHOUT: {"sharable": streams, "without": {*CHANNELS}},
@@ -187,6 +210,20 @@ def by_channel(steps: Sequence[tuple[int, int, int]], rounds: int, scale: Scale)
                 batch=batch,
                 **options,
             )
-            lines[way][at] = Speed(went.per_second * per_round, went.found, went.loading)
+            lines[way][at] = replace(went, per_second=went.per_second * per_round)
         agreeing({way: line[at] for way, line in lines.items()})
     return lines
+
+
+def in_stage(capacity: int, queries: int, rounds: int, scale: Scale) -> dict[str, Speed]:
+    """As `by_channel` for one capacity, but of the event stage alone: events as it takes them."""
+    streams = [{f"S{place + 1}" for place in range(capacity)}]
+    events = [*rumor_events(max(24, rounds * 2 // (capacity + 1)), capacity=capacity)]
+    batch, per_round = 250 * (capacity + 1), 2 / (capacity + 1)
+    rates = {}
+    for way, off in ((WITH, ()), (WITHOUT, CHANNELS)):
+        staged = Staged(rumor_benchmark(2, queries, capacity=capacity), off, streams)
+        went = speed(staged.take, staged.prepare(events), scale.limit, batch)
+        rates[way] = replace(went, per_second=went.per_second * per_round)
+    agreeing(rates)
+    return rates
