@@ -112,8 +112,7 @@ def drawn_plan(random: Random) -> tuple[Node, list[str]]:
 def drawn_constants(random: Random, kinds: list[str]) -> tuple[Any, ...]:
     """Constants of a query."""
     return tuple(
-        random.choice([1, 2, 4, 8]) if kind == "age" else float(random.randrange(3))
-        for kind in kinds
+        random.randrange(1, 30) if kind == "age" else float(random.randrange(3)) for kind in kinds
     )
 
 
