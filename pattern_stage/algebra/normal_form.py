@@ -26,12 +26,20 @@ def fold_conditions(node: Node) -> Node:
     """What is always true goes, AND is taken apart, conjuncts have one order."""
     match node:
         case Select(condition):
-            return replace(node, condition=_as_only(conjuncts(condition)))
+            return _with(node, condition=_as_only(conjuncts(condition)))
         case Sequence(condition):
-            return replace(node, condition=conjuncts(condition))
+            return _with(node, condition=conjuncts(condition))
         case Iterate(condition, going_on):
-            return replace(node, condition=conjuncts(condition), going_on=conjuncts(going_on))
+            going_on = conjuncts(going_on)
+            return _with(node, condition=conjuncts(condition), going_on=going_on)
     return node
+
+
+def _with(node: Node, **values: Any) -> Node:
+    """A node with other values; itself where they are its own."""
+    if all(getattr(node, name) == value for name, value in values.items()):
+        return node
+    return replace(node, **values)
 
 
 def merge_selects(node: Node) -> Node:
@@ -112,16 +120,23 @@ RULES: tuple[Callable[[Node], Node], ...] = (
 
 def normal_form(root: Node) -> Node:
     """A plan's normal form: the same events, with the same attributes."""
-    below: dict[str, Any] = {
-        name: normal_form(getattr(root, name))
-        for name in ("input", "left", "right")
-        if hasattr(root, name)
-    }
-    node: Node = replace(root, **below) if below else root
-    for rule in RULES:
-        changed = rule(node)
-        if changed != node:
-            return normal_form(changed)
+    return _normal(root, {})
+
+
+def _normal(node: Node, done: dict[int, Node]) -> Node:
+    """The same; `done` are nodes, by identity, to which no rule does anything."""
+    while id(node) not in done:
+        below: dict[str, Any] = {
+            name: _normal(getattr(node, name), done)
+            for name in ("input", "left", "right")
+            if hasattr(node, name)
+        }
+        if any(getattr(node, name) is not one for name, one in below.items()):
+            node = replace(node, **below)
+        changed = next((one for rule in RULES if (one := rule(node)) is not node), node)
+        if changed is node:
+            done[id(node)] = node
+        node = changed
     return node
 
 
