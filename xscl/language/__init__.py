@@ -12,8 +12,8 @@ A text's way, in order:
       constructor.py  an XML constructor -> an element (its extent: markup.py)
       json_constructor.py  a JSON constructor -> an object
       patterns/       EVENT and PATTERN, by patterns.lark -> components, conditions, values
-      events/         FILTER, NEXT, FOLD, UNION, WINDOW, by events.lark -> expressions; which part of
-                      a statement is in which language
+      events/         FILTER, NEXT, FOLD, UNION, WINDOW, by events.lark -> expressions; which part
+                      of a statement is in which language
     checks/         a query -> the problems of its names, variables, functions and size
     parameters.py   a query with parameters, and values -> a query (a place of one: blanks.py)
     normal_form.py  a predicate -> value-join normal form (section 6.2 of the thesis)
