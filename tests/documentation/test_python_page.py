@@ -36,7 +36,17 @@ OWN = {
     "MatchStream": {"take"},
     "Subscription": {
         *("deliver", "dissection", "feeds", "match", "numbers", "on_match", "order", "outline"),
-        *("all_numbers", "place", "reported", "since", "streams", "values", "waits", "wiring"),
+        *(
+            "all_numbers",
+            "output",
+            "place",
+            "reported",
+            "since",
+            "streams",
+            "values",
+            "waits",
+            "wiring",
+        ),
     },
     "QueryError": {"args"},
 }
