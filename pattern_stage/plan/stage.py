@@ -16,11 +16,12 @@ from pattern_stage.algebra.nodes import Map, Node, Select, Source, Union
 from pattern_stage.pattern import Slot
 from pattern_stage.plan import outputs
 from pattern_stage.plan.network import Network, Template
-from pattern_stage.plan.operators import Channel, Context, Event, Operator
+from pattern_stage.plan.operators import Context, Event, Operator
 from pattern_stage.plan.outputs import EventFound, EventGroup, Output, Root, distinct
 from pattern_stage.plan.queries import Queries
 from pattern_stage.plan.rules import SWITCHES
 from pattern_stage.plan.saved import restore, state_of
+from pattern_stage.plan.told import Told
 
 __all__ = ["EventStage"]
 
@@ -67,11 +68,7 @@ class EventStage:
         self._sorted = True
         self._watermark: int | None = None
         self._outputs: list[Output] = []
-        self._told: dict[int, dict[object, set[int]]] = {}
-        """What monotone queries have computed that ends at or after the watermark: by end, by root
-        and event the members."""
-        self._early: list[Output] = []
-        """What `flush` has told before its time."""
+        self._told = Told()
 
     # Queries
 
@@ -157,7 +154,7 @@ class EventStage:
         # Type by type: a document that is told has its own number, sharable or not.
         for some in now.values():
             for operator, channel in self._at_once.epoch(0, some):
-                self._outputs += self._unknown(operator.root, channel)
+                self._outputs += self._told.unknown(operator.root, channel)
 
     def advance(self, watermark: int | None) -> None:
         """No event that ends before `watermark` will come any more (None: nothing is known)."""
@@ -170,10 +167,8 @@ class EventStage:
             ready = self._waiting[:due]
             del self._waiting[:due]
             told = self._run(ready)
-            self._outputs += self._not_early(told) if self._early else told
-        for end in [end for end in self._told if end < watermark]:
-            del self._told[end]
-        self._early = [one for one in self._early if one[1][1] >= watermark]
+            self._outputs += self._told.not_early(told)
+        self._told.drop(watermark)
         self._steps += 1
         if self._steps % _ROUND == 0:
             self._in_order.forget(watermark)
@@ -188,9 +183,9 @@ class EventStage:
         told = self._run(self._waiting)
         for one, kept in zip(operators, saved, strict=True):
             one.load(kept)
-        told = self._not_early(told) if self._early else told
+        told = self._told.not_early(told)
         self._outputs += told
-        self._early += told
+        self._told.flushed += told
 
     def found(self) -> list[EventFound]:
         """What queries have been told since the last call."""
@@ -271,30 +266,6 @@ class EventStage:
             for operator, channel in epoch(time, events[first:place]):
                 told += distinct(operator.root, channel)
         return told
-
-    def _unknown(self, root: Root, channel: Channel) -> Iterable[Output]:
-        for output in distinct(root, channel):
-            _, event, members = output
-            if root.is_document and event[2] is not None:
-                yield output
-                continue
-            told = self._told.setdefault(event[1], {}).setdefault((root, root.key(event)), set())
-            new = tuple([member for member in members if member not in told])
-            told.update(new)
-            if new:
-                yield root, event, new
-
-    def _not_early(self, told: list[Output]) -> list[Output]:
-        known: dict[object, set[int]] = {}
-        for root, event, members in self._early:
-            known.setdefault((root, root.key(event)), set()).update(members)
-        left = list[Output]()
-        for root, event, members in told:
-            before = known.get((root, root.key(event)), set())
-            new = tuple([member for member in members if member not in before])
-            if new:
-                left.append((root, event, new))
-        return left
 
     def _settle(self) -> None:
         """What has not been read keeps its queries, whatever its members are next."""

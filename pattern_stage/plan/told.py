@@ -1,0 +1,78 @@
+"""What has been told and may come again: it is told once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from heapq import heappop, heappush
+
+from pattern_stage.plan.memberships import Membership, joined
+from pattern_stage.plan.operators import Channel
+from pattern_stage.plan.outputs import Output, Root, distinct
+
+__all__ = ["Told"]
+
+
+class _ByEnd:
+    """Outputs by their end, the earliest first to go: by root and event the members."""
+
+    def __init__(self) -> None:
+        self._by: dict[int, dict[object, Membership]] = {}
+        self._ends: list[int] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._by)
+
+    def drop(self, watermark: int) -> None:
+        """Forgets all that ended before a time."""
+        while self._ends and self._ends[0] < watermark:
+            del self._by[heappop(self._ends)]
+
+    def new(self, outputs: Iterable[Output]) -> list[Output]:
+        """Those that are not there, which they are now."""
+        new = list[Output]()
+        for root, event, members in outputs:
+            there = self._by.get(event[1])
+            if there is None:
+                there = self._by[event[1]] = {}
+                heappush(self._ends, event[1])
+            key = root, root.key(event)
+            known = there.get(key)
+            if known is None:
+                there[key] = members
+                new.append((root, event, members))
+            elif left := tuple({*members} - {*known}):
+                there[key] = joined(known, members)
+                new.append((root, event, left))
+        return new
+
+
+class Told:
+    """What ends at or after the watermark: what monotone queries have computed, and what was told
+    before its time."""
+
+    def __init__(self) -> None:
+        self._computed, self._early = _ByEnd(), _ByEnd()
+        self.flushed: list[Output] = []
+        """What was told before its time, and nobody had to look for yet."""
+
+    def unknown(self, root: Root, channel: Channel) -> Iterable[Output]:
+        """The outputs of a monotone query: documents, and what it has not computed before."""
+        if root.is_document:
+            documents = [one for one in channel if one[0][2] is not None]
+            yield from distinct(root, documents)
+            channel = [one for one in channel if one[0][2] is None]
+        yield from self._computed.new(distinct(root, channel))
+
+    def not_early(self, told: list[Output]) -> list[Output]:
+        """What was not told before its time."""
+        if told and self.flushed:
+            self._early.new(self.flushed)
+            self.flushed = []
+        return self._early.new(told) if self._early else told
+
+    def drop(self, watermark: int) -> None:
+        """Forgets what ended before the watermark."""
+        self._computed.drop(watermark)
+        self._early.drop(watermark)
+        if self.flushed:
+            self.flushed = [one for one in self.flushed if one[1][1] >= watermark]
