@@ -47,6 +47,7 @@ QUICKEST = (
     "sase_joins",
     "sase_tests",
     "sase_plus",
+    *reports.EVENTS,
 )
 
 

@@ -83,8 +83,7 @@ def swept(name: str, length: int, scale: Scale) -> Lines:
     """Each mode at each value of a parameter, the lightest load first."""
     default = sized(scale, 1_000, 1_000, 20)
     values = SWEEPS[name]
-    if not scale.full:
-        values = values[:-1]
+    values = values[: sized(scale, 6, 5, 4)]
     lines: Lines = {mode: {} for mode in MODES}
     for value in values if name in ("queries", "windows") else reversed(values):
         many = min(int(value), sized(scale, 100_000, 10_000, 40)) if name == "queries" else default

@@ -37,7 +37,8 @@ def run(scale: Scale) -> Report:
         agreeing(rates)
         return rates
 
-    a: Rates = {count: rates_of(count, HALF) for count in NUMBERS}
+    numbers = NUMBERS[: sized(scale, 7, 7, 4)]
+    a: Rates = {count: rates_of(count, HALF) for count in numbers}
     b: Rates = {admitted: rates_of(TEN, admitted) for admitted in SELECTED}
     gains = {count: gain(rates) / (count * HALF) for count, rates in a.items() if count >= TEN}
     some = [rates for admitted, rates in b.items() if admitted >= 0.2]
