@@ -556,7 +556,8 @@ class Engine:
 
         with self._transactions.asking():
             dissection = self._queries.named(name).dissection
-            return hint(dissection, self._intake, self._xpath.paths, sample)
+            fed = self._queries.graph.published
+            return hint(dissection, self._intake, self._xpath.paths, sample, fed)
 
     def holds(self, id: str) -> bool:
         """Whether a document of an id is held, of whatever stream."""

@@ -3,7 +3,7 @@ a query's conditions, and what keeps it from matching."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from itertools import islice
 
 from xscl.dissection.parts import Dissection
@@ -11,9 +11,10 @@ from xscl.documents.document import Document, is_small
 from xscl.documents.intake import Intake
 from xscl.documents.trees import content_of
 from xscl.errors import StateError
+from xscl.event_queries.compile import compile_events
 from xscl.language.syntax import EventPattern, Events
 from xscl.times import to_seconds
-from xscl.why import Funnel, Names, conditions_of, funnel, missing_name, where_lost
+from xscl.why import Funnel, Names, conditions_of, funnel, lacking_event, missing_name, where_lost
 
 __all__ = ["envelope_of", "funnel_of_held", "hint", "named"]
 
@@ -61,14 +62,20 @@ def hint(
     intake: Intake,
     names: Names,
     sample: Iterable[Mapping[str, object]],
+    fed: Collection[str],
 ) -> str | None:
     """What keeps a query from matching, in a sentence, as `Engine.hint` says it; of a pattern,
-    nothing is known."""
+    nothing is known.  Queries publish to the streams that are `fed`."""
     if isinstance(dissection.query.source, EventPattern):
         return None
+    if isinstance(dissection.query.source, Events):
+        # Its documents may have been read as columns, of which nobody knows any others.
+        known = zip(dissection.streams, dissection.schemas or (), strict=False)
+        compiled = compile_events(dissection.query, dict(known).get)
+        return lacking_event(dissection.query, compiled, [*map(intake.document, sample)], fed)
     conditions = conditions_of(dissection.query)
     missing = missing_name(conditions, names)
-    if missing is not None or not conditions.few or isinstance(dissection.query.source, Events):
+    if missing is not None or not conditions.few:
         return missing
 
     def of_sample() -> Funnel:

@@ -21,7 +21,7 @@ the comparisons; so it is also a check of the engine.
 """
 
 from xscl.why.conditions import Conditions, conditions_of
-from xscl.why.events import why_events
+from xscl.why.events import lacking_event, why_events
 from xscl.why.findings import Finding, Miss, Tally, Values
 from xscl.why.funnel import funnel
 from xscl.why.hint import Names, missing_name, where_lost
@@ -47,6 +47,7 @@ __all__ = [
     "conditions_of",
     "funnel",
     "joined_nodes",
+    "lacking_event",
     "missing_name",
     "where_lost",
     "why",

@@ -77,3 +77,33 @@ def test_a_query_too_large_to_be_judged_unasked_has_no_hint() -> None:
         engine.subscribe(f"S//item[{conditions}]", name="q")
         assert engine.publish_many(DOCUMENTS) == []
         assert engine.hint("q", DOCUMENTS) is None
+
+
+EVENT_HINTS = {
+    "FILTER{author = 'y'}(J)": "no document of J met `author = 'y'`",
+    "FILTER{author = 'x' AND tags = 'b'}(J)": "no document of J met `tags = 'b'`",
+    "FILTER{by = 'Ann'}(FILTER{title = 'foo'}(S))": "no document of S met all of `title = 'foo'`, "
+    "`by = 'Ann'`",
+    "SELECT autor FROM J NEXT S": None,
+    "SELECT autor FROM FILTER{author = 'x'}(J) GROUP BY autor": "no document of J had `autor`; "
+    "did you mean `author`?",
+    "FILTER{title != ''}(S) NEXT{$2.by = $1.bye} S": "no document of S had `bye`; did you mean "
+    "`by`?",
+    "S FOLD{$2.title = $.title AND $2.x = 1} S": "no document of S had `x`; there is `title`, "
+    "`by`, `link`, `in`, `k`",
+    "S NEXT SS": "of the 4 documents looked at none is of `SS`; did you mean `S`?",
+    "SELECT COUNT(*) AS n FROM WINDOW{INF}(T//x)": "of the 4 documents looked at none is of `T`; "
+    "there is `S`, `N`, `J`",
+    "SELECT q FROM given NEXT FILTER{author = 'y'}(J)": "no document of J met `author = 'y'`",
+    "SELECT q FROM given NEXT{$2.author = 'y'} J": None,
+}
+
+
+@pytest.mark.parametrize("query", EVENT_HINTS)
+def test_what_is_said_of_an_event_query(query: str) -> None:
+    with Engine() as engine:
+        engine.subscribe("SELECT author AS q FROM FILTER{author = 'z'}(J) PUBLISH given")
+        engine.subscribe(query, name="q")
+        assert engine.publish_many(DOCUMENTS) == []
+        assert engine.hint("q", DOCUMENTS) == EVENT_HINTS[query]
+        assert engine.hint("q") is None

@@ -45,7 +45,7 @@ from xscl.why.findings import Finding, Kind
 from xscl.why.patterns import pattern_of
 from xscl.why.report import Why
 
-__all__ = ["why_events"]
+__all__ = ["Judge", "why_events"]
 
 _MOST_WAYS = 64
 """Ways that are kept of an operator on some documents, the best ones."""
@@ -71,7 +71,7 @@ def why_events(query: Query, subscribed: CompiledEvents, given: Sequence[Documen
         raise XSCLError(f"event queries are judged on at most {_MOST_DOCUMENTS} documents")
     documents = sorted(given, key=lambda document: document.time)
     compiled = compile_events(query, dict(_closed(subscribed.step)).get)
-    judge = _Judge(query, compiled, documents)
+    judge = Judge(query, compiled, documents)
     ways = judge.ways(compiled.step, tuple(range(len(documents))))
     if not ways:
         few = "too few documents" if len(documents) < 3 else "no such number of documents"
@@ -96,7 +96,7 @@ def _heading(finding: Finding) -> tuple[bool, bool, int]:
     return finding.kind != "stream", finding.block is None, finding.block or 0
 
 
-class _Judge:
+class Judge:
     """A query, and documents in order of time."""
 
     def __init__(
