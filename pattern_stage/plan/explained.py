@@ -6,17 +6,19 @@ Nothing runs: operators are taken together as `network.Network` does, with the r
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import count
 from typing import Any
 
 from pattern_stage.algebra.localised import Localised, Operators, inputs
 from pattern_stage.algebra.nodes import Aggregate, Node, Source
-from pattern_stage.algebra.normal_form import normal_form
+from pattern_stage.algebra.normal_form import fold_conditions, normal_form
 from pattern_stage.plan.operators import Design
 from pattern_stage.plan.rules import RULES, Rule, design
 
 __all__ = ["NORMAL_FORM", "MOp", "Planned", "Rewriting", "plan", "rewritings"]
+
+_INPUTS = ("input", "left", "right")
 
 NORMAL_FORM = "normal form"
 """What comes before the rules."""
@@ -81,46 +83,55 @@ def rewritings(queries: Sequence[Planned], without: Iterable[str] = ()) -> Itera
     raw = plan(queries, later)
     queries = [replace(one, root=normal_form(one.root)) for one in queries]
     before = plan(queries, later)
-    if [one.node for one in raw] != [one.node for one in before]:
+    if [*map(_definition, raw)] != [*map(_definition, before)]:
         # Its law is that of each step of `normal_form.RULES`.
         law = "normal form: conditions stand as far down as they mean the same."
         yield Rewriting(NORMAL_FORM, law, tuple(raw), tuple(before), len(raw), len(before))
     for rule in rules:
+        again = [one for one in rules if one.name not in later and one.name.startswith("c_")]
         later -= {rule.name}
         after = plan(queries, later | off)
-        mine = [[one for one in every if rule.takes(one.node)] for every in (before, after)]
+        again = [one for one in again if _saved(one, after) > _saved(one, before)]
+        # What earlier rules do with what this one does is told after it.
+        reached = _apart(after, again)
+        mine = [[one for one in every if rule.takes(one.node)] for every in (before, reached)]
         sizes = [(len(every), sum(one.evaluated for one in every)) for every in mine]
         if sizes[0] != sizes[1]:
             of = 0 if sizes[0][0] != sizes[1][0] else 1
-            yield Rewriting(
-                rule.name, rule.law, tuple(before), tuple(after), sizes[0][of], sizes[1][of]
+            counts = sizes[0][of], sizes[1][of]
+            yield Rewriting(rule.name, rule.law, tuple(before), tuple(reached), *counts)
+        for place, one in enumerate(again, 1):
+            last, reached = reached, _apart(after, again[place:])
+            mine = [[m_op for m_op in every if one.takes(m_op.node)] for every in (last, reached)]
+            counts = (
+                sum(m_op.evaluated for m_op in mine[0]),
+                sum(m_op.evaluated for m_op in mine[1]),
             )
-        yield from _again(rule, [one for one in rules if one.name not in later], before, after)
+            yield Rewriting(one.name, one.law, tuple(last), tuple(reached), *counts)
         before = after
 
 
-def _again(
-    last: Rule, rules: Iterable[Rule], before: Sequence[MOp], after: Sequence[MOp]
-) -> Iterator[Rewriting]:
-    """The rules before the last one whose channels have more streams by what this did."""
+def _definition(m_op: MOp) -> Hashable:
+    """An operator by itself, its conjuncts in one order."""
+    node = fold_conditions(m_op.node)
+    own = (getattr(node, one.name) for one in fields(node) if one.name not in _INPUTS)
+    return type(node), *own, m_op.inputs
+
+
+def _saved(rule: Rule, m_ops: Iterable[MOp]) -> int:
+    """How many streams a rule spares from being computed by themselves."""
+    return sum(one.capacity - one.evaluated for one in m_ops if rule.takes(one.node))
+
+
+def _apart(m_ops: Sequence[MOp], rules: Iterable[Rule]) -> list[MOp]:
+    """M-ops without what rules of channels do to them."""
+    found = list(m_ops)
     for rule in rules:
-        if rule is last or not rule.name.startswith("c_"):
-            continue
-        saved = [
-            sum(one.capacity - one.evaluated for one in every if rule.takes(one.node))
-            for every in (before, after)
+        found = [
+            replace(one, design=replace(one.design, channel=False)) if rule.takes(one.node) else one
+            for one in found
         ]
-        if saved[1] > saved[0]:
-            apart = tuple(
-                replace(one, design=replace(one.design, channel=False))
-                if rule.takes(one.node)
-                else one
-                for one in after
-            )
-            mine = [one for one in after if rule.takes(one.node)]
-            operators = sum(one.capacity for one in mine)
-            evaluated = sum(one.evaluated for one in mine)
-            yield Rewriting(rule.name, rule.law, apart, tuple(after), operators, evaluated)
+    return found
 
 
 def plan(queries: Sequence[Planned], without: frozenset[str]) -> list[MOp]:
@@ -174,8 +185,6 @@ def _typed(node: Node, types: Sequence[int]) -> Node:
     if isinstance(node, Source):
         return replace(node, type=types[node.type])
     below: Any = {
-        name: _typed(getattr(node, name), types)
-        for name in ("input", "left", "right")
-        if hasattr(node, name)
+        name: _typed(getattr(node, name), types) for name in _INPUTS if hasattr(node, name)
     }
     return replace(node, **below)
