@@ -492,7 +492,7 @@ class Engine:
             late: int | None
             if shortest is None or (windows == {FOREVER} and not patterns):
                 late = None
-            elif patterns and len(patterns) == len(self._queries):
+            elif patterns and all(one.waits for one in self._queries):
                 widest = max(patterns.windows(), default=shortest)
                 late = max(min(shortest, widest), _lateness(wait) or 0)
             else:
@@ -574,6 +574,7 @@ class Engine:
         with self._transactions.asking():
             intake = self._intake
             some = [*intake.readable] if id is None else intake.named(id)
+            some = [one for one in some if one.body is not None]
         wanted = (one for one in reversed(some) if stream is None or one.source == stream)
         return map(envelope_of, wanted)
 

@@ -30,7 +30,13 @@ def named(id: str, stream: str, intake: Intake) -> Document:
             f"no document {id!r} is held: it has not come, was skipped, or no query can reach "
             "it any more"
         )
-    return next((one for one in found if one.stream == stream), found[0])
+    readable = [one for one in found if one.body is not None]
+    if not readable:
+        raise StateError(
+            f"of document {id!r} the id alone is held, as event queries alone read its stream; "
+            "give the document itself, as an envelope"
+        )
+    return next((one for one in readable if one.stream == stream), readable[0])
 
 
 def envelope_of(document: Document) -> dict[str, object]:

@@ -18,7 +18,7 @@ from xscl.documents.marked import Place, marked_text
 from xscl.documents.trees import content_of, parsed
 from xscl.engine import Engine
 from xscl.errors import DocumentError, XSCLError
-from xscl.language.syntax import EventPattern, Query
+from xscl.language.syntax import EventPattern, Events, Query
 from xscl.sinks.entries import in_json, in_xml, named
 from xscl.why import JoinedNodes, conditions_of, joined_nodes
 
@@ -96,7 +96,7 @@ def _side_by_side(
     """The documents of a query's match, given as its JSON says it; nothing is marked without the
     query, as where it was cancelled, nor of a pattern, which may relate any number of them."""
     documents = [_document(envelope) for envelope in envelopes]
-    if query is None or isinstance(query.source, EventPattern):
+    if query is None or isinstance(query.source, EventPattern | Events):
         joined = []
     else:
         joined = _joined(query, documents, match)
