@@ -22,6 +22,11 @@ _PLAIN = bytes({*range(0x20, 0x100), *b"\t\n\r"})
 """The bytes of UTF-8 that a text of a tree may have."""
 
 _STR = {str}
+
+_MANY = 1_000
+_KNOWN: set[tuple[str, ...]] = set()
+"""The keys of some objects, which are texts: most have those of another one."""
+
 _SCALARS = {str, int, float, bool, type(None)}
 _ROUNDED = 2.0**63
 """From here on a parser may have made a double of a whole number."""
@@ -65,8 +70,15 @@ def is_exact(value: object) -> bool:
 
 def is_flat(value: object) -> bool:
     """Whether a value is an object of scalars alone which a tree can hold."""
-    if type(value) is not dict or len(value) > _MOST or not _STR.issuperset(map(type, value)):
+    if type(value) is not dict or len(value) > _MOST:
         return False
+    keys = (*value,)
+    if keys not in _KNOWN:
+        if not _STR.issuperset(map(type, keys)):
+            return False
+        if len(_KNOWN) >= _MANY:
+            _KNOWN.clear()
+        _KNOWN.add(keys)
     members = value.values()
     kinds = {*map(type, members)}
     if not kinds <= _SCALARS:

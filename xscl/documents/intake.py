@@ -81,7 +81,7 @@ class Intake:
     dropped: list[int] | None = None
     """The documents let go, for one who notes that."""
     _readers: list[weakref.ref[Reader]] = field(default_factory=list)
-    _ids: defaultdict[str, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
+    ids: defaultdict[str, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
     _derived: dict[int, DerivedStream] = field(default_factory=dict)
     _composites_of: dict[int, set[int]] = field(default_factory=dict)
     _lingering: set[int] = field(default_factory=set)
@@ -126,12 +126,12 @@ class Intake:
 
     def has(self, document: Document, watermark: int | None) -> bool:
         """Whether a document of the same stream and id is held and in reach of a watermark."""
-        number = self._ids.get(document.stream, _NONE).get(document.id)
+        number = self.ids.get(document.stream, _NONE).get(document.id)
         return number is not None and self._is_reachable(number, watermark)
 
     def named(self, id: str) -> list[Document]:
         """The documents of an id that are held, one for each stream that has any."""
-        numbers = [ids[id] for ids in self._ids.values() if id in ids]
+        numbers = [ids[id] for ids in self.ids.values() if id in ids]
         found = map(self.held.__getitem__, sorted(numbers))
         return [document for document in found if document.body is not None]
 
@@ -167,7 +167,7 @@ class Intake:
     def hold(self, document: Document, shape: DocumentShape) -> None:
         """Holds a document; one that is held already changes its shape."""
         self._since_forgetting += 1
-        self._ids[document.stream][document.id] = document.number
+        self.ids[document.stream][document.id] = document.number
         self.held[document.number] = document
         self._lingering.discard(document.number)
         self.retention.hold(document.number, document.time, shape)
@@ -266,11 +266,11 @@ class Intake:
         if self.dropped is not None:
             self.dropped.append(number)
         # A document may have come again that was out of reach but not yet forgotten.
-        ids = self._ids[document.stream]
+        ids = self.ids[document.stream]
         if ids.get(document.id) == number:
             del ids[document.id]
             if not ids:
-                del self._ids[document.stream]
+                del self.ids[document.stream]
 
 
 class Arrivals:
@@ -331,7 +331,12 @@ class Arrivals:
         self.last_arrival = self._now if self._now > following else following
         number = intake.next_number + len(self.documents)
         document = Document(number, stream, id, time, None, True)
-        if self.count_if_refused(document):
+        known = intake.ids.get(stream, _NONE)
+        latest = self.latest
+        # Most are new, and after all others; of them nobody has said that they are late.
+        plain = (latest is None or time >= latest) and self.advanced is None
+        plain = plain and id not in known and (stream, id) not in self._held
+        if not plain and self.count_if_refused(document):
             return None
         self.add(document, self._shapes.get(stream) or self._shape(stream))
         return number

@@ -10,7 +10,7 @@ are held, each as long as its own leaf path can be reached.
 
 from __future__ import annotations
 
-import heapq
+from bisect import bisect_left
 from collections.abc import Callable, Hashable, Mapping
 
 __all__ = ["NO_LEAVES", "DocumentShape", "Retention", "Shape"]
@@ -34,6 +34,7 @@ class Retention:
         self._reaches: dict[Shape, int | None] = {}
         self._held: dict[int, tuple[int, Shape]] = {}
         self._by_time: dict[Shape, list[tuple[int, int]]] = {}
+        self._unsorted: set[Shape] = set()
         # Documents of one shape have it from one object: there are many of these.
         self._shapes: dict[Shape, Shape] = {}
 
@@ -45,9 +46,13 @@ class Retention:
         shape = self._shapes.setdefault(shape, shape)
         self._held[number] = (time, shape)
         by_time = self._by_time.get(shape)
+        entry = time, number
         if by_time is None:
-            by_time = self._by_time[shape] = []
-        heapq.heappush(by_time, (time, number))
+            self._by_time[shape] = [entry]
+            return
+        if entry < by_time[-1]:
+            self._unsorted.add(shape)
+        by_time.append(entry)
 
     def queries_changed(self, moved: Mapping[int, int | None]) -> None:
         """To be called when queries have come or gone; leaf paths may have moved to others, or
@@ -61,6 +66,7 @@ class Retention:
                     left = {moved.get(leaf, leaf) for leaf in leaves}
                     new = (stream, frozenset(leaf for leaf in left if leaf is not None))
                     self._shapes.pop(shape, None)
+                    self._unsorted.discard(shape)
                     for time, number in self._by_time.pop(shape):
                         if self._held.get(number) == (time, shape):
                             self.hold(number, time, new)
@@ -79,16 +85,28 @@ class Retention:
     def expired(self, watermark: int | None) -> list[int]:
         """Lets go of what cannot be reached from the watermark; returns the numbers."""
         gone: list[int] = []
+        held = self._held
         for shape, by_time in list(self._by_time.items()):
             reach = self._reach(shape)
-            while by_time and (
-                reach is None or (watermark is not None and by_time[0][0] < watermark - reach)
-            ):
-                time, number = heapq.heappop(by_time)
-                if self._held.get(number) == (time, shape):
-                    del self._held[number]
+            if reach is not None:
+                if watermark is None:
+                    continue
+                if shape in self._unsorted:
+                    self._unsorted.discard(shape)
+                    by_time.sort()
+                passed = bisect_left(by_time, (watermark - reach,))
+                over = by_time[:passed]
+                del by_time[:passed]
+            else:
+                over, self._by_time[shape] = by_time, []
+                by_time = self._by_time[shape]
+            for time, number in over:
+                known = held.get(number)
+                if known is not None and known[0] == time and known[1] == shape:
+                    del held[number]
                     gone.append(number)
             if not by_time:
+                self._unsorted.discard(shape)
                 del self._by_time[shape]
                 self._shapes.pop(shape, None)
                 self._reaches.pop(shape, None)
@@ -99,6 +117,7 @@ class Retention:
         gone = [*self._held]
         self._held.clear()
         self._by_time.clear()
+        self._unsorted.clear()
         self._shapes.clear()
         return gone
 
