@@ -63,7 +63,7 @@ class EventStage:
         self._roots: dict[int, Root] = {}
         self._free: list[int] = []
         """Places of roots that have gone."""
-        self._steps = 0
+        self._steps = self._output_count = 0
         self._waiting: list[Waiting] = []
         self._sorted = True
         self._watermark: int | None = None
@@ -212,6 +212,7 @@ class EventStage:
             "active": sum(one.states() for one in every),
             "instances": sum(one.held() for one in every),
             "touched": sum(one.touched for one in every),
+            "outputs": self._output_count,
             "waiting": len(self._waiting),
         }
 
@@ -277,6 +278,7 @@ class EventStage:
 
     def _read(self) -> list[Output]:
         told, self._outputs = self._outputs, []
+        self._output_count += len(told)
         return told
 
 

@@ -28,16 +28,14 @@ class IterateOperator(Stateful):
     node: Iterate
 
     def __init__(self, *arguments: Any) -> None:
-        node, _, context, design = arguments
+        node, _, context, _ = arguments
         layout = context.layout
         rest, going_on = node.condition, node.going_on
         terms = [term for _, term in node.aggregates]
-        self.bound = None
-        if design.indexed:
-            everything = (*rest, *going_on, *terms)
-            self.bound, rest = bound_of(rest, everything)
-            if self.bound is None:
-                self.bound, going_on = bound_of(going_on, everything)
+        everything = (*rest, *going_on, *terms)
+        self.bound, rest = bound_of(rest, everything)
+        if self.bound is None:
+            self.bound, going_on = bound_of(going_on, everything)
         self.key_left = self.key_right = None
         if "AI" not in context.without:
             equal, rest = joins(rest)

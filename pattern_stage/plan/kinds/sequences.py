@@ -22,13 +22,10 @@ class SequenceOperator(Stateful):
     node: Sequence
 
     def __init__(self, *arguments: Any) -> None:
-        node, _, context, design = arguments
+        node, _, context, _ = arguments
         layout = context.layout
         texts = Texts.between(node.left, node.right, layout)
-        rest = node.condition
-        self.bound = None
-        if design.indexed:
-            self.bound, rest = bound_of(rest, node.condition)
+        self.bound, rest = bound_of(node.condition, node.condition)
         self.key_left = self.key_right = None
         if "AI" not in context.without:
             equal, rest = joins(rest)

@@ -91,38 +91,42 @@ class Stateful(Operator):
         found = self._waits.get(membership)
         if found is not None:
             return found
-        by: dict[tuple[int, Constants], list[int]] = {}
-        members, bound = self.members, self.bound
-        for left in membership:
-            for member in members_in(members.under(left)):
-                constants = members.constants[member]
-                assert constants is not None
-                if bound is not None:
-                    constants = constants[: bound.place] + constants[bound.place + 1 :]
-                by.setdefault((members.right[member], constants), []).append(member)
+        under, left_of = self.members.under, self.members.left
         found = []
-        for (right, constants), here in by.items():
-            if self.design.channel:
-                found.append((right, constants, self._order(here)))
-            else:
+        here = (one for left in membership for one in members_in(under(left)))
+        for (right, constants), some in self._by_state(here).items():
+            streams = {0: some}
+            if not self.design.channel:
                 # Without channels each stream's event waits by itself.
-                streams: dict[int, list[int]] = {}
-                for one in here:
-                    streams.setdefault(members.left[one], []).append(one)
-                found += [(right, constants, self._order(some)) for some in streams.values()]
+                streams = {}
+                for one in some:
+                    streams.setdefault(left_of[one], []).append(one)
+            found += [(right, constants, self._order(each)) for each in streams.values()]
         if len(self._waits) >= _REMEMBERED:
             self._waits.clear()
         self._waits[membership] = found
         return found
+
+    def _by_state(self, members: Iterable[int]) -> dict[tuple[int, Constants], list[int]]:
+        by: dict[tuple[int, Constants], list[int]] = {}
+        for member in members:
+            at = self.members.right[member], self._apart(self.members.constants[member] or ())
+            by.setdefault(at, []).append(member)
+        return by
+
+    def _apart(self, constants: Constants) -> Constants:
+        """The constants that tell states apart: members may differ in the bound within one."""
+        if self.bound is None or not self.design.indexed:
+            return constants
+        place = self.bound.place
+        return constants[:place] + constants[place + 1 :]
 
     def _waits_alone(self, member: int) -> tuple[int, Constants, Order]:
         constants: Any = self.members.constants[member]
         right, bound = self.members.right[member], self.bound
         if bound is None:
             return right, constants, Order((member,))
-        place = bound.place
-        order = Order((member,), [-constants[place]])
-        return right, constants[:place] + constants[place + 1 :], order
+        return right, self._apart(constants), Order((member,), [-constants[bound.place]])
 
     def _order(self, members: list[int]) -> Order:
         if self.bound is None:
@@ -290,14 +294,6 @@ class Stateful(Operator):
     def restore(self, state: Any, members: Callable[[Iterable[object]], list[int]]) -> None:
         """Instances anew."""
         for element, first, names in state:
-            by: dict[tuple[int, Constants], list[int]] = {}
-            for member in members(names):
-                constants = self.members.constants[member]
-                assert constants is not None
-                if self.bound is not None:
-                    place = self.bound.place
-                    constants = constants[:place] + constants[place + 1 :]
-                by.setdefault((self.members.right[member], constants), []).append(member)
-            for (right, constants), here in by.items():
+            for (right, constants), here in self._by_state(members(names)).items():
                 order = self._order(here)
                 self.install(right, constants, (element, order, len(order), first))
