@@ -71,14 +71,16 @@ class EventLog:
             self._chunks = [chunk for chunk in chunks if chunk.end >= watermark]
 
     def saved(
-        self, name_of: Callable[[int], str], slots_of: Callable[[int], Sequence[Slot]]
+        self, name_of: Callable[[int], str | None], slots_of: Callable[[int], Sequence[Slot]]
     ) -> Iterator[tuple[int, str]]:
-        """The chunks by number, as JSON."""
+        """The chunks by number, as JSON, without events of types that nobody reads any more."""
         for chunk in self._chunks:
             if chunk.text is None:
-                types = {kind: None for kind, _ in chunk.events}
-                said = [[kind, name_of(kind), _said(slots_of(kind))] for kind in types]
-                events = [[kind, [*map(plain, event)]] for kind, event in chunk.events]
+                named = {kind: name_of(kind) for kind in {kind for kind, _ in chunk.events}}
+                types = [(kind, name) for kind, name in named.items() if name is not None]
+                said = [[kind, name, _said(slots_of(kind))] for kind, name in types]
+                there = [(kind, event) for kind, event in chunk.events if named[kind] is not None]
+                events = [[kind, [*map(plain, event)]] for kind, event in there]
                 chunk.text = json.dumps([said, events])
             yield chunk.number, chunk.text
 

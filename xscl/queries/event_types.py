@@ -64,9 +64,9 @@ class EventTypes:
                     del self._of_spine[spine]
             self._stages.release(number)
 
-    def name(self, number: int) -> str:
-        """What a type says, as a text by which it is known over a restart."""
-        return next(name for name, other in self._names.items() if other == number)
+    def name(self, number: int) -> str | None:
+        """What a type says, as a text that knows it over a restart; None where it is gone."""
+        return next((name for name, other in self._names.items() if other == number), None)
 
     def named(self, name: str) -> int | None:
         """The number of the type of a name, None where there is none any more."""

@@ -121,29 +121,32 @@ class Model:
 
     # Queries
 
-    def subscribe(self, text: Declared) -> None:
-        """Takes in the queries of a text, in their order."""
+    def subscribe(self, text: Declared, *, history: bool = False) -> list[Match]:
+        """Takes in the queries of a text, in their order; with `history` they see what came
+        before, and may tell of it."""
+        since = 0 if history else self.step
         for query in text.queries:
             inner: list[tuple[Query, Meaning]] = []
             names_of = partial(self.names, declared=text.streams)
             what = meaning(query, Scope(names_of, lambda *one, to=inner: to.append(one)))
             for publishing, its in inner:
                 if publishing is not query:
-                    self._add(query.name, publishing, its, reported=False, copies=False)
+                    self._add(query.name, publishing, its, since, reported=False, copies=False)
             copies = _is_copy(query, text.streams)
-            self._add(query.name, query, what, reported=True, copies=copies)
+            self._add(query.name, query, what, since, reported=True, copies=copies)
             try:
                 self._order()
             except Refused:
                 self.cancel(query.name)
                 raise
+        return self._tell(self.watermark) if history else []
 
     def _add(
-        self, owner: str, query: Query, what: Meaning, *, reported: bool, copies: bool
+        self, owner: str, query: Query, what: Meaning, since: int, *, reported: bool, copies: bool
     ) -> None:
         closed = not (what.schema.open or copies or isinstance(query.items, Constructor))
         names = what.schema.listed if closed else None
-        standing = _Standing(query, what, names, self.step, reported, _at_once(query), copies)
+        standing = _Standing(query, what, names, since, reported, _at_once(query), copies)
         self._standing.append((owner, standing))
 
     @property
@@ -153,6 +156,10 @@ class Model:
 
     def cancel(self, name: str) -> None:
         self._standing = [one for one in self._standing if one[0] != name]
+
+    def reads_published(self, query: Query) -> bool:
+        """Whether a query reads what others publish."""
+        return not {*self.published}.isdisjoint(_streams(query.expression))
 
     @property
     def published(self) -> list[str]:

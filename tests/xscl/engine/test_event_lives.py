@@ -20,12 +20,12 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 import xscl
 from tests.drawn import drawn
-from tests.oracle.event_algebra.drawn_documents import arrivals
+from tests.oracle.event_algebra.drawn_documents import STREAMS, arrivals
 from tests.oracle.event_algebra.drawn_queries import numbers, queries, with_number
 from tests.oracle.event_algebra.model import Match, Model
 from tests.oracle.event_algebra.schemas import Refused
 from tests.oracle.event_algebra.syntax import Declared, Query
-from tests.oracle.event_algebra.told import RULES, Told, told_by_engine, told_by_model
+from tests.oracle.event_algebra.told import RULES, told_by_engine, told_by_model
 from tests.oracle.event_algebra.writing import query_text
 
 MOST_QUERIES = 6
@@ -39,9 +39,12 @@ class EventLives(RuleBasedStateMachine):
     @initialize(
         lateness=st.sampled_from([None, 0, 0, 2, 5]),
         without=st.sampled_from([frozenset[str](), frozenset[str](), RULES]),
+        keeps=st.booleans(),
         data=st.data(),
     )
-    def start(self, lateness: float | None, without: frozenset[str], data: st.DataObject) -> None:
+    def start(
+        self, lateness: float | None, without: frozenset[str], keeps: bool, data: st.DataObject
+    ) -> None:
         self.folder = tempfile.TemporaryDirectory()
         self.options: dict[str, Any] = {
             "lateness": lateness,
@@ -53,7 +56,10 @@ class EventLives(RuleBasedStateMachine):
         self.ids: set[str] = set()
         self.names = 0
         self.clock = 4.0
-        self.told: set[Told] = set()
+        self.keeps = keeps
+        for stream in {*STREAMS, "N"} if keeps else ():
+            # Joins that never match hold all documents.
+            self.engine.subscribe(f"{stream}/*->x JOIN {{x = y}} Never/none->y")
         for _ in range(2):
             self.subscribe(data)
         self.publish(data, 1)
@@ -100,6 +106,20 @@ class EventLives(RuleBasedStateMachine):
                 self.model.cancel(query.name)
             return False
         return True
+
+    @precondition(lambda self: self.keeps and len(self.model.subscribed) < MOST_QUERIES)
+    @rule(data=st.data())
+    def subscribe_with_history(self, data: st.DataObject) -> None:
+        """Of what others publish nothing is held."""
+        query = replace(data.draw(queries(f"Q{self.names}", self.model, {})), publish=None)
+        self.names += 1
+        text = query_text(query)
+        if "PUBLISH" in text or self.model.reads_published(query):
+            return
+        note(f"with history: {text}")
+        expected = self.model.subscribe(Declared({}, (query,)), history=True)
+        found = self.engine.subscribe(text, name=query.name, history=True).found
+        self.compare(expected, found)
 
     @precondition(lambda self: self.model.subscribed)
     @rule(place=st.integers(0, MOST_QUERIES))
@@ -159,3 +179,17 @@ EventLivesTest.settings = drawn(
     phases=set(Phase) - {Phase.explain},
     suppress_health_check=list(HealthCheck),
 )
+
+
+def test_events_that_nobody_reads_any_more_are_not_kept(tmp_path: Path) -> None:
+    state = tmp_path / "state.xscl"
+    with xscl.Engine(state=state) as engine:
+        engine.subscribe("FILTER{}(S)", name="a")
+        engine.subscribe("S NEXT T", name="b")
+        engine.publish("S", {"n": 1}, id="s", timestamp=1)
+    with xscl.Engine(state=state) as engine:
+        engine.cancel("b")
+        engine.publish("S", {"n": 2}, id="s2", timestamp=2)
+        engine.cancel("a")
+    with xscl.Engine(state=state) as engine:
+        assert not engine.subscriptions
