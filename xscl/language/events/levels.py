@@ -207,8 +207,10 @@ class _Reader:
         """Take a word of a SELECT."""
         if word == "FROM" and not self.brackets:
             self.selecting = False
-        elif word in _AGGREGATES and _OPENS.match(self.text, end, self.end) is not None:
-            self.levels[-1].computes = True
+        elif word in _AGGREGATES and set(self.brackets) <= {")"}:
+            # In a filter of a path it is XPath's.
+            called = _OPENS.match(self.text, end, self.end) is not None
+            self.levels[-1].computes = self.levels[-1].computes or called
 
     def open(self, sign: str, end: int) -> int:
         """Take an opening bracket; tell where the next token stands."""

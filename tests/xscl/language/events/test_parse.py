@@ -109,6 +109,8 @@ XSCL = "S//a->x JOIN {x = y} T//b->y"
         ("SELECT COUNT(*) AS n FROM S//a->x", Events),
         ("SELECT x FROM S//a->x GROUP BY x", Events),
         ("SELECT <a>{x}</a> FROM S//a->x", Block),
+        ("SELECT x/@k[count(.) = 1] FROM S//a->x", Block),
+        ("SELECT (1 + SUM(x)) / 2 AS n FROM S//a->x", Events),
         ("SELECT <a>{COUNT(*)}</a> FROM S", Events),
         ('SELECT {"n": SUM(x)} FROM S', Events),
         ("FILTER//a->x", Block),
