@@ -14,7 +14,8 @@ import xscl
 from tests.drawn import drawn
 from tests.oracle.event_algebra.drawn_documents import documents
 from tests.oracle.event_algebra.drawn_queries import texts
-from tests.oracle.event_algebra.model import evaluate
+from tests.oracle.event_algebra.model import Model, evaluate
+from tests.oracle.event_algebra.reading import read
 from tests.oracle.event_algebra.syntax import Declared
 from tests.oracle.event_algebra.told import RULES, Told, told_by_engine, told_by_model
 from tests.oracle.event_algebra.writing import written
@@ -65,3 +66,116 @@ def test_groups_and_counts(text: Declared, envelopes: list[Envelope]) -> None:
         engine.load(written(text))
         found = [one for group in engine.run(envelopes, grouped=True) for one in group.matches()]
     assert found_in(found, envelopes) == expected
+
+
+KEYS = st.sampled_from(["a", "b"])
+
+
+@st.composite
+def keyed(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """Documents with a key and a number, of streams that a join or a pattern reads, or not."""
+    return [
+        {
+            "stream": draw(st.sampled_from("ABS")),
+            "id": f"d{number}",
+            "timestamp": float(draw(st.integers(0, 12))),
+            "json": {"k": draw(KEYS), "n": draw(st.integers(1, 3))},
+        }
+        for number in range(draw(st.sampled_from([3, 6, 9])))
+    ]
+
+
+def pairs(envelopes: list[dict[str, Any]], low: float) -> list[dict[str, Any]]:
+    """The results of joins of A and B by key within 5 seconds, B at least `low` later."""
+    return [
+        {
+            "stream": "J",
+            "id": f"{one['id']} {other['id']}",
+            "start": min(one["timestamp"], other["timestamp"]),
+            "timestamp": max(one["timestamp"], other["timestamp"]),
+            "json": {"k": one["json"]["k"], "n": one["json"]["n"]},
+        }
+        for one in envelopes
+        for other in envelopes
+        if (one["stream"], other["stream"]) == ("A", "B")
+        and one["json"]["k"] == other["json"]["k"]
+        and low <= other["timestamp"] - one["timestamp"] <= 5
+    ]
+
+
+JOIN = "A/*->r[./k->x][./n->z] JOIN {x = y, 5} B/*[./k->y]"
+SEQ = "EVENT SEQ(A a, B b) WHERE [k] WITHIN 6"
+
+
+@pytest.mark.drawn
+@drawn(30, suppress_health_check=SLOW)
+@given(
+    keyed(),
+    st.sampled_from(
+        [
+            (f'SELECT {{"k": x, "n": z}} FROM {JOIN}', -5),
+            (f'SELECT {{"k": a.k, "n": a.n}} FROM {SEQ}', 1),
+        ]
+    ),
+    st.sampled_from(
+        [
+            "SELECT k, n_1 AS first, n FROM J NEXT{$2.k = $1.k} S",
+            "SELECT k, n_1 AS first, n FROM S NEXT{$2.n >= $1.n AND $2.DUR <= 3} J",
+            "SELECT k, n FROM S FOLD{$2.k = $1.k, DUR <= 9} J",
+            "SELECT k, COUNT(*) AS c, SUM(n) AS s FROM WINDOW{3 s}(J) GROUP BY k",
+            "SELECT k, n FROM FILTER{DUR <= 2}(J)",
+        ]
+    ),
+    st.booleans(),
+    st.integers(1, 4),
+)
+def test_results_of_joins_and_patterns_are_events(
+    envelopes: list[dict[str, Any]], inner: tuple[str, float], outer: str, inlined: bool, size: int
+) -> None:
+    text, low = inner
+    model = Model()
+    model.subscribe(read(f"-- name: q\n{outer}"))
+    expected = [*model.publish([*envelopes, *pairs(envelopes, low)]), *model.flush()]
+    published = f"-- name: p\n{text} PUBLISH J;\n-- name: q\n{outer}"
+    written = f"-- name: q\n{outer.replace('J', f'({text})')}" if inlined else published
+    note(written)
+    with xscl.Engine(lateness=20) as engine:
+        engine.load(written)
+        found = []
+        for start in range(0, len(envelopes), size):
+            found += engine.publish_many(envelopes[start : start + size])
+        found += engine.flush()
+    told = [one for one in found if one.query == "q"]
+    assert found_in(told, envelopes) == Counter(map(told_by_model, expected))
+
+
+@pytest.mark.drawn
+@drawn(20, suppress_health_check=SLOW)
+@given(keyed(), st.booleans(), st.integers(1, 4))
+def test_joins_read_results_of_event_queries(
+    envelopes: list[dict[str, Any]], inlined: bool, size: int
+) -> None:
+    text = "SELECT k, n FROM A NEXT{$2.k = $1.k} B"
+    model = Model()
+    model.subscribe(read(f"-- name: p\n{text}"))
+    told = [*model.publish(envelopes), *model.flush()]
+    events = Counter((one.time, "a" if 'k="a"' in one.result else "b") for one in told)
+    expected = sum(
+        count
+        for (time, key), count in events.items()
+        for one in envelopes
+        if one["stream"] == "S"
+        and one["json"]["k"] == key
+        and abs(one["timestamp"] * 10**6 - time) <= 4 * 10**6
+    )
+    joined = "{x = y, 4} S/*[./k->y]"
+    written = f"-- name: p\n{text} PUBLISH R;\n-- name: q\nR/*[./k->x] JOIN {joined}"
+    if inlined:
+        written = f"-- name: q\n({text})/*[./k->x] JOIN {joined}"
+    with xscl.Engine(lateness=20) as engine:
+        engine.load(written)
+        found = []
+        for start in range(0, len(envelopes), size):
+            found += engine.publish_many(envelopes[start : start + size])
+        found += engine.flush()
+    assert sum(one.query == "q" for one in found) == expected
