@@ -5,7 +5,6 @@ DuckDB uses freed room again but does not give it back.
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 
 import duckdb
@@ -13,6 +12,7 @@ import duckdb
 from xscl.durable import holder
 from xscl.durable.state_file import looking_at
 from xscl.errors import StateError
+from xscl.files.attached import attach, detach
 from xscl.files.whole import drafted
 
 __all__ = ["compact"]
@@ -25,9 +25,10 @@ def compact(path: Path) -> tuple[int, int]:
     """
     holder.claim(path)
     try:
-        looking_at(path).close()
-        with drafted(path) as draft:
-            before = _write(path, draft)
+        with looking_at(path) as connection:
+            detach(connection)
+            with drafted(path) as draft:
+                before = _write(connection, path, draft)
         return before, path.stat().st_size
     except duckdb.Error as error:
         reason = str(error).splitlines()[0]
@@ -36,18 +37,15 @@ def compact(path: Path) -> tuple[int, int]:
         holder.release(path, noted=False)
 
 
-def _write(path: Path, draft: Path) -> int:
+def _write(connection: duckdb.DuckDBPyConnection, path: Path, draft: Path) -> int:
     """Copies a file to a draft; returns the size that it had."""
-    with contextlib.closing(duckdb.connect(path, config={"threads": 1})) as connection:
-        # All that is in its log is in the file then: the log goes with the old file.
-        connection.execute("CHECKPOINT")
-        before = path.stat().st_size
-        ((name,),) = connection.execute("SELECT current_database()").fetchall()
-        connection.execute(f"ATTACH '{_quoted(draft)}' AS draft")
-        connection.execute(f'COPY FROM DATABASE "{name}" TO draft')
-        connection.execute("DETACH draft")
+    attach(connection, path)
+    # All that is in its log is in the file then: the log goes with the old file.
+    connection.execute("CHECKPOINT")
+    before = path.stat().st_size
+    quoted = str(draft).replace("'", "''")
+    connection.execute(f"ATTACH '{quoted}' AS draft")
+    connection.execute("COPY FROM DATABASE file TO draft")
+    connection.execute("DETACH draft")
+    detach(connection)
     return before
-
-
-def _quoted(path: Path) -> str:
-    return str(path).replace("'", "''")

@@ -32,6 +32,7 @@ import duckdb
 
 from xscl.durable.points import at
 from xscl.errors import StateError
+from xscl.files.attached import attached
 from xscl.files.whole import drafted
 from xscl.polling.store import create_feeds
 
@@ -78,8 +79,8 @@ def _create(connection: duckdb.DuckDBPyConnection, made_by: str) -> None:
     connection.execute("INSERT INTO xscl_state VALUES (?, ?, ?)", [VERSION, made_by, time.time()])
 
 
-def make(path: Path, made_by: str) -> None:
-    """Makes a state without queries; raises StateError if it cannot be.
+def make(instance: duckdb.DuckDBPyConnection, path: Path, made_by: str) -> None:
+    """Makes a state without queries, by an instance for it; raises StateError if it cannot be.
 
     It has its name once it is whole, so that no crash leaves half of one.  Where another process
     was faster, opening the file tells whose it is.
@@ -88,9 +89,11 @@ def make(path: Path, made_by: str) -> None:
         raise StateError(f"{path} cannot be made: there is no such folder")
     try:
         with contextlib.suppress(FileExistsError), drafted(path, new=True) as draft:
-            with contextlib.closing(duckdb.connect(draft, config={"threads": 1})) as connection:
+            with attached(instance, draft) as connection:
+                connection.execute("BEGIN")
                 _create(connection, made_by)
                 create_feeds(connection)
+                connection.execute("COMMIT")
                 # At the end of a connection a failure would not be told.
                 connection.execute("CHECKPOINT")
             at("making")

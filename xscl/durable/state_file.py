@@ -23,6 +23,7 @@ from xscl.durable.migration import migrate, oldest
 from xscl.durable.schema import VERSION, check_file, make, refused_version, version_of
 from xscl.durable.writing import DOCUMENTS, KEPT, READ_NOW, UNDELIVERED, write
 from xscl.errors import StateError
+from xscl.files.attached import attach, detach, instance_for
 from xscl.memory.shares import Share
 from xscl.queries.registration import Text
 
@@ -66,12 +67,15 @@ class StateFile:
             raise
 
     def _open(self, made_by: str) -> duckdb.DuckDBPyConnection:
-        if not self.path.exists():
-            make(self.path, made_by)
-        # Whatever is found to be somebody else's has not been opened for writing.
-        looking_at(self.path, older=True).close()
-        connection = _connect(self.path, read_only=False)
+        connection = instance_for(self.path)
         try:
+            if not self.path.exists():
+                make(connection, self.path, made_by)
+            # Whatever is found to be somebody else's has not been opened for writing.
+            _look(connection, self.path, older=True)
+            detach(connection)
+            with _opening(self.path):
+                attach(connection, self.path)
             # Where one fails within the share, DuckDB gives the whole file up: see `_checkpoint`.
             connection.execute("SET wal_autocheckpoint = '1TB'")
             for relation in _READ_LATER:
@@ -242,37 +246,41 @@ class StateFile:
             self._noted = False
 
 
-def looking_at(path: Path, *, older: bool = False) -> duckdb.DuckDBPyConnection:
-    """A connection that only reads a state file; raises StateError for what is none, for one that
-    is in use, and unless `older` may be for one that is to be brought to this version first."""
-    check_file(path)
-    connection = _connect(path, read_only=True)
+def looking_at(path: Path) -> duckdb.DuckDBPyConnection:
+    """A connection that looks at a state file (see `_look`)."""
+    connection = instance_for(path)
     try:
-        version, made_by = version_of(connection, path)
-        if version < oldest():
-            raise refused_version(path, version, made_by)
-        if version < VERSION and not older:
-            raise StateError(
-                f"{path} is a state of version {version}; the next run on it (--state {path}) "
-                f"brings it to version {VERSION}"
-            )
-    except duckdb.Error as error:
-        connection.close()
-        raise _damaged(path, error) from error
-    except StateError:
+        _look(connection, path)
+    except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _connect(path: Path, *, read_only: bool) -> duckdb.DuckDBPyConnection:
+def _look(connection: duckdb.DuckDBPyConnection, path: Path, *, older: bool = False) -> None:
+    """Opens a state file for reading only; raises StateError for what is none, for one that is in
+    use, and unless `older` may be for one that is to be brought to this version first."""
+    check_file(path)
+    with _opening(path):
+        attach(connection, path, read_only=True)
+        version, made_by = version_of(connection, path)
+    if version < oldest():
+        raise refused_version(path, version, made_by)
+    if version < VERSION and not older:
+        raise StateError(
+            f"{path} is a state of version {version}; the next run on it (--state {path}) "
+            f"brings it to version {VERSION}"
+        )
+
+
+@contextlib.contextmanager
+def _opening(path: Path) -> Iterator[None]:
     try:
-        # One thread: what is written is small, and the other cores are the engine's.
-        return duckdb.connect(path, read_only=read_only, config={"threads": 1})
+        yield
     except duckdb.Error as error:
         if "set lock" in str(error):
             raise holder.held_by_another(path, error) from error
-        if isinstance(error, duckdb.ConnectionException):
+        if isinstance(error, duckdb.ResourceInUseException):
             raise holder.held_here(path) from error
         raise _damaged(path, error) from error
 

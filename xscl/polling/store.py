@@ -15,6 +15,8 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
+import re
+import threading
 import time
 import zlib
 from collections.abc import Iterator, Sequence
@@ -27,6 +29,7 @@ import duckdb
 import pyarrow as pa
 
 from xscl.errors import StateError
+from xscl.files.attached import attached, instance_for
 from xscl.polling.news import SeenItem
 from xscl.polling.state import FeedState
 from xscl.web.exchange import Validators
@@ -46,6 +49,9 @@ __all__ = [
 ]
 
 Envelope = dict[str, object]
+
+_TAKEN = re.compile("set lock|already attached")
+"""What DuckDB says of a file that another process has open, or another instance of this one."""
 
 _PATIENCE = 10.0
 """For how many seconds another process' reading or writing is waited for."""
@@ -163,6 +169,8 @@ class Store:
         self._path = Path(path)
         self._patience = patience
         self._lock: IO[bytes] | None = None
+        self._instance: duckdb.DuckDBPyConnection | None = None
+        self._one = threading.Lock()
 
     def __enter__(self) -> Store:
         lock = open(f"{self._path}.lock", "ab")  # held until the end
@@ -192,6 +200,9 @@ class Store:
     ) -> None:
         if self._lock is not None:
             self._lock.close()
+        if self._instance is not None:
+            self._instance.close()
+            self._instance = None
 
     def feeds(self) -> dict[str, FeedState]:
         """The state of each feed, by address."""
@@ -243,15 +254,19 @@ class Store:
     def _open(self, *, read_only: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:
         """A connection, for as short as may be; another process may have the file just now."""
         deadline = time.monotonic() + _PATIENCE
-        while True:
-            try:
-                connection = duckdb.connect(self._path, read_only=read_only)
-                break
-            except duckdb.IOException as error:
-                if "lock" not in str(error).lower() or time.monotonic() > deadline:
-                    raise StateError(f"{self._path} cannot be opened: {error}") from error
-                time.sleep(0.05)
-        with connection:
+        with self._one, contextlib.ExitStack() as opened:
+            if self._instance is None:
+                self._instance = instance_for(self._path)
+            while True:
+                file = attached(self._instance, self._path, read_only=read_only)
+                try:
+                    connection = opened.enter_context(file)
+                    break
+                except (duckdb.IOException, duckdb.ResourceInUseException) as error:
+                    taken = _TAKEN.search(str(error))
+                    if not taken or time.monotonic() > deadline:
+                        raise StateError(f"{self._path} cannot be opened: {error}") from error
+                    time.sleep(0.05)
             try:
                 yield connection
             except duckdb.CatalogException as error:
