@@ -5,9 +5,10 @@ Nothing runs: operators are taken together as `network.Network` does, with the r
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import count
+from types import MappingProxyType
 from typing import Any
 
 from pattern_stage.algebra.localised import Localised, Operators, inputs
@@ -75,14 +76,19 @@ class Rewriting:
     m_ops: int
 
 
-def rewritings(queries: Sequence[Planned], without: Iterable[str] = ()) -> Iterator[Rewriting]:
-    """The rules that do something to the plan of some queries, in their order."""
+def rewritings(
+    queries: Sequence[Planned],
+    without: Iterable[str] = (),
+    classes: Mapping[int, int] = MappingProxyType({}),
+) -> Iterator[Rewriting]:
+    """The rules that do something to the plan of some queries, in their order; `classes` has for a
+    type of a sharable stream the one that stands for all of them."""
     off = frozenset(without)
     rules = [rule for rule in RULES if rule.name not in off]
     later = frozenset(rule.name for rule in RULES)
-    raw = plan(queries, later)
+    raw = plan(queries, later, classes)
     queries = [replace(one, root=normal_form(one.root)) for one in queries]
-    before = plan(queries, later)
+    before = plan(queries, later, classes)
     if [*map(_definition, raw)] != [*map(_definition, before)]:
         # Its law is that of each step of `normal_form.RULES`.
         law = "normal form: conditions stand as far down as they mean the same."
@@ -90,7 +96,7 @@ def rewritings(queries: Sequence[Planned], without: Iterable[str] = ()) -> Itera
     for rule in rules:
         again = [one for one in rules if one.name not in later and one.name.startswith("c_")]
         later -= {rule.name}
-        after = plan(queries, later | off)
+        after = plan(queries, later | off, classes)
         again = [one for one in again if _saved(one, after) > _saved(one, before)]
         # What earlier rules do with what this one does is told after it.
         reached = _apart(after, again)
@@ -134,7 +140,9 @@ def _apart(m_ops: Sequence[MOp], rules: Iterable[Rule]) -> list[MOp]:
     return found
 
 
-def plan(queries: Sequence[Planned], without: frozenset[str]) -> list[MOp]:
+def plan(
+    queries: Sequence[Planned], without: frozenset[str], classes: Mapping[int, int]
+) -> list[MOp]:
     """The m-ops of some queries, sources first, as the rules that are not switched off have
     them."""
     operators, tickets = Operators(), count()
@@ -150,7 +158,7 @@ def plan(queries: Sequence[Planned], without: frozenset[str]) -> list[MOp]:
         own = tuple(query.constants[place] for place in local.places)
         made = design(local.node, without)
         if isinstance(node, Source):
-            made = Design("form", consed=True)
+            made, own = Design("form", consed=True), (node.type,)
         stream: Hashable = (id(local.node), streams, own) if made.consed else next(tickets)
         of: Hashable = (id(local.node), reads)
         alike = own
@@ -176,7 +184,8 @@ def plan(queries: Sequence[Planned], without: frozenset[str]) -> list[MOp]:
 
     for query in queries:
         typed = _typed(query.root, query.types)
-        root, _ = placed(typed, operators.localise(typed), query)
+        shared = _typed(query.root, [classes.get(one, one) for one in query.types])
+        root, _ = placed(typed, operators.localise(shared), query)
         found[root].queries[query.name] = None
     return found
 

@@ -510,7 +510,9 @@ class Engine:
         with self._transactions.asking():
             all_of_them = [subscription.outline for subscription in self._queries]
             if name is None:
-                return explain_file([subscription.dissection for subscription in self._queries])
+                every = [subscription.dissection for subscription in self._queries]
+                patterns = self._queries.patterns
+                return explain_file(every, patterns.without, patterns.sharable)
             return as_text(self._queries.named(name).dissection, all_of_them)
 
     def why(self, name: str, *documents: str | Envelope) -> Why | Funnel:

@@ -6,7 +6,7 @@ The catalogue is what the sharing rests on (section 6.4.2): few templates for ma
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from io import StringIO
 
 from rich.console import Console
@@ -30,22 +30,30 @@ _MOST = 20
 _WIDEST_MINOR = 40
 
 
-def explain_file(dissections: Sequence[Dissection]) -> str:
+def explain_file(
+    dissections: Sequence[Dissection],
+    without: Collection[str] = (),
+    sharable: Iterable[Collection[str]] = (),
+) -> str:
     """The texts of up to 20 queries of a file, then, of several, their catalogue; of more queries
-    the catalogue alone."""
+    the catalogue alone.  `without` and `sharable` as the engine has them."""
     if len(dissections) > _MOST:
         how = f"{len(dissections):,} queries; `xscl explain … --query NAME` shows one of them"
-        return f"{catalogue_text(dissections)}\n\n{how}"
+        return f"{catalogue_text(dissections, without, sharable)}\n\n{how}"
     texts = [as_text(dissection, dissections) for dissection in dissections]
     if len(dissections) > 1:
-        texts.append(catalogue_text(dissections))
+        texts.append(catalogue_text(dissections, without, sharable))
     return "\n\n".join(texts)
 
 
-def catalogue_text(dissections: Sequence[Dissection]) -> str:
+def catalogue_text(
+    dissections: Sequence[Dissection],
+    without: Collection[str] = (),
+    sharable: Iterable[Collection[str]] = (),
+) -> str:
     """The templates of some queries, those of the most queries first, the streams that they read
     and publish, and what the rules make of their plans."""
-    shared = list(shared_lines(dissections))
+    shared = list(shared_lines(dissections, without, sharable))
     beside = ["", *shared] if shared else []
     return "\n".join((*_templates(dissections), "", *_streams(dissections), *beside))
 

@@ -9,7 +9,7 @@ one.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from pattern_stage.algebra.nodes import Node, Source
@@ -69,10 +69,15 @@ class Rewritten:
     after: tuple[Box, ...] = field(repr=False)
 
 
-def shared_plan(dissections: Sequence[Dissection], without: Iterable[str] = ()) -> list[Rewritten]:
-    """What the rules that are not switched off do to some queries, in their order."""
+def shared_plan(
+    dissections: Sequence[Dissection],
+    without: Collection[str] = (),
+    sharable: Iterable[Collection[str]] = (),
+) -> list[Rewritten]:
+    """What the rules that are not switched off do to some queries, in their order; `sharable` as
+    the engine has it."""
     steps = [
-        *_of_events(dissections, without),
+        *_of_events(dissections, without, sharable),
         *_of_joins(dissections),
         *_of_patterns(dissections),
     ]
@@ -85,7 +90,9 @@ def shared_plan(dissections: Sequence[Dissection], without: Iterable[str] = ()) 
 class _Events:
     """The event queries among some, their types over all of them, and m-ops as boxes."""
 
-    def __init__(self, dissections: Sequence[Dissection]) -> None:
+    def __init__(
+        self, dissections: Sequence[Dissection], sharable: Iterable[Collection[str]]
+    ) -> None:
         self.queries: list[Planned] = []
         self._blocks: list[Block] = []
         types: dict[Hashable, int] = {}
@@ -103,6 +110,15 @@ class _Events:
                     root, constants = compiled.root, compiled.constants
                     self.queries.append(Planned(one.query.name, root, tuple(places), constants))
 
+        self.classes: dict[int, int] = {}
+        for streams in sharable:
+            alike = [
+                type_
+                for type_, block in enumerate(self._blocks)
+                if block.stream.text in streams and not block.steps
+            ]
+            self.classes.update(dict.fromkeys(alike, min(alike, default=0)))
+
     def boxes(self, m_ops: Iterable[MOp]) -> tuple[Box, ...]:
         return tuple(map(self._box, m_ops))
 
@@ -113,6 +129,9 @@ class _Events:
         labels = [
             operator_text(node, _in_common(owns), self._blocks) for node, owns in forms.values()
         ]
+        if isinstance(m_op.node, Source):
+            of = (replace(m_op.node, type=type_) for _, (type_,) in m_op.streams.values())
+            labels = [operator_text(one, (), self._blocks) for one in of]
         return Box(
             " | ".join(labels),
             m_op.inputs,
@@ -123,9 +142,13 @@ class _Events:
         )
 
 
-def _of_events(dissections: Sequence[Dissection], without: Iterable[str]) -> Iterator[Rewritten]:
-    events = _Events(dissections)
-    for found in rewritings(events.queries, without):
+def _of_events(
+    dissections: Sequence[Dissection],
+    without: Collection[str],
+    sharable: Iterable[Collection[str]],
+) -> Iterator[Rewritten]:
+    events = _Events(dissections, sharable)
+    for found in rewritings(events.queries, without, events.classes):
         before, after = events.boxes(found.before), events.boxes(found.after)
         yield Rewritten(found.rule, found.operators, found.m_ops, before, after)
 
@@ -206,9 +229,13 @@ def _of_patterns(dissections: Sequence[Dissection]) -> Iterator[Rewritten]:
 # For people, and for programs.
 
 
-def shared_lines(dissections: Sequence[Dissection]) -> Iterator[str]:
+def shared_lines(
+    dissections: Sequence[Dissection],
+    without: Collection[str] = (),
+    sharable: Iterable[Collection[str]] = (),
+) -> Iterator[str]:
     """The rules that did something, each with the plan before and after; nothing if none did."""
-    steps = shared_plan(dissections[:_MOST_QUERIES])
+    steps = shared_plan(dissections[:_MOST_QUERIES], without, sharable)
     if steps:
         few = len(dissections) <= _MOST_QUERIES
         yield f"plan of {'all' if few else f'the first {_MOST_QUERIES:,}'} queries"

@@ -73,8 +73,8 @@ class PatternLevels(WitnessFree):
         self.members: Callable[[], Iterable[tuple[EventQuery, Member]]] = tuple
         self.names: Callable[[int], str | None] = lambda number: None
         self._document = document
-        self._without = frozenset(without)
-        self._sharable = tuple(map(frozenset, sharable))
+        self.without = frozenset(without)
+        self.sharable = tuple(map(frozenset, sharable))
         self._alike: dict[int, int] = {}
         """By type of a sharable stream the type that stands for all that share with it."""
         self._first: dict[frozenset[str], int] = {}
@@ -286,13 +286,13 @@ class PatternLevels(WitnessFree):
 
     def _share(self, types: Iterable[EventType]) -> None:
         for one in types:
-            for streams in self._sharable if one.whole else ():
+            for streams in self.sharable if one.whole else ():
                 if one.stream in streams:
                     first = self._first.setdefault(streams, one.number)
                     self._alike.setdefault(one.number, first)
 
     def _event_stage(self) -> EventStage:
-        return EventStage(self._without & OF_EVENTS, self._alike)
+        return EventStage(self.without & OF_EVENTS, self._alike)
 
     def _level(self, level: int) -> int:
         while len(self._levels) <= level:
@@ -300,7 +300,7 @@ class PatternLevels(WitnessFree):
         return level
 
     def _new_level(self) -> Level:
-        patterns = PatternStage(self._without & OF_PATTERNS, self._identity)
+        patterns = PatternStage(self.without & OF_PATTERNS, self._identity)
         return Level(Patterns(patterns), Plan(self._event_stage()))
 
     def _add(self, number: int, pattern: _Pattern, level: int) -> None:

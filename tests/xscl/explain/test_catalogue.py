@@ -117,3 +117,20 @@ def test_an_engine_explains_all_of_its_queries() -> None:
     assert all(one.splitlines()[1] in told for one in alone)
     (row,) = (line for line in told.splitlines() if "a → b" in line and "q2 and q3" in line)
     assert row.split()[-5:] == ["—", "2", "q2", "and", "q3"]
+
+
+def test_an_engine_tells_the_plan_that_it_has() -> None:
+    text = "-- name: one\nS1 NEXT{$2.a = $1.a} T;\n-- name: two\nS2 NEXT{$2.a = $1.a} T"
+    with Engine() as engine:
+        engine.load(text)
+        assert "plan of all queries" not in engine.explain()
+    with Engine(sharable=[{"S1", "S2"}]) as engine:
+        engine.load(text)
+        told = engine.explain().partition("plan of all queries")[2]
+    assert "S1 | S2" in told
+    assert "c_;: 2 operators → evaluated as 1" in told
+    with Engine(sharable=[{"S1", "S2"}], without={"c_;"}) as engine:
+        engine.load(text)
+        told = engine.explain().partition("plan of all queries")[2]
+    assert "s_;: 2 operators → 1 m-op" in told
+    assert "c_;" not in told
