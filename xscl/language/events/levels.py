@@ -155,6 +155,8 @@ class _Reader:
         self.end = statement.end
         self.patterns = {one.start: one.end for one in statement.patterns}
         self.levels = [Level(statement.start)]
+        # Whether a name follows in a SELECT.
+        self.named = False
         # Whether the token before ends an operand of the innermost level, or a step follows it.
         self.operand = self.step = self.tail = self.selecting = False
         # The brackets that are open in the innermost level.
@@ -205,12 +207,13 @@ class _Reader:
 
     def select(self, word: str, end: int) -> None:
         """Take a word of a SELECT."""
-        if word == "FROM" and not self.brackets:
+        if word == "FROM" and not (self.brackets or self.named):
             self.selecting = False
         elif word in _AGGREGATES and set(self.brackets) <= {")"}:
             # In a filter of a path it is XPath's.
             called = _OPENS.match(self.text, end, self.end) is not None
             self.levels[-1].computes = self.levels[-1].computes or called
+        self.named = word == "AS"
 
     def open(self, sign: str, end: int) -> int:
         """Take an opening bracket; tell where the next token stands."""

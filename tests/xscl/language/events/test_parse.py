@@ -101,6 +101,8 @@ XSCL = "S//a->x JOIN {x = y} T//b->y"
     [
         ("SELECT a FROM S", Events),
         ("SELECT a FROM 'my stream' NEXT S", Events),
+        ("SELECT a AS from FROM S", Events),
+        ("SELECT x AS from FROM S//a->x", Block),
         ("SELECT * FROM S", Block),
         ("DECLARE STREAM S (a); SELECT * FROM S", Events),
         ("DECLARE STREAM S (a); SELECT * FROM S//a", Block),
