@@ -22,6 +22,9 @@ Bucket = Any
 _SHORT = 2
 """Of so many constants the tuples, too, are likely to be had by several members."""
 
+_WORN = 1024
+"""So many more members than there are may have been freed before values are looked through."""
+
 _FEW = 8
 """So many members are gone through one by one."""
 
@@ -55,6 +58,7 @@ class Members:
         """By member of the left input."""
         self._free: list[int] = []
         self._values: dict[object, object] = {}
+        self._freed = 0
         self._count = 0
 
     def __len__(self) -> int:
@@ -113,6 +117,11 @@ class Members:
         """Lets the number be given to another."""
         self.constants[member] = None
         self._free.append(member)
+        self._freed += 1
+        if self._freed > _WORN + len(self.constants):
+            # Values of members that have gone go, too.
+            self._values = {value: value for own in filter(None, self.constants) for value in own}
+            self._freed = 0
 
     def under(self, left: int) -> Bucket:
         """What reads a member of the left input."""

@@ -23,7 +23,7 @@ Event = tuple[Any, ...]
 
 Channel = list[tuple[Event, Membership]]
 
-_REMEMBERED = 1 << 13
+_REMEMBERED = 256
 """So many memberships are mapped to this operator's before all are forgotten."""
 
 

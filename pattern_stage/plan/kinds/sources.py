@@ -34,8 +34,8 @@ class SourceOperator(Operator):
         super().lost(member)
 
     def __init__(self, *arguments: object) -> None:
-        self._all: dict[tuple[int, ...], Membership] = {}
-        """By types the members, where none came late."""
+        self._all: dict[tuple[int, ...], tuple[int, tuple[int, ...]]] = {}
+        """By types from which number on all members see an event, and these."""
         self._version, self._width = -1, 0
         self.coming: list[tuple[int, Event]] = []
         """The events of an epoch with their types."""
@@ -44,17 +44,20 @@ class SourceOperator(Operator):
     def _members(self, came: Mapping[int, int]) -> Membership:
         """Whose an event is, by the types as which it came with its numbers as these."""
         types = tuple(came)
-        everyone = self._all.get(types)
-        if everyone is not None:
+        known = self._all.get(types)
+        if known is None:
+            members = [
+                (*constants, member)
+                for member, constants in enumerate(self.constants)
+                if constants is not None and constants[0] in came
+            ]
+            everyone = tuple([member for *_, member in members])
+            known = self._all[types] = max((one[1] for one in members), default=0), everyone
+        latest, everyone = known
+        if latest <= min(came.values()):
             return everyone
-        members = [
-            (*constants, member)
-            for member, constants in enumerate(self.constants)
-            if constants is not None and constants[0] in came
-        ]
-        if not any(since for _, since, _ in members):
-            self._all[types] = tuple([member for *_, member in members])
-        return tuple([member for type_, since, member in members if since <= came[type_]])
+        constants = self.constants
+        return tuple([one for one in everyone if constants[one][1] <= came[constants[one][0]]])
 
     def channel(self) -> Channel:
         """The channel tuples of the events that have come, those of no query left out."""

@@ -24,7 +24,7 @@ from pattern_stage.plan.operators import Channel, Event, Operator
 
 __all__ = ["Stateful"]
 
-_REMEMBERED = 1 << 13
+_REMEMBERED = 256
 
 
 class Stateful(Operator):
