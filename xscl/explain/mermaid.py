@@ -17,7 +17,7 @@ from xscl.explain.events import event_operators
 from xscl.explain.patterns import is_pattern, pattern_edges
 from xscl.explain.stages import comparisons, roles
 from xscl.explain.words import Words, operator, within
-from xscl.stream_names import is_internal
+from xscl.stream_names import is_internal, public_name
 
 __all__ = ["as_mermaid", "label"]
 
@@ -101,13 +101,12 @@ class _Flowchart:
             finds.append(f"{at}s{len(names) - 1}")
         if is_events(dissection):
             yield f"  {at}o(({label('output')}))"
-            self._events(dissection, f"{at}o", sources)
+            self._edge(self._events(dissection, sources), f"{at}o", f"{at}o")
             finds.append(f"{at}o")
             for _, inner in dissection.publishing:
-                root = self._at[self._plans.of(inner).plan.id]
                 if inner.feeds is not None:
-                    publishes = f"{root} ==>|{label('PUBLISH')}| {self._stream(inner.feeds)}"
-                    self._edges.append(publishes)
+                    root, fed = self._events(inner, sources), self._stream(inner.feeds)
+                    self._edges.append(f"{root} ==>|{label('PUBLISH')}| {fed}")
         for number, disjunct in enumerate(dissection.disjuncts, 1):
             here = f"{at}d{number}"
             lines = self._disjunct(disjunct, Words(dissection, disjunct), here, sources)
@@ -126,22 +125,24 @@ class _Flowchart:
             fed = self._stream(dissection.feeds)
             self._edges += (f"{found} ==>|{label('PUBLISH')}| {fed}" for found in finds)
 
-    def _events(self, dissection: Dissection, output: str, sources: dict[str, list[str]]) -> None:
-        """Takes in the operators of an event query, and the edges to its output."""
-        above = output
+    def _events(self, dissection: Dissection, sources: dict[str, list[str]]) -> str:
+        """Takes in the operators of an event query; returns the last one."""
+        at = ""
         for one, said, stream in event_operators(dissection, self._plans):
             at = f"m{one.form}"
-            if stream is not None and not said:
-                at = sources[stream][0]
-            else:
+            if stream is None:
                 self._operators.setdefault(at, {})[one.id] = said
-                if stream is not None:
-                    self._edge(sources[stream][0], at, stream)
                 for inner in one.inputs:
                     self._edge(self._at[inner.id], at, inner.id)
+            else:
+                read = sources.get(stream) or [self._stream(public_name(stream))]
+                if said:
+                    self._operators.setdefault(at, {})[one.id] = said
+                    self._edge(read[0], at, stream)
+                else:
+                    at = read[0]
             self._at[one.id] = at
-            above = at
-        self._edge(above, output, output)
+        return at
 
     def _edge(self, one: str, other: str, member: str) -> None:
         self._channels.setdefault((one, other), {})[member] = None
