@@ -155,8 +155,8 @@ def test_a_name_has_a_place() -> None:
         " " * 1_000_000,
         "a-" * 400_000 + ">",
         "-- a\n" * 200_000 + "S//a" * 100_000,
-        "(a;" * 40_000,
-        "(a;" * 40_000 + ")" * 40_000,
+        "(a;" * 20_000,
+        "(a;" * 20_000 + ")" * 20_000,
     ],
     ids=[
         *("statements", "quotes", "comments", "tags", "braces", "end tags", "blanks", "hyphens"),

@@ -95,7 +95,7 @@ def test_a_declaration_of_another_text_is_another_one() -> None:
 def test_an_instance_is_what_parsing_in_full_gives() -> None:
     with (SHARED / "conformance" / "pattern-cel.jsonl").open(encoding="utf-8") as lines:
         for number, line in enumerate(lines):
-            if number % 4 == 0:
+            if number % 8 == 0:
                 agree(json.loads(line)["queries"])
 
 
