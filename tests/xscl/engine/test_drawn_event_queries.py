@@ -36,7 +36,7 @@ def found_in(matches: Iterable[xscl.Match], envelopes: list[Envelope]) -> Counte
 
 
 @pytest.mark.drawn
-@drawn(60, suppress_health_check=SLOW)
+@drawn(40, suppress_health_check=SLOW)
 @given(texts(), documents(), WITHOUT, st.integers(1, 6), st.booleans())
 def test_agreement(
     text: Declared, envelopes: list[Envelope], without: set[str], size: int, ordered: bool
@@ -54,7 +54,7 @@ def test_agreement(
 
 
 @pytest.mark.drawn
-@drawn(30, suppress_health_check=SLOW)
+@drawn(16, suppress_health_check=SLOW)
 @given(texts(), documents())
 def test_groups_and_counts(text: Declared, envelopes: list[Envelope]) -> None:
     expected = expected_of(text, envelopes)
@@ -108,7 +108,7 @@ SEQ = "EVENT SEQ(A a, B b) WHERE [k] WITHIN 6"
 
 
 @pytest.mark.drawn
-@drawn(30, suppress_health_check=SLOW)
+@drawn(16, suppress_health_check=SLOW)
 @given(
     keyed(),
     st.sampled_from(
@@ -150,7 +150,7 @@ def test_results_of_joins_and_patterns_are_events(
 
 
 @pytest.mark.drawn
-@drawn(20, suppress_health_check=SLOW)
+@drawn(10, suppress_health_check=SLOW)
 @given(keyed(), st.booleans(), st.integers(1, 4))
 def test_joins_read_results_of_event_queries(
     envelopes: list[dict[str, Any]], inlined: bool, size: int

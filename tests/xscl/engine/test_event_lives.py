@@ -174,7 +174,7 @@ class EventLives(RuleBasedStateMachine):
 
 EventLivesTest = EventLives.TestCase
 EventLivesTest.settings = drawn(
-    20,
+    10,
     stateful_step_count=12,
     phases=set(Phase) - {Phase.explain},
     suppress_health_check=list(HealthCheck),

@@ -21,7 +21,7 @@ from xscl.why import Why
 
 
 @pytest.mark.drawn
-@drawn(60, suppress_health_check=list(HealthCheck))
+@drawn(30, suppress_health_check=list(HealthCheck))
 @given(
     queries("Q", Model(), {}), documents(6), st.lists(st.integers(0, 5), unique=True, min_size=1)
 )
