@@ -1,5 +1,6 @@
 """What event queries must remember over a restart, or where their levels are made anew, as texts of
-JSON by what they are of: instances and buffers, and the events that time has not passed yet.
+JSON by what they are of: a snapshot of instances and buffers, and the events that time had not
+passed then or that have come since.  Snapshots of all levels are of one time.
 
 A level may have other queries afterwards, with other numbers: each finds what is its own.
 """
@@ -14,20 +15,36 @@ from xscl.queries.event_log import logged
 from xscl.queries.event_types import EventTypes
 from xscl.queries.stage_holders import Plan
 
-__all__ = ["Saved", "recall", "save", "weak"]
+__all__ = ["Saved", "is_due", "recall", "save", "weak"]
 
 Saved = dict[str, str]
 
 _WEAK = "weak "
 
 
+_FEW = 1_000
+_LENGTH = 200
+"""Characters of a snapshot that are written as fast as an event is taken, about."""
+
+
+def is_due(plan: Plan) -> bool:
+    """Whether so many events have come since the last snapshot that another one pays."""
+    before = plan.snapshot
+    return before is None or plan.logged > max(_FEW, len(before) // _LENGTH)
+
+
 def save(
     of: str, plan: Plan, name: Callable[[int], str | None], types: EventTypes, to: Saved
 ) -> None:
-    """Saves a level's event queries, or one that is weak (`of` it), given the names of queries."""
-    state = plan.stage.state()
-    numbers = {number for some, *_ in state["operators"] for number, _ in some}
-    to[f"state\n{of}"] = json.dumps([plan.mark, {one: name(one) for one in numbers}, state])
+    """Saves a level's event queries, or one that is weak (`of` it), as of its last snapshot, or if
+    it has none as it is now, given the names of queries."""
+    snapshot = plan.snapshot
+    if snapshot is None:
+        state = plan.stage.state()
+        numbers = {number for some, *_ in state["operators"] for number, _ in some}
+        snapshot = json.dumps([plan.mark, {one: name(one) for one in numbers}, state])
+    to[f"state\n{of}"] = snapshot
+    to[f"mark\n{of}"] = json.dumps(plan.mark)
     for chunk, text in plan.log.saved(types.name, plan.stage.slots):
         to[f"events\n{of}\n{chunk}"] = text
 
@@ -46,27 +63,27 @@ def recall(
 ) -> None:
     """Lets event queries remember, given the stages with the types that they read, and the numbers
     of queries; the input had ended once before the document of number `flushed`."""
-    states: dict[str, list[str]] = {}
-    events: dict[str, list[str]] = {}
+    kept: dict[tuple[str, str], list[str]] = {}
     for key, text in saved.items():
         kind, of, *_ = key.split("\n")
-        to = states if kind == "state" else events
-        to.setdefault(_shared(of), []).append(text)
+        kept.setdefault((kind, _shared(of)), []).append(text)
     for name, plan, kinds in plans:
         of = _shared(name)
-        mark: int | None = None
-        for text in states.get(of, ()):
+        before: list[int | None] = []
+        for text in kept.get(("state", of), ()):
             its, names, state = json.loads(text)
-            mark = its if mark is None else max(mark, its or mark)
+            before.append(its)
             plan.stage.restore(state, lambda one, names=names: _now(names, one, number))  # type: ignore[misc]
         known = {one.number for one in kinds}
         waiting: list[Waiting] = []
-        for one in logged(events.get(of, ())):
+        mark = _latest(before)
+        for one in logged(kept.get(("events", of), ())):
             type_ = types.named(one.type)
             # A chunk may still have some that time has passed.
             if type_ is not None and type_ in known and (mark is None or one.end >= mark):
                 waiting.append((type_, one.event(plan.stage.slots(type_))))
-        plan.catch_up(waiting, mark, flushed)
+        now = _latest([json.loads(text) for text in kept.get(("mark", of), ())])
+        plan.catch_up(waiting, now, flushed)
         # It was told before.
         plan.stage.found()
 
@@ -74,6 +91,10 @@ def recall(
 def _shared(of: str) -> str:
     """What is saved of levels is of all of them."""
     return of if of.startswith(_WEAK) else ""
+
+
+def _latest(marks: Iterable[int | None]) -> int | None:
+    return max((one for one in marks if one is not None), default=None)
 
 
 def _now(

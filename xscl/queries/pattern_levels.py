@@ -23,7 +23,7 @@ from xscl.patterns.compile import CompiledPattern
 from xscl.queries.event_query import EventQuery, Member
 from xscl.queries.event_readers import EventReaders
 from xscl.queries.event_rows import EventRows
-from xscl.queries.event_state import Saved, recall, save, weak
+from xscl.queries.event_state import Saved, is_due, recall, save, weak
 from xscl.queries.event_types import EventTypes
 from xscl.queries.pattern_rows import PatternReading, PatternRows
 from xscl.queries.stage_holders import Level, Patterns, Plan
@@ -85,6 +85,7 @@ class PatternLevels(WitnessFree):
         self._levels: list[Level] = []
         self._turn = 0
         self._changes = 0
+        self._saved_at = -1
         self._readers: EventReaders | None = None
 
     # Queries
@@ -205,10 +206,20 @@ class PatternLevels(WitnessFree):
             self._levels[level].patterns.stage.told = [(number, *rest) for rest in some]
 
     def saved(self) -> Saved:
-        """What event queries must remember over a restart, as JSON by what it is of."""
+        """What event queries must remember over a restart, as JSON by what it is of; of what was
+        saved at another time it says only what has come since."""
+        plans = [*self._plans()]
+        anew = self._changes != self._saved_at or any(is_due(plan) for _, plan, _ in plans)
+        self._saved_at = self._changes
         saved: Saved = {}
-        for of, plan, _ in self._plans():
+        for of, plan, _ in plans:
+            if anew:
+                plan.snapshot = None
+                if plan.mark is not None:
+                    plan.log.forget(plan.mark)
             save(of, plan, self.names, self.types, saved)
+            if anew:
+                plan.snapshot, plan.logged = saved[f"state\n{of}"], 0
         return saved
 
     def recall(self, saved: Saved, flushed: int) -> None:
@@ -223,6 +234,7 @@ class PatternLevels(WitnessFree):
         """Begins anew: patterns to be fed with the documents held (`wait`, `catch_up`), event
         queries as they were and with `more` to remember; or to `forget`."""
         told = [[] if forget else level.patterns.stage.told for level in self._levels]
+        self._saved_at = -1
         saved = {} if forget else self.saved() | (more or {})
         self._levels = [self._new_level() for _ in told]
         for number, pattern in self._patterns.items():

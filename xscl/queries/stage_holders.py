@@ -69,7 +69,10 @@ class Patterns:
 @dataclass(slots=True, eq=False)
 class Plan:
     """The event queries of a level; or one that is `weak`, and waits for nothing: its time is that
-    of the newest event that it has seen."""
+    of the newest event that it has seen.
+
+    `snapshot` is what it held when that was last written; `log` has the events that have come
+    since, `logged` of them, beside those that time had not passed."""
 
     stage: EventStage
     weak: bool = False
@@ -78,6 +81,8 @@ class Plan:
     mark: int | None = None
     dropped: int = 0
     log: EventLog = field(default_factory=EventLog)
+    snapshot: str | None = None
+    logged: int = 0
 
     def step(self, watermark: int | None, *, ended: bool) -> EventRows:
         """As that of `Patterns`."""
@@ -102,11 +107,12 @@ class Plan:
     def take(self, events: list[Waiting]) -> None:
         """Takes events, and keeps them until time has passed them."""
         self.log.add(events)
+        self.logged += len(events)
         self.stage.take(events)
 
     def advance(self, watermark: int | None) -> None:
         """Lets the stage see the time."""
-        if watermark is not None and watermark != self.mark:
+        if watermark is not None and watermark != self.mark and self.snapshot is None:
             self.log.forget(watermark)
         self.mark = watermark
         self.stage.advance(watermark)
