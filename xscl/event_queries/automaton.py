@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from collections.abc import Sequence as Many
 from dataclasses import dataclass, field
 
-from pattern_stage.algebra.localised import inputs
 from pattern_stage.algebra.nodes import (
     Aggregate,
     Iterate,
@@ -30,13 +29,12 @@ from pattern_stage.algebra.terms import (
     Predicate,
     Scalar,
 )
+from xscl.event_queries.plan_words import PlanWords
 from xscl.event_queries.terms import Known
-from xscl.event_queries.wording import OF_ONE, OF_TWO, TermWording, length, name
+from xscl.event_queries.wording import OF_ONE, OF_TWO, length, name
 from xscl.language.syntax import Block
-from xscl.printable import printable
-from xscl.stream_names import public_name
 
-__all__ = ["Automaton", "Forward", "State", "automaton", "operator_text", "plan_lines"]
+__all__ = ["Automaton", "Forward", "State", "automaton", "either_way"]
 
 OUTPUT = "output"
 _TURNED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -96,38 +94,10 @@ class _Draft:
     name: str = ""
 
 
-class _Words:
-    """The words for one query's plan."""
-
-    def __init__(self, constants: Many[Known], blocks: Many[Block]) -> None:
-        self.constants = constants
-        self.blocks = blocks
-        self.terms = TermWording(constants)
-        # Streams of their own, by their plans; what makes them, in the order in which it was found.
-        self.streams: dict[Node, str] = {}
-
-    # Expressions.
-
-    def expression(self, node: Node) -> str:
-        """A plan as an expression of the language, each operand in it by its stream."""
-        match node:
-            case Source(type_):
-                block = self.blocks[type_]
-                steps = "" if not block.steps else "//…"
-                return printable(public_name(block.stream.text)) + steps
-            case Select(condition, of):
-                return f"FILTER{{{self.terms.condition(condition, OF_ONE)}}}({self.expression(of)})"
-            case Map(star, items, of):
-                listed = ["*"] * star + [self.terms.items(items, OF_ONE)] * bool(items)
-                return f"(SELECT {', '.join(listed)} FROM {self.expression(of)})"
-            case _:
-                return self.streams.setdefault(node, f"({len(self.streams) + 1})")
-
-
 def automaton(root: Node, constants: Many[Known], blocks: Many[Block]) -> list[Automaton]:
     """The automata of a plan in normal form: of the streams of its own that it reads, then of the
     query."""
-    words = _Words(constants, blocks)
+    words = PlanWords(constants, blocks)
     made = [_Reading(words).automaton(root, None)]
     done = set[Node]()
     while waiting := [node for node in words.streams if node not in done]:
@@ -140,7 +110,7 @@ def automaton(root: Node, constants: Many[Known], blocks: Many[Block]) -> list[A
 class _Reading:
     """The left-deep reading of one plan."""
 
-    def __init__(self, words: _Words) -> None:
+    def __init__(self, words: PlanWords) -> None:
         self.words = words
         self.drafts: dict[Node, _Draft] = {}
         self.entries: list[tuple[Entry, _Draft | None]] = []
@@ -263,7 +233,7 @@ def _instances(node: Sequence | Iterate) -> str:
     return ", ".join([*map(name, node.left.names), "all else of its event"])
 
 
-def _compared(one: Predicate) -> Iterator[tuple[Scalar, str, Scalar]]:
+def either_way(one: Predicate) -> Iterator[tuple[Scalar, str, Scalar]]:
     """A comparison, read from either side."""
     if isinstance(one, Compare):
         yield one.left, one.operator, one.right
@@ -273,7 +243,7 @@ def _compared(one: Predicate) -> Iterator[tuple[Scalar, str, Scalar]]:
 def _static(conjuncts: Many[Predicate], constants: Many[Known]) -> Iterator[str]:
     """The attributes that an index over constants can be on."""
     for conjunct in conjuncts:
-        for left, operator, right in _compared(conjunct):
+        for left, operator, right in either_way(conjunct):
             if isinstance(left, Column) and isinstance(right, Constant) and operator != "!=":
                 yield f"{name(left.name)} ({operator})"
 
@@ -281,7 +251,7 @@ def _static(conjuncts: Many[Predicate], constants: Many[Known]) -> Iterator[str]
 def _equal(conjuncts: Many[Predicate]) -> Iterator[str]:
     """The attributes of the right event that have to equal one of the instance."""
     for conjunct in conjuncts:
-        for left, operator, right in _compared(conjunct):
+        for left, operator, right in either_way(conjunct):
             if (
                 isinstance(left, Column)
                 and isinstance(right, Column)
@@ -295,7 +265,7 @@ def _until(node: Sequence | Iterate, constants: Many[Known]) -> str | None:
     """When no later event can satisfy θ, by its bounds on DUR."""
     bounds: list[Known] = []
     for conjunct in node.condition:
-        for left, operator, right in _compared(conjunct):
+        for left, operator, right in either_way(conjunct):
             if (
                 isinstance(left, Age)
                 and left.side is None
@@ -305,50 +275,3 @@ def _until(node: Sequence | Iterate, constants: Many[Known]) -> str | None:
                 bounds.append(constants[right.place])
     known = [one for one in bounds if isinstance(one, int | float)]
     return length(min(known)) if known else None
-
-
-# The plan as a tree.
-
-
-def plan_lines(
-    root: Node, constants: Many[Known], blocks: Many[Block]
-) -> Iterator[tuple[str, Node]]:
-    """The operators of a plan as a tree, each with its words."""
-    words = _Words(constants, blocks)
-    left: list[tuple[Node, str, str]] = [(root, "", "")]
-    while left:
-        node, branch, below = left.pop()
-        yield branch + _operator(node, words), node
-        under = inputs(node)
-        for one in reversed(under):
-            last = one is under[-1]
-            left.append(
-                (one, below + ("└─ " if last else "├─ "), below + ("   " if last else "│  "))
-            )
-
-
-def operator_text(node: Node, constants: Many[Known], blocks: Many[Block]) -> str:
-    """An operator alone."""
-    return _operator(node, _Words(constants, blocks))
-
-
-def _operator(node: Node, words: _Words) -> str:
-    terms = words.terms
-    match node:
-        case Source():
-            return words.expression(node)
-        case Select(condition):
-            return f"σ {terms.condition(condition, OF_ONE)}"
-        case Map(star, items):
-            return f"π {', '.join(['*'] * star + [terms.items(items, OF_ONE)] * bool(items))}"
-        case Union():
-            return "∪"
-        case Sequence(condition):
-            return f"; {terms.condition(condition, OF_TWO)}"
-        case Iterate(condition, going_on, aggregates):
-            parts = [terms.condition(condition, OF_TWO), terms.condition(going_on, OF_TWO)]
-            return f"µ {', '.join(parts + [terms.items(aggregates, OF_TWO)] * bool(aggregates))}"
-        case Aggregate(window, keys, items):
-            length_ = "INF" if window is None else terms.constant(words.constants[window], age=True)
-            by = f" by {', '.join(map(name, keys))}" if keys else ""
-            return f"α {length_}{by}: {terms.items(items, OF_ONE)}"

@@ -7,12 +7,12 @@ from typing import Literal
 
 from pattern_stage.algebra import nodes
 from pattern_stage.algebra.localised import inputs
-from pattern_stage.algebra.terms import Age, Compare, Constant, Predicate, Truth
+from pattern_stage.algebra.terms import Age, Constant, Predicate, Truth
+from xscl.event_queries.automaton import either_way
 from xscl.event_queries.compile import CompiledEvents
 
 __all__ = ["notes"]
 
-_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "!=": "!="}
 _ADVICE = "write `DUR <= 1 h` in its braces"
 
 
@@ -58,12 +58,8 @@ def _cut(operator: str) -> str:
 
 def _has_bound(condition: Sequence[Predicate], side: Literal[0] | None) -> bool:
     """Whether a conjunct bounds the DUR of a side, or of the composite, from above."""
-    for one in condition:
-        if isinstance(one, Compare):
-            for left, operator, right in (
-                (one.left, one.operator, one.right),
-                (one.right, _TURNED[one.operator], one.left),
-            ):
-                if left == Age(side) and isinstance(right, Constant) and operator in "<=":
-                    return True
-    return False
+    return any(
+        left == Age(side) and isinstance(right, Constant) and operator in ("<", "<=", "=")
+        for one in condition
+        for left, operator, right in either_way(one)
+    )

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator
 from pattern_stage.algebra.nodes import Aggregate, Iterate, Map, Select, Source, Union
 from pattern_stage.algebra.nodes import Sequence as Next
 from xscl.dissection.parts import Dissection
-from xscl.event_queries.automaton import Automaton, plan_lines
+from xscl.event_queries.automaton import Automaton
 from xscl.event_queries.compile import CompiledEvents, Step
 from xscl.event_queries.identity import Operator
 from xscl.event_queries.notes import notes
+from xscl.event_queries.plan_words import plan_lines
 from xscl.event_queries.schema import Schema
 from xscl.explain.event_plans import EventPlans, operator_text, schema_text
 from xscl.explain.words import shortened

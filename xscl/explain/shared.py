@@ -16,7 +16,7 @@ from pattern_stage.algebra.nodes import Node, Source
 from pattern_stage.plan.explained import MOp, Planned, rewritings
 from xscl.counts import counted
 from xscl.dissection.parts import Disjunct, Dissection, JoinOperator
-from xscl.event_queries.automaton import operator_text
+from xscl.event_queries.plan_words import operator_text
 from xscl.event_queries.terms import Known, Open
 from xscl.explain.event_plans import EventPlans, is_events
 from xscl.explain.patterns import is_pattern, pattern_template
