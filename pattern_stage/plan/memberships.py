@@ -8,9 +8,10 @@ has to go through before it is read.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
+from typing import Any
 
-__all__ = ["Membership", "Order", "Prefix", "joined"]
+__all__ = ["Membership", "Order", "Prefix", "joined", "within"]
 
 _SHORT = 16
 """Prefixes up to so many members are written out: as tuples they are quicker."""
@@ -80,3 +81,10 @@ def joined(one: Membership, other: Membership) -> Membership:
     if isinstance(one, Prefix) and isinstance(other, Prefix) and one.order is other.order:
         return one if one.count >= other.count else other
     return tuple({**dict.fromkeys(one), **dict.fromkeys(other)})
+
+
+def within(members: Membership, known: dict[Any, Any]) -> Iterable[int]:
+    """The members that are keys of a dict."""
+    if len(members) > _SHORT:
+        return known.keys() & members
+    return [member for member in members if member in known]

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 from pattern_stage.algebra.layout import Layout
 from pattern_stage.algebra.nodes import Node
 from pattern_stage.plan.members import Constants, Members, members_in
-from pattern_stage.plan.memberships import Membership
+from pattern_stage.plan.memberships import Membership, within
 from pattern_stage.plan.predicate_index import PredicateIndex
 
 __all__ = ["Channel", "Context", "Design", "Event", "Operator"]
@@ -129,9 +129,8 @@ class Operator:
         listeners = self.listeners
         found = dict(listeners.get(None, ()))
         for _, membership in channel:
-            for member in membership:
-                if member in listeners:
-                    found.update(listeners[member])
+            for member in within(membership, listeners):
+                found.update(listeners[member])
         return found
 
     def ignored(self, operator: Operator, member: int | None) -> None:

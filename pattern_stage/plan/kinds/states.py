@@ -19,7 +19,7 @@ from pattern_stage.algebra.nodes import Iterate, Sequence
 from pattern_stage.plan.kinds.conditions import Bound
 from pattern_stage.plan.kinds.instances import Instance, State
 from pattern_stage.plan.members import Constants, members_in
-from pattern_stage.plan.memberships import Membership, Order
+from pattern_stage.plan.memberships import Membership, Order, within
 from pattern_stage.plan.operators import Channel, Event, Operator
 
 __all__ = ["Stateful"]
@@ -186,15 +186,13 @@ class Stateful(Operator):
             return
         if len(channel) == 1:
             event, membership = channel[0]
-            for right in membership:
-                if right in active:
-                    yield right, [event]
+            for right in within(membership, active):
+                yield right, [event]
             return
         by: dict[int, list[Event]] = {}
         for event, membership in channel:
-            for right in membership:
-                if right in active:
-                    by.setdefault(right, []).append(event)
+            for right in within(membership, active):
+                by.setdefault(right, []).append(event)
         yield from by.items()
 
     def candidates(self, state: State, event: Event) -> tuple[object, list[Instance]]:
