@@ -41,7 +41,7 @@ def expected(queries: Any, events: Any) -> set[Any]:
     return found
 
 
-@drawn(60)
+@drawn(150)
 @given(st.integers(0, 1 << 32))
 def test_drawn_plans(seed: int) -> None:
     """Some queries come late, some go, the stage is flushed and reopened: what is told stays what
