@@ -6,7 +6,8 @@ The guard is generous, for a machine that has other things to do.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from time import monotonic
 from typing import Any
@@ -39,6 +40,11 @@ def answer(queries: str, *documents: Any, stream: str = "S") -> list[xscl.Match]
             assert engine.skipped.malformed == 1
             return refused.problem
         return found
+
+
+def together(queries: Iterable[str]) -> str:
+    """Queries that are asked at once: each has its place in this list for a name."""
+    return ";\n".join(f"-- name: {number}\n{query}" for number, query in enumerate(queries))
 
 
 def deep_xml(levels: int) -> str:
@@ -114,47 +120,49 @@ def siblings(name: str, number: int = MANY, *, distinct: bool = True) -> str:
     return f"<{name}>{leaves}</{name}>"
 
 
-@pytest.mark.parametrize(
-    ("query", "matches"),
-    [
-        ("S//n[. = '77']", 1),
-        ("S//n[@k = '3'][contains(., '777')]", None),
-        ("S//n[1]", 1),
-        ("S//n[last()]", 1),
-        ("S//n[@k = '6'][last()]", 1),
-        ("S/a[n = '29999']", 1),
-        ("S/a[count(n) = 30000]", 1),
-        ("S/a[.//n[ends-with(., '9999')]]", 1),
-        ("S/a[not(n = 'none')]", 1),
-        ("S/a/n[matches(., '^[12]?9999$')]", 3),
-        ("S/a[n/@k = '3' and n > 29993]", 1),
-        ("SELECT x/n[last()] FROM S/a->x", 1),
-    ],
-)
-def test_many_siblings_and_filters(query: str, matches: int | None) -> None:
-    found = answer(query, siblings("a"))
-    assert not isinstance(found, str), found
-    assert matches is None or len(found) == matches
-    assert all(match.result for match in found[:2])
+SIBLING_FILTERS: list[tuple[str, int | None]] = [
+    ("S//n[. = '77']", 1),
+    ("S//n[@k = '3'][contains(., '777')]", None),
+    ("S//n[1]", 1),
+    ("S//n[last()]", 1),
+    ("S//n[@k = '6'][last()]", 1),
+    ("S/a[n = '29999']", 1),
+    ("S/a[count(n) = 30000]", 1),
+    ("S/a[.//n[ends-with(., '9999')]]", 1),
+    ("S/a[not(n = 'none')]", 1),
+    ("S/a/n[matches(., '^[12]?9999$')]", 3),
+    ("S/a[n/@k = '3' and n > 29993]", 1),
+    ("SELECT x/n[last()] FROM S/a->x", 1),
+]
 
 
-@pytest.mark.parametrize(
-    ("query", "pairs"),
-    [
-        ("S/a[n->x] FOLLOWED BY {x = y} S/b[n->y]", 1),
-        ("S/a[n->x] FOLLOWED BY {x = y AND x > 29998} S/b[n->y]", 1),
-        ("S/a->v FOLLOWED BY {v/n = w/n} S/b->w", 1),
-        ("S/a[n->x] FOLLOWED BY {x = y AND x = '7'} S/b[n->y]", 1),
-        ("S/a[n->x] FOLLOWED BY {number(x) = y OR lower-case(x) = y} S/b[n->y]", 1),
-        ("SELECT x FROM S/a[n->x] FOLLOWED BY {x = y} S/b[n->y[. > 29990]]", 9),
-        ("SELECT x, y FROM S/a[n->x] FOLLOWED BY {x = y AND x > 29990} S/b[n->y]", 9),
-        ("S/a[n/@k->x] FOLLOWED BY {x = y} S/b[n[. = '1']/@k->y]", 1),
-    ],
-)
-def test_many_siblings_and_joins(query: str, pairs: int) -> None:
-    found = answer(query, siblings("a"), siblings("b"))
+def test_many_siblings_and_filters() -> None:
+    found = answer(together(query for query, _ in SIBLING_FILTERS), siblings("a"))
     assert not isinstance(found, str), found
-    assert len(found) == pairs
+    counts = Counter(match.query for match in found)
+    for number, (query, matches) in enumerate(SIBLING_FILTERS):
+        assert matches in (None, counts[str(number)]), query
+    assert all(match.result for match in {match.query: match for match in found}.values())
+
+
+SIBLING_JOINS = [
+    ("S/a[n->x] FOLLOWED BY {x = y} S/b[n->y]", 1),
+    ("S/a[n->x] FOLLOWED BY {x = y AND x > 29998} S/b[n->y]", 1),
+    ("S/a->v FOLLOWED BY {v/n = w/n} S/b->w", 1),
+    ("S/a[n->x] FOLLOWED BY {x = y AND x = '7'} S/b[n->y]", 1),
+    ("S/a[n->x] FOLLOWED BY {number(x) = y OR lower-case(x) = y} S/b[n->y]", 1),
+    ("SELECT x FROM S/a[n->x] FOLLOWED BY {x = y} S/b[n->y[. > 29990]]", 9),
+    ("SELECT x, y FROM S/a[n->x] FOLLOWED BY {x = y AND x > 29990} S/b[n->y]", 9),
+    ("S/a[n/@k->x] FOLLOWED BY {x = y} S/b[n[. = '1']/@k->y]", 1),
+]
+
+
+def test_many_siblings_and_joins() -> None:
+    found = answer(together(query for query, _ in SIBLING_JOINS), siblings("a"), siblings("b"))
+    assert not isinstance(found, str), found
+    counts = Counter(match.query for match in found)
+    for number, (query, pairs) in enumerate(SIBLING_JOINS):
+        assert counts[str(number)] == pairs, query
 
 
 def test_many_siblings_of_json() -> None:
@@ -211,13 +219,12 @@ def pieces() -> str:
     return f"<a><t>{'<i/>'.join([LONG[:3_000_000]] * 4)}</t></a>"
 
 
-@pytest.mark.parametrize("query", LONG_QUERIES)
 @pytest.mark.parametrize("document", [pieces, lambda: {"t": LONG}], ids=["pieces", "json"])
-def test_a_long_text(query: str, document: Callable[[], Any]) -> None:
+def test_a_long_text(document: Callable[[], Any]) -> None:
     one = document()
-    found = answer(query, one, one)
+    found = answer(together(LONG_QUERIES), one, one)
     assert not isinstance(found, str), found
-    assert all(match.result for match in found[:1])
+    assert all(match.result for match in {match.query: match for match in found}.values())
 
 
 @pytest.mark.parametrize("query", ["S//t", LONG_QUERIES[0], LONG_QUERIES[-1]])
