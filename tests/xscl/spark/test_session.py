@@ -18,12 +18,18 @@ from xscl.spark.session import session
 
 PROGRAM = f"""
 import sys
+from xscl.errors import XSCLError
 from xscl.spark.session import session
 spark = session("told by the program", settings={QUICK_JAVA})
 assert spark.range(0, 3, 1, 1).mapInArrow(lambda batches: batches, "id long").count() == 3
 names = ["spark.master", "spark.sql.session.timeZone", "spark.sql.shuffle.partitions"]
 print([spark.conf.get(name) for name in names])
 spark.stop()
+print("and then", file=sys.stderr)
+try:
+    session("none", master="local[x]")
+except XSCLError as error:
+    print(error)
 """
 
 
@@ -41,9 +47,13 @@ def run(*command: str | Path, at: Path, **environment: str) -> subprocess.Comple
 
 
 def test_a_start_says_nothing_and_leaves_nothing(tmp_path: Path) -> None:
+    """And one at a master that is none says why."""
     done = run(sys.executable, "-c", PROGRAM, at=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("['local[*]', 'UTC', ")
+    said, _, _ = done.stderr.partition("and then\n")
+    assert (done.returncode, said) == (0, "")
+    first, second = done.stdout.splitlines()
+    assert first.startswith("['local[*]', 'UTC', ")
+    assert second.startswith("Spark did not start at local[x]: Could not parse")
     assert not list(tmp_path.iterdir())
 
 
@@ -72,13 +82,6 @@ def test_without_pyspark_it_says_what_to_install(tmp_path: Path) -> None:
     done = run(sys.executable, "-c", program, at=tmp_path)
     assert "XSCLError: Spark is missing" in done.stderr
     assert "pip install 'xscl[spark]'" in done.stderr
-
-
-def test_a_master_that_is_none(tmp_path: Path) -> None:
-    program = "from xscl.spark.session import session; session('none', master='local[x]'"
-    program = f"{program}, settings={QUICK_JAVA})"
-    done = run(sys.executable, "-c", program, at=tmp_path)
-    assert "XSCLError: Spark did not start at local[x]: Could not parse" in done.stderr
 
 
 @pytest.fixture
