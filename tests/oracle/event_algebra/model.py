@@ -114,6 +114,7 @@ class Model:
     def __init__(self, lateness: int | None = None) -> None:
         self.lateness = lateness
         self.watermark = -math.inf
+        self._ended = -math.inf
         self.step = 0
         self._standing: list[tuple[str, _Standing]] = []
         self._documents: dict[str, list[_Document]] = defaultdict(list)
@@ -139,7 +140,8 @@ class Model:
             except Refused:
                 self.cancel(query.name)
                 raise
-        return self._tell(self.watermark) if history else []
+        # What the input's end has made final, is so for those that look back, too.
+        return self._tell(max(self.watermark, self._ended)) if history else []
 
     def _add(
         self, owner: str, query: Query, what: Meaning, since: int, *, reported: bool, copies: bool
@@ -215,6 +217,8 @@ class Model:
     def flush(self) -> list[Match]:
         """As if all had come."""
         self.step += 1
+        ends = (one.end for some in self._documents.values() for one in some)
+        self._ended = max(ends, default=-math.inf) + 1
         return self._tell(math.inf)
 
     # Matches
