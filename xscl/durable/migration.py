@@ -27,7 +27,15 @@ def _patterns(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("CREATE TABLE patterns (template VARCHAR, part VARCHAR, snapshot VARCHAR)")
 
 
-STEPS: Mapping[int, Callable[[duckdb.DuckDBPyConnection], object]] = {1: _patterns}
+def _event_queries(connection: duckdb.DuckDBPyConnection) -> None:
+    """Version 3 has event queries: the relations are the same, but programs of before do not know
+    what event queries keep in `patterns` and in the parameters of subscriptions."""
+
+
+STEPS: Mapping[int, Callable[[duckdb.DuckDBPyConnection], object]] = {
+    1: _patterns,
+    2: _event_queries,
+}
 """By the version that a step starts from."""
 
 

@@ -38,7 +38,7 @@ from xscl.polling.store import create_feeds
 
 __all__ = ["VERSION", "check_file", "make", "refused_version", "version_of"]
 
-VERSION = 2
+VERSION = 3
 
 _SCHEMA = """
     CREATE TABLE xscl_state (version INTEGER, made_by VARCHAR, made_at DOUBLE);

@@ -119,10 +119,14 @@ def test_an_older_version_is_brought_to_this_one(
         connection.execute("INSERT INTO nothing VALUES (1)")
 
     monkeypatch.setattr(migration, "STEPS", {**migration.STEPS, 0: bad_step})
-    with pytest.raises(xscl.StateError, match=r"cannot be brought to version 2 .*it is as it was"):
+    with pytest.raises(
+        xscl.StateError, match=rf"cannot be brought to version {VERSION} .*it is as it was"
+    ):
         xscl.Engine(state)
     monkeypatch.setattr(migration, "STEPS", {**migration.STEPS, 0: step})
-    with pytest.raises(xscl.StateError, match=r"the next run on it .* brings it to version 2"):
+    with pytest.raises(
+        xscl.StateError, match=rf"the next run on it .* brings it to version {VERSION}"
+    ):
         run("state", str(state))
     with xscl.Engine(state) as engine:
         assert engine.documents == 2
