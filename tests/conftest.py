@@ -19,6 +19,9 @@ settings.register_profile(
 )
 settings.load_profile("patient")
 
+collect_ignore = ["warm.py"]
+"""What it does at its import is for processes that run commands, and has no examples."""
+
 _LONG = (
     "tests/xscl/spark/",
     "tests/crash/",

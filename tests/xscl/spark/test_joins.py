@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import xscl
 from tests.conformance.runner import read_cases
-from tests.drawn import times
+from tests.drawn import DRAW, times
 from tests.oracle.canonical import differences
 from tests.shared import SHARED, needs
 from tests.xscl.spark.renamed_cases import RenamedCase, renamed
@@ -78,11 +78,11 @@ def matches_of(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [row | {"bindings": dict(row["bindings"])} for row in rows]
 
 
-def cases(way: str) -> list[RenamedCase]:
-    """Cases for a way to feed them, others for each; all of them with `make fuzz`."""
+def cases(number: int, seed: str | None = None) -> list[RenamedCase]:
+    """So many cases, without a seed others in each test run; all of them with `make fuzz`."""
     names = ("core", "full", "json", "wide")
     every = [case for name in names for case in read_cases(CASES / f"{name}.jsonl")]
-    return renamed(random.Random(way).sample(every, min(len(every), times(20))))
+    return renamed(random.Random(seed).sample(every, len(every) if DRAW > 1 else times(number)))
 
 
 def check_cases(some: Sequence[RenamedCase], rows: Sequence[dict[str, Any]]) -> None:
@@ -99,7 +99,7 @@ def check_cases(some: Sequence[RenamedCase], rows: Sequence[dict[str, Any]]) -> 
 @needs("conformance")
 @pytest.mark.drawn
 def test_cases_as_a_batch(spark: SparkSession) -> None:
-    some = cases("batch")
+    some = cases(20)
     documents = [row for one in some for row in one.documents]
     found = join(table(spark, documents), [one.queries for one in some], results=True)
     check_cases(some, found.toArrow().to_pylist())
@@ -108,7 +108,7 @@ def test_cases_as_a_batch(spark: SparkSession) -> None:
 @needs("conformance")
 @pytest.mark.drawn
 def test_cases_as_a_stream(spark: SparkSession, tmp_path: Path) -> None:
-    some = cases("stream")
+    some = cases(8, "stream")
     documents = [row for one in some for row in one.documents]
     random.Random(17).shuffle(documents)
     stream = streamed(spark, tmp_path / "in", documents, 3)
