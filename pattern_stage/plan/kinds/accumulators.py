@@ -9,7 +9,7 @@ and `arranged` make them (pattern_stage/algebra/functions.py).
 from __future__ import annotations
 
 from collections import deque
-from math import copysign, inf, nan
+from math import inf, nan
 from typing import Any
 
 __all__ = ["Accumulator", "Best", "Count", "Total"]
@@ -84,7 +84,7 @@ class Total:
         try:
             return self.sum / (1 << self.shift)
         except OverflowError:
-            return copysign(inf, self.sum)
+            return inf if self.sum > 0 else -inf
 
     def average(self) -> float | None:
         """The sum over the number of values."""
