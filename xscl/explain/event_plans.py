@@ -68,7 +68,7 @@ class EventPlans:
         for dissection in self._given:
             for one in dissection.everything():
                 if is_events(one):
-                    self._add(one, dissection.query.name, published)
+                    self._add(one, one.query.name, published)
             published.add(dissection.query, self._step(dissection))
 
     def _add(self, dissection: Dissection, of: str, published: Published) -> None:
