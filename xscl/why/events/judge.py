@@ -74,7 +74,8 @@ def why_events(query: Query, subscribed: CompiledEvents, given: Sequence[Documen
     judge = Judge(query, compiled, documents)
     ways = judge.ways(compiled.step, tuple(range(len(documents))))
     if not ways:
-        few = "too few documents" if len(documents) < 3 else "no such number of documents"
+        alone = documents and judge.ways(compiled.step, (0,))
+        few = "too many documents" if alone else "too few documents"
         raise XSCLError(
             f"query {query.name!r} has no match of {len(documents)} of them: {few}; name those of "
             "the match in order of time, and at will some between that are skipped"

@@ -69,7 +69,9 @@ SELECT Name, c
 FROM (SELECT *, 1 AS c FROM Stock)
   FOLD{$2.Name = $.Name, $2.Price > $.Price AND DUR < 9, $.c + 1 AS c} Stock;
 -- name: mean
-SELECT Name, AVG(Price) AS mean FROM WINDOW{3 s}(FILTER{Price > 1}(Stock)) GROUP BY Name
+SELECT Name, AVG(Price) AS mean FROM WINDOW{3 s}(FILTER{Price > 1}(Stock)) GROUP BY Name;
+-- name: dear
+FILTER{Price > 5}(Stock)
 """
 QUOTES = {
     "a": ("IBM", 2, 1),
@@ -131,6 +133,10 @@ def test_what_is_skipped_is_said_with_the_values() -> None:
     assert (skipped.left.shown, skipped.note) == (("Dell",), "$2.Name = $1.Name refuses it")
 
 
-def test_a_match_has_no_such_number_of_documents() -> None:
-    with pytest.raises(XSCLError, match="too few documents"):
-        why("up", "a")
+@pytest.mark.parametrize(
+    ("query", "documents", "wrong"),
+    [("up", "a", "too few"), ("dear", "cd", "too many"), ("dear", "cde", "too many")],
+)
+def test_a_match_has_no_such_number_of_documents(query: str, documents: str, wrong: str) -> None:
+    with pytest.raises(XSCLError, match=f"{wrong} documents"):
+        why(query, documents)
