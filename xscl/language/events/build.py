@@ -56,6 +56,7 @@ from xscl.language.syntax import (
 __all__ = ["ReadEvents", "build_cell"]
 
 _NO_UNIT_HERE = "a unit stands beside DUR and in WINDOW alone, as in `DUR <= 5 min`"
+_DIGITS_ALONE = "a number is written in digits, as in `1000000` or `0.001`"
 _DURATION_ALONE = (
     "DUR is compared with a duration, as in `DUR <= 5 min` or `DUR > :t s`, and stands nowhere else"
 )
@@ -322,7 +323,8 @@ def _percent(builder: Builder, signs: Sequence[Node]) -> bool:
     for sign in map(as_token, signs):
         if sign.type == "PERCENT":
             return True
-        builder.note(builder.at(sign), _NO_UNIT_HERE)
+        exponent = sign.value[0] in "eExX"
+        builder.note(builder.at(sign), _DIGITS_ALONE if exponent else _NO_UNIT_HERE)
     return False
 
 
