@@ -136,3 +136,12 @@ def test_nobody_waits_for_a_call_that_goes_on() -> None:
         assert repr(engine).startswith("<Engine: 0 queries")
         go.set()
         thread.join()
+
+
+def test_groups_of_no_document() -> None:
+    engine = xscl.Engine(lateness=0)
+    engine.subscribe("SELECT p * 2 AS twice FROM FILTER{p > 0}(A)")
+    envelope: Any = {"stream": "A", "timestamp": 1, "json": {"p": 4}}
+    (group,) = engine.publish_many([envelope], grouped=True)
+    assert repr(group) == "<MatchGroup of no document: 1 match of 1 query>"
+    assert "<td>none</td>" in group._repr_html_()

@@ -155,10 +155,12 @@ class MatchGroup(Struct, frozen=True, eq=False):
 
     def __repr__(self) -> str:
         matches, queries = counted(self.count, "match"), counted(len(self.queries), "query")
-        return f"<MatchGroup {short(self.documents)}: {matches} of {queries}>"
+        documents = short(self.documents) or "of no document"
+        return f"<MatchGroup {documents}: {matches} of {queries}>"
 
     def _repr_html_(self) -> str:
-        rows = [("documents", short(self.documents)), *(("query", name) for name in self.queries)]
+        documents = short(self.documents) or "none"
+        rows = [("documents", documents), *(("query", name) for name in self.queries)]
         return table(f"documents with {counted(self.count, 'match')}", rows, of=len(rows))
 
     @property
