@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pattern_stage.plan.stage import EventStage
 from xscl.documents.events import PLACES, EventType
 from xscl.event_queries.compile import CompiledEvents, Open
+from xscl.event_queries.lengths import lengths
 
 if TYPE_CHECKING:
     from xscl.queries.stage_holders import Plan
@@ -63,6 +64,11 @@ class EventQuery:
             constants = tuple(made)
         since = member.since << PLACES
         stage.add(member.number, self.compiled.root, self._types, constants, since)
+
+    @cached_property
+    def windows(self) -> set[int]:
+        """The lengths of its windows and bounds on DUR that end, in microseconds."""
+        return lengths(self.compiled)
 
     @cached_property
     def _types(self) -> tuple[int, ...]:

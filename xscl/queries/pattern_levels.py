@@ -168,9 +168,10 @@ class PatternLevels(WitnessFree):
         self._changed()
 
     def windows(self) -> set[int]:
-        """The windows of all patterns that end, in microseconds."""
+        """The windows of all patterns that end, in microseconds, and what bounds event queries."""
         some = {one.compiled.pattern.within for one in self._patterns.values()}
-        return {within for within in some if within is not None}
+        ends = {within for within in some if within is not None}
+        return ends.union(*[query.windows for query in self._events])
 
     def stats(self) -> dict[str, int]:
         """What patterns hold, and how many events were dropped, for `Engine.stats`."""

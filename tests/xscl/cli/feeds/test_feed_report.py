@@ -177,6 +177,10 @@ PATTERN = "EVENT SEQ(S s, !T t) {}"
         (["WITHIN 10 minutes", "S//item"], 0, DAY),
         (["WITHIN 10 minutes", "7 days"], 0, 7 * DAY),
         (["WITHIN 10 minutes", "INF"], 0, DAY),
+        (["S NEXT{DUR <= 10 min} T"], 0, DAY / 144),
+        (["SELECT COUNT(*) AS n FROM WINDOW{2 h}(S)", "WITHIN 10 minutes"], "1 hour", DAY / 12),
+        (["FILTER{20 min > DUR}(S FOLD{, , } T)", "S NEXT T"], 0, DAY / 72),
+        (["S NEXT T"], 0, DAY),
     ],
 )
 def test_patterns_wait_no_longer_than_they_must(
@@ -185,7 +189,7 @@ def test_patterns_wait_no_longer_than_they_must(
     """Their windows count only where nothing else needs more, and a day at most."""
     engine = Engine()
     for text in queries:
-        whole = PATTERN if "WITHIN" in text else "{}" if "item" in text else JOINED
+        whole = PATTERN if "WITHIN" in text else JOINED if text[0] in "I17" else "{}"
         engine.subscribe(whole.format(text))
     assert engine.follow_windows(wait=wait) == pytest.approx(lateness)
 
