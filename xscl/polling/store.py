@@ -19,8 +19,9 @@ import re
 import threading
 import time
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Protocol
@@ -171,6 +172,10 @@ class Store:
         self._lock: IO[bytes] | None = None
         self._instance: duckdb.DuckDBPyConnection | None = None
         self._one = threading.Lock()
+
+    def __reduce__(self) -> tuple[Callable[[], Store], tuple[()]]:
+        """To another process it goes as it is before it is opened: locks stay here."""
+        return partial(Store, self._path, patience=self._patience), ()
 
     def __enter__(self) -> Store:
         lock = open(f"{self._path}.lock", "ab")  # held until the end
