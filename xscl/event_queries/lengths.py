@@ -15,9 +15,9 @@ __all__ = ["lengths"]
 
 def lengths(compiled: CompiledEvents) -> set[int]:
     """The lengths that end, in microseconds, but for those that each subscription has of its
-    own."""
+    own, and for aggregates of one time, which look back for nothing."""
     constants = [compiled.constants[place] for place in _places(compiled.root)]
-    return {one for one in constants if isinstance(one, int)}
+    return {one for one in constants if isinstance(one, int) and one}
 
 
 def _places(node: nodes.Node) -> Iterator[int]:

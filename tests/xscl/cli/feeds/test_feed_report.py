@@ -181,6 +181,7 @@ PATTERN = "EVENT SEQ(S s, !T t) {}"
         (["SELECT COUNT(*) AS n FROM WINDOW{2 h}(S)", "WITHIN 10 minutes"], "1 hour", DAY / 12),
         (["FILTER{20 min > DUR}(S FOLD{, , } T)", "S NEXT T"], 0, DAY / 72),
         (["S NEXT T"], 0, DAY),
+        (["SELECT COUNT(*) AS n FROM S"], 0, DAY),
     ],
 )
 def test_patterns_wait_no_longer_than_they_must(
