@@ -38,9 +38,8 @@ class EventStage:
     """The event queries of one engine.
 
     `without` names rules and indexes that are switched off (other names are not its business);
-    `sharable` are sets of types whose
-    equal events of one step are one channel tuple (a mapping from type to the first of its set may
-    grow while queries come).
+    `sharable` are sets of types whose equal events of one step are one channel tuple (a mapping
+    from type to the first of its set may grow while queries come).
     """
 
     def __init__(

@@ -22,22 +22,19 @@ from pattern_stage.algebra.nodes import (
     Union,
 )
 from pattern_stage.algebra.terms import (
-    Age,
     Column,
-    Compare,
     Constant,
     Predicate,
-    Scalar,
 )
+from xscl.event_queries.bounds import bounds, either_way
 from xscl.event_queries.plan_words import PlanWords
 from xscl.event_queries.terms import Known
 from xscl.event_queries.wording import OF_ONE, OF_TWO, length, name
 from xscl.language.syntax import Block
 
-__all__ = ["Automaton", "Forward", "State", "automaton", "either_way"]
+__all__ = ["Automaton", "Forward", "State", "automaton"]
 
 OUTPUT = "output"
-_TURNED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,13 +230,6 @@ def _instances(node: Sequence | Iterate) -> str:
     return ", ".join([*map(name, node.left.names), "all else of its event"])
 
 
-def either_way(one: Predicate) -> Iterator[tuple[Scalar, str, Scalar]]:
-    """A comparison, read from either side."""
-    if isinstance(one, Compare):
-        yield one.left, one.operator, one.right
-        yield one.right, _TURNED[one.operator], one.left
-
-
 def _static(conjuncts: Many[Predicate], constants: Many[Known]) -> Iterator[str]:
     """The attributes that an index over constants can be on."""
     for conjunct in conjuncts:
@@ -263,15 +253,6 @@ def _equal(conjuncts: Many[Predicate]) -> Iterator[str]:
 
 def _until(node: Sequence | Iterate, constants: Many[Known]) -> str | None:
     """When no later event can satisfy θ, by its bounds on DUR."""
-    bounds: list[Known] = []
-    for conjunct in node.condition:
-        for left, operator, right in either_way(conjunct):
-            if (
-                isinstance(left, Age)
-                and left.side is None
-                and operator in ("<", "<=", "=")
-                and isinstance(right, Constant)
-            ):
-                bounds.append(constants[right.place])
-    known = [one for one in bounds if isinstance(one, int | float)]
+    until = [constants[place] for place in bounds(node.condition, (None,))]
+    known = [one for one in until if isinstance(one, int | float)]
     return length(min(known)) if known else None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Literal
 
 from pattern_stage.algebra import nodes
 from pattern_stage.algebra.localised import inputs
-from pattern_stage.algebra.terms import Age, Constant, Predicate, Truth
-from xscl.event_queries.automaton import either_way
+from pattern_stage.algebra.nodes import Condition
+from pattern_stage.algebra.terms import Truth
+from xscl.event_queries.bounds import bounds
 from xscl.event_queries.compile import CompiledEvents
 
 __all__ = ["notes"]
@@ -28,19 +29,19 @@ def _notes(node: nodes.Node, *, bounded: bool) -> Iterator[str]:
         case nodes.Select(condition):
             if Truth(False) in condition:
                 yield "a FILTER is FALSE: nothing comes through"
-            below = bounded or _has_bound(condition, 0)
+            below = bounded or _bounded(condition, 0)
         case nodes.Map():
             below = bounded
-        case nodes.Sequence(condition) if condition and not _has_bound(condition, None):
+        case nodes.Sequence(condition) if condition and not _bounded(condition, None):
             kept = "an event that no other follows is kept for good"
             yield _cut("NEXT") if bounded else f"NEXT without a bound on DUR: {kept}; {_ADVICE}"
-        case nodes.Iterate(condition, going_on) if not _has_bound(condition, None):
+        case nodes.Iterate(condition, going_on) if not _bounded(condition, None):
             if bounded:
                 yield _cut("FOLD")
             elif not going_on:
                 kept = "nothing ends an iteration, so that each event on its left is kept for good"
                 yield f"FOLD without a bound on DUR: {kept}; {_ADVICE}"
-            elif not _has_bound(going_on, None):
+            elif not _bounded(going_on, None):
                 kept = "an iteration that no event ends is kept for good"
                 yield f"FOLD without a bound on DUR: {kept}; {_ADVICE}"
         case nodes.Aggregate(window=None):
@@ -56,10 +57,6 @@ def _cut(operator: str) -> str:
     )
 
 
-def _has_bound(condition: Sequence[Predicate], side: Literal[0] | None) -> bool:
+def _bounded(condition: Condition, side: Literal[0] | None) -> bool:
     """Whether a conjunct bounds the DUR of a side, or of the composite, from above."""
-    return any(
-        left == Age(side) and isinstance(right, Constant) and operator in ("<", "<=", "=")
-        for one in condition
-        for left, operator, right in either_way(one)
-    )
+    return any(True for _ in bounds(condition, (side,)))

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pattern_stage.plan.stage import EventStage
 from xscl.documents.events import PLACES, EventType
+from xscl.event_queries.bounds import lengths
 from xscl.event_queries.compile import CompiledEvents, Open
-from xscl.event_queries.lengths import lengths
 
 if TYPE_CHECKING:
     from xscl.queries.stage_holders import Plan
