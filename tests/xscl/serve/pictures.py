@@ -61,7 +61,7 @@ def ask(page: Page) -> None:
 
 def query(page: Page) -> None:
     """A query and what became of it."""
-    page.wait_for_function("document.querySelector('.picture img').naturalWidth > 0")
+    expect(page.locator(".picture img")).to_have_js_property("complete", True)
 
 
 PICTURES = (

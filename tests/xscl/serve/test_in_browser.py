@@ -141,7 +141,9 @@ def test_a_query_has_its_picture_and_why(browser: Browser, server: Asking) -> No
     with opened(browser, server.port, "queries/promo") as page:
         picture = page.locator(".picture img")
         expect(picture).to_be_visible()
-        page.wait_for_function("document.querySelector('.picture img').naturalWidth > 300")
+        # Not `wait_for_function`: what it evaluates later, the policy of the page forbids.
+        expect(picture).to_have_js_property("complete", True)
+        assert picture.evaluate("image => image.naturalWidth") > 300
         page.get_by_text("In words").press("Enter")
         expect(page.locator(".picture pre")).to_contain_text("template")
         page.goto(f"http://127.0.0.1:{server.port}/#/why/promo?document=d2&document=d1")
@@ -241,7 +243,7 @@ def test_a_page_of_another_site_gets_nothing(browser: Browser, server: Asking, n
         html = (("Content-Type", b"text/html"),)
         site.site["/"] = Reply(headers=html, body=TRIES.format(target).encode())
         page.goto(f"http://{name}:{site.port}/")
-        page.wait_for_function("document.title")
+        expect(page).to_have_title(re.compile("."))
         said = dict(json.loads(page.title()))
         assert said.pop("simple") in ("opaque", "refused")
         assert said.pop("document") in ("opaque", "refused")
