@@ -46,8 +46,8 @@ from xscl.memory.relations import Relations
 from xscl.notebook import short, table
 from xscl.queries.callbacks import check_callback
 from xscl.queries.catalogue import Catalogue
-from xscl.queries.event_types import EventTypes
-from xscl.queries.pattern_levels import PatternLevels
+from xscl.queries.levels.event_types import EventTypes
+from xscl.queries.levels.pattern_levels import PatternLevels
 from xscl.queries.stage_registration import StageRegistration
 from xscl.queries.subscription import Subscription
 from xscl.sources.tables import envelopes as envelopes_of

@@ -20,7 +20,7 @@ from xscl.matches.event_form import EventForm, Output
 from xscl.matches.match import Match
 from xscl.matches.sides import AttributeName
 from xscl.queries.catalogue import Catalogue
-from xscl.queries.event_rows import EventRows
+from xscl.queries.levels.event_rows import EventRows
 from xscl.queries.subscription import Subscription
 
 __all__ = ["Delivery", "EventOutputs"]

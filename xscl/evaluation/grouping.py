@@ -20,8 +20,8 @@ from xscl.evaluation.match_groups import (
 )
 from xscl.evaluation.pattern_groups import PatternRange
 from xscl.evaluation.rows import FoundRow
-from xscl.queries.event_rows import EventRows
-from xscl.queries.pattern_rows import PatternRows
+from xscl.queries.levels.event_rows import EventRows
+from xscl.queries.levels.pattern_rows import PatternRows
 from xscl.queries.stage_registration import StageRegistration
 from xscl.queries.subscription import Subscription
 

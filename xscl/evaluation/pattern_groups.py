@@ -12,7 +12,7 @@ from xscl.documents.events import PLACES, EventNode, EventNodes
 from xscl.evaluation.match_groups import AttributeName, MatchGroup
 from xscl.matches.forms import Sides
 from xscl.matches.match import Match
-from xscl.queries.pattern_rows import PatternReading
+from xscl.queries.levels.pattern_rows import PatternReading
 from xscl.queries.subscription import Subscription
 
 __all__ = ["PatternRange"]

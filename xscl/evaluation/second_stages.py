@@ -14,8 +14,8 @@ from xscl.evaluation.second_stage import SecondStage, StageRows, take_unheld_str
 from xscl.evaluation.stage_one import Wave
 from xscl.evaluation.witness_batch import accepted, witness_batch
 from xscl.queries.catalogue import Catalogue
-from xscl.queries.event_rows import EventRows
-from xscl.queries.pattern_rows import PatternRows
+from xscl.queries.levels.event_rows import EventRows
+from xscl.queries.levels.pattern_rows import PatternRows
 
 __all__ = ["SecondStages", "Step"]
 

@@ -34,8 +34,8 @@ from xscl.documents.intake import Arrivals, Intake
 from xscl.documents.retention import NO_LEAVES, DocumentShape
 from xscl.documents.trees import in_pieces, parsed
 from xscl.errors import DocumentError
-from xscl.queries.event_readers import StreamColumns
-from xscl.queries.pattern_levels import PatternLevels
+from xscl.queries.levels.event_readers import StreamColumns
+from xscl.queries.levels.pattern_levels import PatternLevels
 from xscl.queries.stream_graph import StreamGraph
 from xscl.times import from_timestamp
 

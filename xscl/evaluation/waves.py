@@ -30,10 +30,10 @@ from xscl.evaluation.stage_one import Preview, StageOne, Wave
 from xscl.matches.forms import Sides
 from xscl.matches.match import Match
 from xscl.queries.catalogue import Catalogue
-from xscl.queries.event_readers import EventReaders
-from xscl.queries.event_rows import EventRows
-from xscl.queries.pattern_levels import Saved, Told
-from xscl.queries.pattern_rows import PatternRows
+from xscl.queries.levels.event_readers import EventReaders
+from xscl.queries.levels.event_rows import EventRows
+from xscl.queries.levels.pattern_levels import Saved, Told
+from xscl.queries.levels.pattern_rows import PatternRows
 from xscl.queries.subscription import Subscription
 
 __all__ = ["Delivery", "Evaluation"]

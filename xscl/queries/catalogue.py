@@ -18,8 +18,8 @@ from xscl.errors import QueryError, StateError, line_and_column
 from xscl.language.syntax import Query
 from xscl.matches.match import Match
 from xscl.queries.constant_table import Asked, ConstantTable
-from xscl.queries.event_query import EventQuery, Member
-from xscl.queries.pattern_levels import PatternLevels, Told
+from xscl.queries.levels.event_query import EventQuery, Member
+from xscl.queries.levels.pattern_levels import PatternLevels, Told
 from xscl.queries.schemas import Schemas
 from xscl.queries.shared_query import SharedDisjunct, SharedQueries, SharedQuery
 from xscl.queries.stage_registration import Reader, StageRegistration

@@ -20,7 +20,7 @@ from xscl.matches.pattern_form import PatternForm, Taken
 from xscl.notebook import table
 from xscl.patterns.compile import CompiledPattern, compile_pattern
 from xscl.queries.callbacks import call_back
-from xscl.queries.event_query import EventQuery
+from xscl.queries.levels.event_query import EventQuery
 from xscl.stream_names import is_internal
 
 if TYPE_CHECKING:

@@ -28,8 +28,8 @@ from xscl.language import parse
 from xscl.matches.forms import MatchForm, Sides
 from xscl.matches.match import Match, Told
 from xscl.queries.catalogue import Catalogue
-from xscl.queries.event_types import EventTypes
-from xscl.queries.pattern_levels import PatternLevels
+from xscl.queries.levels.event_types import EventTypes
+from xscl.queries.levels.pattern_levels import PatternLevels
 from xscl.queries.stage_registration import Reader, StageRegistration
 from xscl.queries.subscription import Subscription, Wiring
 

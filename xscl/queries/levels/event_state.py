@@ -11,9 +11,9 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Set
 
 from xscl.documents.events import EventType, Waiting
-from xscl.queries.event_log import logged
-from xscl.queries.event_types import EventTypes
-from xscl.queries.stage_holders import Plan
+from xscl.queries.levels.event_log import logged
+from xscl.queries.levels.event_types import EventTypes
+from xscl.queries.levels.stage_holders import Plan
 
 __all__ = ["Saved", "is_due", "recall", "save", "weak"]
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pattern_stage import PatternStage
 from pattern_stage.plan.stage import EventStage
 from xscl.documents.events import PLACES, Waiting
-from xscl.queries.event_log import EventLog
-from xscl.queries.event_query import EventQuery
-from xscl.queries.event_rows import EventRows
-from xscl.queries.pattern_rows import PatternRows
+from xscl.queries.levels.event_log import EventLog
+from xscl.queries.levels.event_query import EventQuery
+from xscl.queries.levels.event_rows import EventRows
+from xscl.queries.levels.pattern_rows import PatternRows
 
 __all__ = ["Level", "Patterns", "Plan"]
 

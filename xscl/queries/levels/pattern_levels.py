@@ -20,14 +20,14 @@ from pattern_stage.switches import SWITCHES as OF_PATTERNS
 from xscl.documents.document import Document
 from xscl.documents.events import PLACES, EventNodes, EventType, TypedEvent
 from xscl.patterns.compile import CompiledPattern
-from xscl.queries.event_query import EventQuery, Member
-from xscl.queries.event_readers import EventReaders
-from xscl.queries.event_rows import EventRows
-from xscl.queries.event_state import Saved, is_due, recall, save, weak
-from xscl.queries.event_types import EventTypes
-from xscl.queries.pattern_rows import PatternReading, PatternRows
-from xscl.queries.stage_holders import Level, Patterns, Plan
-from xscl.queries.witness_free import WitnessFree
+from xscl.queries.levels.event_query import EventQuery, Member
+from xscl.queries.levels.event_readers import EventReaders
+from xscl.queries.levels.event_rows import EventRows
+from xscl.queries.levels.event_state import Saved, is_due, recall, save, weak
+from xscl.queries.levels.event_types import EventTypes
+from xscl.queries.levels.pattern_rows import PatternReading, PatternRows
+from xscl.queries.levels.stage_holders import Level, Patterns, Plan
+from xscl.queries.levels.witness_free import WitnessFree
 
 __all__ = ["PatternLevels", "Saved", "Told"]
 

@@ -14,7 +14,7 @@ from xscl.event_queries.bounds import lengths
 from xscl.event_queries.compile import CompiledEvents, Open
 
 if TYPE_CHECKING:
-    from xscl.queries.stage_holders import Plan
+    from xscl.queries.levels.stage_holders import Plan
 
 __all__ = ["EventQuery", "Member"]
 

@@ -19,8 +19,8 @@ from xscl.documents.composites import OperatorRow
 from xscl.documents.document import Document
 from xscl.documents.events import PLACES, Event, EventNodes, EventType, TypedEvent
 from xscl.documents.trees import content_of, parsed
-from xscl.queries.event_query import EventQuery
-from xscl.queries.stage_holders import Patterns, Plan
+from xscl.queries.levels.event_query import EventQuery
+from xscl.queries.levels.stage_holders import Patterns, Plan
 
 __all__ = ["EventReaders", "StreamColumns"]
 
