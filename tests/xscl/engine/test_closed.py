@@ -45,7 +45,7 @@ USES: dict[str, Callable[[xscl.Engine], object]] = {
 
 
 def test_every_public_name_is_tried() -> None:
-    names = {name for name in vars(xscl.Engine) if not name.startswith("_")}
+    names = {name for name in dir(xscl.Engine) if not name.startswith("_")}
     assert names == USES.keys() - {"__enter__"} | {"close", "commit"}
 
 

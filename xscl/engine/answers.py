@@ -1,0 +1,179 @@
+"""What an engine says of itself: its queries, the documents that it holds, its sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from xscl.counts import counted
+from xscl.documents.intake import Skipped
+from xscl.engine.parts import EngineParts
+from xscl.errors import XSCLError
+from xscl.evaluation.stats import stats
+from xscl.language.syntax import EventPattern
+from xscl.notebook import short, table
+from xscl.stream_names import is_internal
+from xscl.times import to_seconds
+
+if TYPE_CHECKING:
+    from xscl.why import Funnel, Why
+
+__all__ = ["Answers"]
+
+Envelope = Mapping[str, object]
+
+
+class Answers(EngineParts):
+    """Answers questions, and changes nothing."""
+
+    @property
+    def skipped(self) -> Skipped:
+        """How many documents were skipped, by reason."""
+        with self._transactions.asking():
+            return self._intake.skipped
+
+    @property
+    def documents(self) -> int:
+        """How many documents were taken in."""
+        with self._transactions.asking():
+            return self._intake.documents
+
+    @property
+    def streams(self) -> list[str]:
+        """The streams that queries read, sorted."""
+        with self._transactions.asking():
+            return sorted(stream for stream in self._queries.graph.read if not is_internal(stream))
+
+    @property
+    def published(self) -> list[str]:
+        """The streams that queries publish, in order of subscription."""
+        with self._transactions.asking():
+            return self._queries.graph.published
+
+    def reads(self, stream: str) -> bool:
+        """Whether any query reads a stream."""
+        with self._transactions.asking():
+            return self._queries.graph.read[stream] > 0
+
+    @property
+    def watermark(self) -> float | None:
+        """The time (seconds) before which documents are late; None while none is."""
+        with self._transactions.asking():
+            mark = self._intake.watermark
+            return None if mark is None else to_seconds(mark)
+
+    def explain(self, name: str | None = None) -> str:
+        """What became of the query of a name: the text of `xscl explain`; without a name, of all of
+        them, with their templates and streams."""
+        from xscl.explain import as_text, explain_file
+
+        with self._transactions.asking():
+            all_of_them = [subscription.outline for subscription in self._queries]
+            if name is None:
+                every = [subscription.dissection for subscription in self._queries]
+                patterns = self._queries.patterns
+                return explain_file(every, patterns.without, patterns.sharable)
+            return as_text(self._queries.named(name).dissection, all_of_them)
+
+    def why(self, name: str, *documents: str | Envelope) -> Why | Funnel:
+        """Why some documents match the query of a name, or do not: each condition with the values
+        on both sides.  A document for each block of the query, in their order (of a pattern one for
+        each event, of an event query those of a match and any that it skips between): the id of one
+        that is held, or an envelope.
+
+        Without documents, a funnel: how many of those held, and of their pairs, came through each
+        condition.  Raises StateError for an id that is not held.
+        """
+        from xscl.engine.held import funnel_of_held, named
+        from xscl.why import why, why_events, why_sequence
+
+        with self._transactions.asking():
+            subscription = self._queries.named(name)
+            dissection, events = subscription.dissection, subscription.wiring.events
+            if not documents and events is not None:
+                raise XSCLError("an event query holds no documents to count; name those of a match")
+            if not documents:
+                return funnel_of_held(dissection, self._intake)
+            pattern = isinstance(dissection.query.source, EventPattern)
+            streams = [] if pattern or events is not None else [*dissection.streams]
+            streams += [""] * len(documents)
+            given = [
+                self._intake.document(one)
+                if isinstance(one, Mapping)
+                else named(one, stream, self._intake)
+                for one, stream in zip(documents, streams, strict=False)
+            ]
+            if events is not None:
+                return why_events(dissection.query, events.compiled, given)
+            if pattern:
+                return why_sequence(dissection.query, given, self._intake.readable)
+        return why(dissection.query, given)
+
+    def hint(self, name: str, sample: Iterable[Envelope] = ()) -> str | None:
+        """What keeps the query of a name from matching, in a sentence, for one that has found
+        nothing: a name that no document had, a filter that none met, values that none have in
+        common; None where nothing is known.  Of the documents held, the first 200 are looked
+        at; what no query can reach is not held, so that a `sample` of what was published helps."""
+        from xscl.engine.held import hint
+
+        with self._transactions.asking():
+            dissection = self._queries.named(name).dissection
+            fed = self._queries.graph.published
+            return hint(dissection, self._intake, self._xpath.paths, sample, fed)
+
+    def holds(self, id: str) -> bool:
+        """Whether a document of an id is held, of whatever stream."""
+        with self._transactions.asking():
+            return bool(self._intake.named(id))
+
+    def held(
+        self, id: str | None = None, *, stream: str | None = None
+    ) -> Iterator[dict[str, object]]:
+        """The documents that are held now, those of an id, of a stream or all, as envelopes, the
+        latest to come first; each is read when it is asked for."""
+        from xscl.engine.held import envelope_of
+
+        with self._transactions.asking():
+            intake = self._intake
+            some = [*intake.readable] if id is None else intake.named(id)
+            some = [one for one in some if one.body is not None]
+        wanted = (one for one in reversed(some) if stream is None or one.source == stream)
+        return map(envelope_of, wanted)
+
+    def stats(self, *, exact: bool = False) -> dict[str, object]:
+        """The sizes of all that the engine holds.
+
+        Documents that no query can reach any more are let go with those that come, some time
+        later; with `exact` they are let go first, which takes as long as a large batch.
+        """
+        with self._transactions.asking():
+            if exact:
+                with self._transactions.changing():
+                    self._evaluation.forget(exact=True)
+                    self._join.prepare()
+            return stats(
+                self._intake,
+                self._queries,
+                self._xpath,
+                self._join,
+                self._strings,
+                self._relations,
+            )
+
+    def __repr__(self) -> str:
+        # Nobody waits for what is in the engine, and a closed one may be shown.
+        keeper = self._transactions.keeper
+        state = "" if keeper is None else f" {short([str(keeper.file.path)])}"
+        if self._transactions.closed:
+            return f"<Engine{state}: closed>"
+        queries, taken = counted(len(self._queries), "query"), self._intake.documents
+        held = f"{counted(taken, 'document')} taken, {len(self._intake.held):,} held"
+        return f"<Engine{state}: {queries}, {held}>"
+
+    def _repr_html_(self) -> str:
+        if self._transactions.closed:
+            return table(repr(self).strip("<>"), ())
+        with self._transactions.asking():
+            rows = ((one.name, ", ".join(sorted(one.streams))) for one in self._queries)
+            heads, total = ("query", "streams"), len(self._queries)
+            return table(repr(self).strip("<>"), rows, heads=heads, of=total)

@@ -1,0 +1,241 @@
+"""Documents into an engine, and what they complete out of it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeVar, overload
+
+from join_stage.constraints import FOREVER
+from xscl.documents.batches import in_batches
+from xscl.documents.intake import Arrivals
+from xscl.engine.parts import EngineParts, lateness_of
+from xscl.errors import StateError, XSCLError
+from xscl.evaluation.match_groups import MatchGroup, MatchGroups
+from xscl.evaluation.stage_one import Preview
+from xscl.evaluation.waves import Delivery
+from xscl.garbage import paused
+from xscl.matches.match import Match
+from xscl.sources.tables import envelopes as envelopes_of
+from xscl.times import from_timestamp, to_seconds
+
+if TYPE_CHECKING:
+    from xscl.matches.published import MatchStream
+
+__all__ = ["Publishing"]
+
+Envelope = Mapping[str, object]
+
+T = TypeVar("T")
+
+_MANY = 100
+"""Envelopes of a batch that is worth a word to the collector of cycles."""
+
+
+class Publishing(EngineParts):
+    """Publishes documents, and says how time passes."""
+
+    @overload
+    def publish(
+        self,
+        stream: str,
+        document: object,
+        *,
+        id: str | None = None,
+        timestamp: float | str | None = None,
+        grouped: Literal[False] = False,
+    ) -> list[Match]: ...
+
+    @overload
+    def publish(
+        self,
+        stream: str,
+        document: object,
+        *,
+        id: str | None = None,
+        timestamp: float | str | None = None,
+        grouped: Literal[True],
+    ) -> MatchGroups: ...
+
+    def publish(
+        self,
+        stream: str,
+        document: object,
+        *,
+        id: str | None = None,
+        timestamp: float | str | None = None,
+        grouped: bool = False,
+    ) -> list[Match] | MatchGroups:
+        """Publishes one document, XML as text, bytes or the Path of its file, or JSON as a dict or
+        list; returns the matches that it completes, and those of queries that read what these
+        publish; `grouped`, a sequence of groups, each of all the queries that the same documents
+        satisfy.
+
+        Raises DocumentError if it cannot be read.  A late or duplicate document is counted and
+        has no matches.
+        """
+        kind = "xml" if isinstance(document, str | bytes | Path) else "json"
+        envelope = {"stream": stream, kind: document, "id": id, "timestamp": timestamp}
+        if grouped:
+            return self._take_in([envelope], self._evaluation.publish_grouped, raising=True)
+        return self._take_in([envelope], self._evaluation.publish, raising=True)
+
+    @overload
+    def publish_many(
+        self, envelopes: object, *, grouped: Literal[False] = False
+    ) -> list[Match]: ...
+
+    @overload
+    def publish_many(self, envelopes: object, *, grouped: Literal[True]) -> MatchGroups: ...
+
+    def publish_many(
+        self, envelopes: object, *, grouped: bool = False
+    ) -> list[Match] | MatchGroups:
+        """Publishes documents as one batch; those that cannot be read are reported, counted and
+        skipped.  An envelope is a dict as in a line of an events file; a table of them may be
+        Arrow, pandas or Polars."""
+        return self._publish(list(envelopes_of(envelopes)), grouped=grouped)
+
+    @overload
+    def run(
+        self, envelopes: object, *, batch: int = 1000, grouped: Literal[False] = False
+    ) -> Iterator[Match]: ...
+
+    @overload
+    def run(
+        self, envelopes: object, *, batch: int = 1000, grouped: Literal[True]
+    ) -> Iterator[MatchGroup]: ...
+
+    def run(
+        self, envelopes: object, *, batch: int = 1000, grouped: bool = False
+    ) -> Iterator[Match] | Iterator[MatchGroup]:
+        """Publishes documents in batches, lazily, and flushes; yields the matches as they are
+        found, or `grouped` those of the same documents together."""
+        for some in in_batches(envelopes_of(envelopes), batch):
+            yield from self._publish(some, grouped=grouped)
+        if self._queries.patterns:
+            yield from self._publish([], grouped=grouped, ended=True)
+
+    def advance(self, time: float | str) -> list[Match]:
+        """Says that no document before a time (seconds or ISO 8601) will come: earlier ones are
+        late from now on.  Returns the matches that waited for that, as of an absence; in an events
+        file a line `{"advance": TIME}` does the same."""
+        try:
+            from_timestamp(time)
+        except ValueError as error:
+            raise XSCLError(f"advance: {error}") from error
+        return self._take_in([{"advance": time}], self._evaluation.publish)
+
+    def flush(self) -> list[Match]:
+        """Says that the input has ended: returns all matches that waited for more of it, as if
+        whatever may come came later.  Documents may follow all the same; what was returned stays.
+        """
+        if not self._queries.patterns:
+            with self._transactions.asking():
+                return []
+        return self._take_in([], partial(self._evaluation.publish, ended=True))
+
+    def count(self, envelopes: object, *, batch: int = 1000, flush: bool = True) -> Counter[str]:
+        """Publishes documents in batches, flushes unless more of them follow, and counts the
+        matches of each query, without building any that nobody reads: iterators of `stream` get
+        theirs, callbacks are not called."""
+        counts = Counter[str]()
+        with self._transactions.asking():
+            counts.update({one.name: 0 for one in self._queries})
+
+        def evaluate(arrivals: Arrivals, *, ended: bool = False) -> tuple[None, Sequence[Delivery]]:
+            if not self._transactions.streams.are_open:
+                counts.update(self._evaluation.count(arrivals, ended=ended))
+                return None, ()
+            # Their readers get the matches themselves.
+            _, deliveries = self._evaluation.publish(arrivals, ended=ended)
+            counts.update(subscription.name for subscription, _ in deliveries)
+            return None, deliveries
+
+        for some in in_batches(envelopes_of(envelopes), batch):
+            self._take_in(some, evaluate, to_callbacks=False)
+        if flush and self._queries.patterns:
+            self._take_in([], partial(evaluate, ended=True), to_callbacks=False)
+        return counts
+
+    def stream(self, name: str) -> MatchStream:
+        """An iterator over the matches that are published to a stream from now on, for use in
+        another thread or, by `async for`, in an event loop; it ends when the engine is closed.
+
+        Raises StateError if no query publishes to it.
+        """
+        with self._transactions.asking():
+            published = self._queries.graph.published
+            if name not in published:
+                known = ", ".join(published) or "none"
+                raise StateError(f"no query publishes to {name!r}; published are: {known}")
+            return self._transactions.streams.open(name)
+
+    def preview(self, envelope: Envelope) -> Preview:
+        """How a document would be taken in, without taking it in; raises DocumentError if it
+        cannot be read."""
+        with self._transactions.asking():
+            self._evaluation.follow_queries()
+            return self._evaluation.preview(envelope)
+
+    def clear(self) -> None:
+        """Lets go of all documents, and of the time that they have brought it to: the next one is
+        as if it were the first.  Queries stay.  Raises StateError if there is a state file."""
+        with self._transactions.changing():
+            if self._transactions.keeper is not None:
+                raise StateError("an engine with a state file keeps its documents: it cannot clear")
+            self._evaluation.clear()
+
+    def follow_windows(
+        self, least: float | str = "1 day", *, wait: float | str = 0
+    ) -> float | None:
+        """Makes the lateness the widest window that ends of the present queries, `least` where
+        that is more; and none where all windows are without end, for what these read is held for
+        good anyway.  Returns it, in seconds.
+
+        What a pattern finds is told that much later: where all queries are patterns, it is the
+        widest WITHIN that ends, `least` at most, and `wait` where that is more; where any is one,
+        it is never none."""
+        with self._transactions.changing():
+            windows, shortest = self._join.registry.windows(), lateness_of(least)
+            patterns, ends = self._queries.patterns, windows - {FOREVER}
+            late: int | None
+            if shortest is None or (windows == {FOREVER} and not patterns):
+                late = None
+            elif patterns and all(one.waits for one in self._queries):
+                widest = max(patterns.windows(), default=shortest)
+                late = max(min(shortest, widest), lateness_of(wait) or 0)
+            else:
+                late = max(ends | {shortest})
+            self._intake.follow(late, falls=not patterns)
+            return None if late is None else to_seconds(late)
+
+    def _publish(
+        self, envelopes: Sequence[Envelope], *, grouped: bool, ended: bool = False
+    ) -> list[Match] | MatchGroups:
+        if grouped:
+            groups = partial(self._evaluation.publish_grouped, ended=ended)
+            return self._take_in(envelopes, groups)
+        return self._take_in(envelopes, partial(self._evaluation.publish, ended=ended))
+
+    def _take_in(
+        self,
+        envelopes: Sequence[Envelope],
+        evaluate: Callable[[Arrivals], tuple[T, Sequence[Delivery]]],
+        *,
+        raising: bool = False,
+        to_callbacks: bool = True,
+    ) -> T:
+        """Takes in a batch, as `Transactions.take_in` does."""
+        with paused() if len(envelopes) >= _MANY else contextlib.nullcontext():
+            return self._transactions.take_in(
+                self._evaluation,
+                envelopes,
+                evaluate,
+                self._skips,
+                raising=raising,
+                to_callbacks=to_callbacks,
+            )

@@ -1,0 +1,225 @@
+"""Queries into an engine, and out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from xscl.engine.parts import EngineParts
+from xscl.engine.transactions import Outgoing
+from xscl.errors import QueryError, XSCLError
+from xscl.evaluation.waves import Delivery
+from xscl.garbage import without_collecting
+from xscl.matches.match import Match
+from xscl.queries.callbacks import check_callback
+from xscl.queries.subscription import Subscription
+
+if TYPE_CHECKING:
+    from xscl.durable.plan import Plan, Texts
+    from xscl.queries.registration import Request, Text
+
+__all__ = ["Subscribing"]
+
+OnMatch = Callable[[Match], object]
+
+Added = tuple[Subscription, Sequence[Delivery]]
+"""A subscription, and the matches that it caused among the documents held."""
+
+
+class Subscribing(EngineParts):
+    """Subscribes queries, and cancels them."""
+
+    def subscribe(
+        self,
+        text: str,
+        name: str | None = None,
+        on_match: OnMatch | None = None,
+        *,
+        params: Mapping[str, object] | None = None,
+        history: bool = False,
+    ) -> Subscription:
+        """Subscribes one query; it sees the documents published from now on and, with `history`,
+        those that the engine still holds: what these match is in the subscription's `found`.
+
+        `name` overrides the one in the text; `on_match` is called with each match; `params` are
+        the values of the text's parameters.  Raises QueryError, or an ExceptionGroup of several.
+        """
+        from xscl.queries.registration import Request, together
+
+        with self._transactions.changing():
+            source = text, self._next_query
+            read, following = self._registration.read_one(*source, name)
+            request = Request(read, name or read.name, params or {})
+            added, errors = self._subscribe(source, [request], on_match, history)
+            if errors:
+                raise together(errors)
+            self._next_query = following
+            outgoing = self._keep_found(added)
+        (subscription,) = self._found(added, outgoing)
+        return subscription
+
+    def subscribe_many(
+        self,
+        text: str,
+        table: object,
+        on_match: OnMatch | None = None,
+        *,
+        history: bool = False,
+    ) -> list[Subscription]:
+        """Subscribes one query once for each row of a table: Arrow, pandas, Polars, or dicts.
+
+        The columns are the query's parameters; the query of row i, from 0, is named `name[i]`, or
+        as a column `name` says.  Rows that cannot be subscribed are left out, then an
+        ExceptionGroup of all errors is raised.
+        """
+        from xscl.queries.registration import requests, together
+
+        with self._transactions.changing(), without_collecting():
+            source = text, self._next_query
+            read, self._next_query = self._registration.read_one(*source)
+            wanted = requests(read, {read.name: table})
+            added, errors = self._subscribe(source, wanted, on_match, history)
+            outgoing = self._keep_found(added)
+        subscriptions = self._found(added, outgoing)
+        if errors:
+            raise together(errors)
+        return subscriptions
+
+    def load(
+        self,
+        text: str,
+        on_match: OnMatch | None = None,
+        *,
+        tables: Mapping[str, object] | None = None,
+        history: bool = False,
+    ) -> list[Subscription]:
+        """Subscribes all queries of a query file's text; those that `tables` names, once for each
+        row, as `subscribe_many` does.
+
+        Bad ones are refused whole: the good ones are subscribed, then an ExceptionGroup of all
+        errors is raised.
+        """
+        subscriptions, errors = self.load_good(text, on_match, tables=tables, history=history)
+        if errors:
+            raise ExceptionGroup(
+                f"{len(errors)} bad queries" if errors[1:] else "bad query", errors
+            )
+        return subscriptions
+
+    def load_good(
+        self,
+        text: str,
+        on_match: OnMatch | None = None,
+        *,
+        tables: Mapping[str, object] | None = None,
+        history: bool = False,
+    ) -> tuple[list[Subscription], list[QueryError]]:
+        """As `load`, but returns the errors beside the subscriptions."""
+        from xscl.queries.registration import requests
+
+        tables = tables or {}
+        with self._transactions.changing(), without_collecting():
+            source = text, self._next_query
+            queries, errors, following = self._registration.read(*source)
+            known = {query.name for query in queries} | {error.query for error in errors}
+            if unknown := tables.keys() - known:
+                raise XSCLError(
+                    f"there is a table for {', '.join(sorted(unknown))}, but no query of that "
+                    f"name; the text has: {', '.join(sorted(known)) or 'none'}"
+                )
+            self._next_query = following
+            wanted = chain.from_iterable(requests(read, tables) for read in queries)
+            added, wrong = self._subscribe(source, wanted, on_match, history)
+            errors += wrong
+            outgoing = self._keep_found(added)
+        subscriptions = self._found(added, outgoing)
+        return subscriptions, sorted(errors, key=lambda error: (error.line, error.column))
+
+    @property
+    def subscriptions(self) -> list[Subscription]:
+        """The queries, in order of subscription."""
+        with self._transactions.asking():
+            return list(self._queries)
+
+    def cancel(self, name: str) -> None:
+        """Cancels the query of a name; raises StateError if there is none.
+
+        What it used, and documents that only it could reach, are let go with the next document.
+        """
+        with self._transactions.asking():
+            self._cancel(self._queries.named(name))
+
+    def plan(self, texts: Texts) -> Plan:
+        """What would become of the queries of the state file, or without one of those that there
+        are, if those of some texts were asked for instead."""
+        from xscl.durable.plan import plan
+
+        with self._transactions.asking():
+            registration = self._registration
+            named = {one.name: one for one in self._queries}
+            kept = named if self._transactions.keeper is None else registration.kept
+            return plan(registration, kept, texts)
+
+    def _subscribe(
+        self, source: Text, wanted: Iterable[Request], on_match: OnMatch | None, history: bool
+    ) -> tuple[list[Added], list[QueryError]]:
+        """Subscribes queries of a text one by one; of each that is new, the state file has the
+        number of the first document that it sees, and with `history` it is reviewed."""
+        check_callback("on_match", on_match)
+        self._intake.let_readers_keep()
+        added: list[Added] = []
+        errors: list[QueryError] = []
+        keeper = self._transactions.keeper
+        for request in wanted:
+            subscription = self._registration.attach(request, on_match)
+            if subscription is not None:
+                added.append((subscription, ()))
+                continue
+            if history:
+                self._evaluation.forget(exact=True)
+            else:
+                self._evaluation.settle()
+            position = self._intake.next_number
+            outcome = self._registration.subscribe(
+                # One that reviews what is held shares nothing with those that have seen it come.
+                request,
+                since=-1 - position if history else position,
+                history=history,
+                on_match=on_match,
+            )
+            if isinstance(outcome, list):
+                errors += outcome
+                continue
+            if history and keeper is not None:
+                keeper.reviewed(outcome.streams)
+            added.append((outcome, self._evaluation.review(outcome) if history else ()))
+            if keeper is not None:
+                keeper.subscribed(
+                    outcome,
+                    source,
+                    request.written,
+                    request.parameters,
+                    position=position,
+                    history=history,
+                )
+        return added, errors
+
+    def _found(self, added: Iterable[Added], outgoing: Outgoing) -> list[Subscription]:
+        """The subscriptions, each with the matches that it found in the documents held."""
+        self._transactions.report(outgoing)
+        subscriptions = []
+        for subscription, deliveries in added:
+            if deliveries:
+                subscription.found = [match for _, match in deliveries]
+            subscriptions.append(subscription)
+        return subscriptions
+
+    def _keep_found(self, added: Iterable[Added]) -> Outgoing:
+        """What is to be reported once queries are subscribed."""
+        again = self._transactions.waiting_for(self._registration.attached)
+        self._registration.attached.clear()
+        deliveries = [delivery for _, deliveries in added for delivery in deliveries]
+        skips = self._skips[:]
+        self._skips.clear()
+        return self._transactions.keep(Outgoing(skips, deliveries, again=again))
