@@ -29,7 +29,8 @@ __all__ = ["Report", "Terminal", "report_of"]
 
 _SHOWN = 20
 _SAMPLE, _SMALL = 100, 50_000
-"""The documents, and the characters of each, that are kept to be looked at in the end."""
+"""The documents of all streams that are read, and the characters of each, that are kept to be
+looked at in the end; of other streams it is as many at most, one of each."""
 
 _HINTS, _FEW = 3, 20
 """The hints that are given at most; of queries that find nothing beside many that do, none is."""
@@ -120,6 +121,7 @@ class Report(Terminal):
         self.fruitless = False
         self.how_far = self._counts
         self._sample: list[dict[str, object]] = []
+        self._sampled: Counter[str] = Counter()
         self._unread: Counter[str] = Counter()
         self._before = (0, 0, 0)
 
@@ -149,19 +151,29 @@ class Report(Terminal):
         self, engine: Engine, envelopes: Iterable[dict[str, object]]
     ) -> Iterator[dict[str, object]]:
         """Passes envelopes on, counting them and those whose stream no query reads."""
+        enough = max(1, _SAMPLE // max(1, len(engine.streams)))
         for envelope in envelopes:
             if "advance" in envelope and not {"xml", "json"} & envelope.keys():
                 yield envelope
                 continue
             self.read += 1
             stream = envelope.get("stream", "S")
-            if isinstance(stream, str) and not engine.reads(stream):
-                self._unread[stream] += 1
-            if len(self._sample) < _SAMPLE and _is_small(envelope):
-                self._sample.append(envelope)
+            if isinstance(stream, str):
+                most = enough
+                if not engine.reads(stream):
+                    self._unread[stream] += 1
+                    most = 1
+                if self._sampled[stream] < most:
+                    self._keep(envelope, stream)
             if self.read % 1000 == 0:
                 self.found(0)
             yield envelope
+
+    def _keep(self, envelope: dict[str, object], stream: str) -> None:
+        """Keeps a document for the hints, if it is small and there is room."""
+        if len(self._sample) < 2 * _SAMPLE and _is_small(envelope):
+            self._sampled[stream] += 1
+            self._sample.append(envelope)
 
     def found(self, matches: int) -> None:
         """Adds matches, and shows how far the run is.  Raises OSError if a dead letter could not be

@@ -78,7 +78,9 @@ def hint(
         # Its documents may have been read as columns, of which nobody knows any others.
         known = zip(dissection.streams, dissection.schemas or (), strict=False)
         compiled = compile_events(dissection.query, dict(known).get)
-        return lacking_event(dissection.query, compiled, [*map(intake.document, sample)], fed)
+        some = [*map(intake.document, sample)]
+        lost = lacking_event(dissection.query, compiled, some, fed)
+        return f"{_looked_at(len(some))}: {lost}" if lost and len(some) < intake.documents else lost
     conditions = conditions_of(dissection.query)
     missing = missing_name(conditions, names)
     if missing is not None or not conditions.few:
@@ -92,4 +94,8 @@ def hint(
     lost = where_lost(conditions, held, of_sample)
     if lost is None or (intake.lateness is None and held.documents < _HINTED):
         return lost
-    return f"of the {held.documents:,} documents looked at: {lost}"
+    return f"{_looked_at(held.documents)}: {lost}"
+
+
+def _looked_at(number: int) -> str:
+    return f"of the {number:,} documents looked at"

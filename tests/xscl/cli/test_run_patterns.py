@@ -46,3 +46,16 @@ def test_a_state_file_goes_on(files: list[str], tmp_path: Path) -> None:
     state = ["--state", str(tmp_path / "state"), "--format", "jsonl"]
     assert CliRunner().invoke(cli, ["run", *files, *state]).stdout.count("\n") == 2
     assert CliRunner().invoke(cli, ["run", *files, *state]).stdout == ""
+
+
+def test_each_stream_is_looked_at_for_what_found_nothing(tmp_path: Path) -> None:
+    """Also one that comes after very many documents of another, and of which most are not seen."""
+    rows = [{"stream": stream, "json": {"n": n}} for stream in "AB" for n in range(200)]
+    events = tmp_path / "e.jsonl"
+    events.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    query = "SELECT m_1 AS m FROM FILTER{n >= 0}(A) NEXT{$2.m = 1} B"
+    done = CliRunner().invoke(cli, ["run", "-q", query, "--events", str(events)])
+    assert done.stderr.splitlines()[0] == (
+        "query 'q1' found nothing: of the 100 documents looked at: no document of B had `m`; "
+        "there is `n`"
+    )

@@ -91,9 +91,9 @@ EVENT_HINTS = {
     "`by`?",
     "S FOLD{$2.title = $.title AND $2.x = 1} S": "no document of S had `x`; there is `title`, "
     "`by`, `link`, `in`, `k`",
-    "S NEXT SS": "of the 4 documents looked at none is of `SS`; did you mean `S`?",
-    "SELECT COUNT(*) AS n FROM WINDOW{INF}(T//x)": "of the 4 documents looked at none is of `T`; "
-    "there is `S`, `N`, `J`",
+    "S NEXT SS": "no document is of stream `SS`; did you mean `S`?",
+    "SELECT COUNT(*) AS n FROM WINDOW{INF}(T//x)": "no document is of stream `T`; there is "
+    "`S`, `N`, `J`",
     "SELECT q FROM given NEXT FILTER{author = 'y'}(J)": "no document of J met `author = 'y'`",
     "SELECT q FROM given NEXT{$2.author = 'y'} J": None,
 }
@@ -107,3 +107,14 @@ def test_what_is_said_of_an_event_query(query: str) -> None:
         assert engine.publish_many(DOCUMENTS) == []
         assert engine.hint("q", DOCUMENTS) == EVENT_HINTS[query]
         assert engine.hint("q") is None
+
+
+def test_a_hint_from_a_part_of_the_documents_says_so() -> None:
+    with Engine() as engine:
+        engine.subscribe("FILTER{n = 1}(S) NEXT{$2.n = 7} S", name="q")
+        rows = [{"timestamp": n, "json": {"n": n % 5}} for n in range(20)]
+        assert engine.publish_many(rows) == []
+        assert engine.hint("q", rows[2:5]) == (
+            "of the 3 documents looked at: no document of S met `n = 1`"
+        )
+        assert engine.hint("q", rows) is None

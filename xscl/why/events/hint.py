@@ -34,7 +34,7 @@ def lacking_event(
             continue
         if not places:
             near = _instead(stream, dict.fromkeys(one.stream for one in documents))
-            return f"of the {len(documents):,} documents looked at none is of `{stream}`{near}"
+            return f"no document is of stream `{stream}`{near}"
         ways = [judge.ways(top, (place,)) for place in places]
         events = [way.event for some in ways for way in some if way.event is not None]
         names = dict.fromkeys(name for event in events for name in event.attributes)
