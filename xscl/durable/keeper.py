@@ -17,7 +17,8 @@ from xscl.durable.points import at
 from xscl.durable.state_file import StateFile
 from xscl.polling.store import Changes as FeedChanges
 from xscl.queries.catalogue import Catalogue
-from xscl.queries.levels.pattern_levels import Saved, Told
+from xscl.queries.levels.levels import Told
+from xscl.queries.levels.pattern_levels import Saved
 from xscl.queries.registration import Text
 from xscl.queries.schemas import closed_to
 from xscl.queries.subscription import Subscription

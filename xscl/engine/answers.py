@@ -71,8 +71,8 @@ class Answers(EngineParts):
             all_of_them = [subscription.outline for subscription in self._queries]
             if name is None:
                 every = [subscription.dissection for subscription in self._queries]
-                patterns = self._queries.patterns
-                return explain_file(every, patterns.without, patterns.sharable)
+                levels = self._queries.levels
+                return explain_file(every, levels.without, levels.sharable)
             return as_text(self._queries.named(name).dissection, all_of_them)
 
     def why(self, name: str, *documents: str | Envelope) -> Why | Funnel:

@@ -116,7 +116,7 @@ class Publishing(EngineParts):
         found, or `grouped` those of the same documents together."""
         for some in in_batches(envelopes_of(envelopes), batch):
             yield from self._publish(some, grouped=grouped)
-        if self._queries.patterns:
+        if self._queries.levels:
             yield from self._publish([], grouped=grouped, ended=True)
 
     def advance(self, time: float | str) -> list[Match]:
@@ -133,7 +133,7 @@ class Publishing(EngineParts):
         """Says that the input has ended: returns all matches that waited for more of it, as if
         whatever may come came later.  Documents may follow all the same; what was returned stays.
         """
-        if not self._queries.patterns:
+        if not self._queries.levels:
             with self._transactions.asking():
                 return []
         return self._take_in([], partial(self._evaluation.publish, ended=True))
@@ -157,7 +157,7 @@ class Publishing(EngineParts):
 
         for some in in_batches(envelopes_of(envelopes), batch):
             self._take_in(some, evaluate, to_callbacks=False)
-        if flush and self._queries.patterns:
+        if flush and self._queries.levels:
             self._take_in([], partial(evaluate, ended=True), to_callbacks=False)
         return counts
 
@@ -201,12 +201,12 @@ class Publishing(EngineParts):
         it is never none."""
         with self._transactions.changing():
             windows, shortest = self._join.registry.windows(), lateness_of(least)
-            patterns, ends = self._queries.patterns, windows - {FOREVER}
+            patterns, ends = self._queries.levels, windows - {FOREVER}
             late: int | None
             if shortest is None or (windows == {FOREVER} and not patterns):
                 late = None
             elif patterns and all(one.waits for one in self._queries):
-                widest = max(patterns.windows(), default=shortest)
+                widest = max(patterns.windows, default=shortest)
                 late = max(min(shortest, widest), lateness_of(wait) or 0)
             else:
                 late = max(ends | {shortest})

@@ -162,7 +162,7 @@ class StageOne:
         version = self._graph.version, self._patterns.version
         if version != self._columns_at[0]:
             readers, graph = self._patterns.readers, self._graph
-            streams = readers.streams if len(self._patterns) else ()
+            streams = readers.streams if self._patterns.timed else ()
             columns = {one: readers.columns(one) for one in streams if graph.only_columns(one)}
             self._columns_at = version, columns
         return self._columns_at[1]

@@ -100,8 +100,8 @@ def stats(
         "value_joins": counts["value_joins"],
         "in_process": join.in_process(),
         "joined": join.joined(),
-        "patterns": queries.patterns.stats(),
-        "event_queries": queries.patterns.event_stats(),
+        "patterns": queries.levels.stats(),
+        "event_queries": queries.levels.event_stats(),
         "memory": {
             "relations": in_memory,
             "relations_filed": filed,

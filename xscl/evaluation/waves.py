@@ -32,7 +32,8 @@ from xscl.matches.match import Match
 from xscl.queries.catalogue import Catalogue
 from xscl.queries.levels.event_readers import EventReaders
 from xscl.queries.levels.event_rows import EventRows
-from xscl.queries.levels.pattern_levels import Saved, Told
+from xscl.queries.levels.levels import Told
+from xscl.queries.levels.pattern_levels import Saved
 from xscl.queries.levels.pattern_rows import PatternRows
 from xscl.queries.subscription import Subscription
 
@@ -72,14 +73,14 @@ class Evaluation:
     @property
     def waits(self) -> bool:
         """Whether time may complete matches: there are patterns."""
-        return bool(self._patterns)
+        return self._patterns.timed
 
     def follow_queries(self) -> None:
         """Lets all that is held follow the queries, and the leaf paths that documents show."""
         if self._second.follow_queries():
             self._grouping.queries_changed()
             self._composed.clear()
-            if self._patterns.stale:
+            if self._queries.levels.stale:
                 self._renew_patterns()
 
     def preview(self, envelope: Mapping[str, object]) -> Preview:
@@ -164,11 +165,11 @@ class Evaluation:
         self.follow_queries()
         found = [*self._second.review(wave, numbers)]
         outputs = self._review_outputs(subscription, wave)
-        if self._patterns.of_any(numbers):
+        if self._queries.levels.any_pattern(numbers):
             found += self._renew_patterns()
         deliveries: list[Delivery] = []
         rows = self._rows(found)
-        if self._patterns.of_any(numbers):
+        if self._queries.levels.any_pattern(numbers):
             rows = [row for row in rows if not self._is_old(row[0], numbers)]
         following = self._next_wave(rows, deliveries, outputs)
         return deliveries + self._cascade(following)
@@ -225,7 +226,7 @@ class Evaluation:
         """Makes the composites of all documents held, after `restore`, and lets patterns see these
         documents, and what they have `told` before, and event queries be as they were `saved`."""
         self.follow_queries()
-        if self._patterns:
+        if self._patterns.timed:
             self._queries.tell(told)
             self._renew_patterns()
             self._patterns.recall(saved, self._intake.flushed)
@@ -275,10 +276,10 @@ class Evaluation:
         for document in [*held.values()]:
             if document.body is not None:
                 patterns.wait(readers.of_whole(document, columns=False))
-        if parts := patterns.parts:
+        if parts := patterns.levels.parts:
             wave = self._read_anew(parts)
             self._second.follow_queries()
-            rows = self._rows(self._second.review(wave, patterns.numbers()))
+            rows = self._rows(self._second.review(wave, patterns.levels.numbers))
             for owner, of_owner in itertools.groupby(rows, itemgetter(0)):
                 assert isinstance(owner, EventType)
                 rows_of = [found for _, found in of_owner]

@@ -19,7 +19,9 @@ from xscl.language.syntax import Query
 from xscl.matches.match import Match
 from xscl.queries.constant_table import Asked, ConstantTable
 from xscl.queries.levels.event_query import EventQuery, Member
-from xscl.queries.levels.pattern_levels import PatternLevels, Told
+from xscl.queries.levels.levels import Told
+from xscl.queries.levels.pattern_levels import PatternLevels
+from xscl.queries.levels.pattern_rows import PatternReading
 from xscl.queries.schemas import Schemas
 from xscl.queries.shared_query import SharedDisjunct, SharedQueries, SharedQuery
 from xscl.queries.stage_registration import Reader, StageRegistration
@@ -38,10 +40,11 @@ OnMatch = Callable[[Match], object]
 class Catalogue:
     """Subscriptions by name.
 
-    `stages` and `patterns` have what they are registered with, `graph` the streams that they read
-    and publish, `schemas` what event queries publish there, and `shared` the queries that several
-    of them share; `outputs` has the subscriptions of event queries by number, `called` says how
-    many of them a callback waits for.  `cancel` is called by `Subscription.cancel`.
+    `stages` and, of patterns and event queries, `levels` have what they are registered with,
+    `graph` the streams that they read and publish, `schemas` what event queries publish there, and
+    `shared` the queries that several of them share; `outputs` has the subscriptions of event
+    queries by number, `called` says how many of them a callback waits for.  `cancel` is called by
+    `Subscription.cancel`.
     """
 
     def __init__(
@@ -54,12 +57,13 @@ class Catalogue:
         self._xpath = xpath
         self.stages = stages
         self.patterns = patterns
+        self.levels = patterns.levels
         self._cancel = cancel
         self.graph = StreamGraph()
         self.schemas = Schemas()
         self.outputs: list[Subscription | None] = []
         self.called = 0
-        patterns.members, patterns.names = self._members, self._name
+        self.levels.members, self.levels.names = self._members, self._name
         self.shared = SharedQueries()
         self._by_name: dict[str, Subscription] = {}
 
@@ -121,9 +125,9 @@ class Catalogue:
         self.graph.add(wiring.dissection)
         subscription = self._subscribe(wiring, name, since, on_match, place)
         self._by_name[name] = subscription
-        if len(self.patterns):
+        if self.levels:
             feeds = any(True for _ in edges_of(wiring.dissection))
-            self.patterns.place(self.graph.level, anew=feeds)
+            self.levels.place(self.graph.level, anew=feeds)
         self.schemas.add(subscription)
         return subscription
 
@@ -147,7 +151,7 @@ class Catalogue:
         if shared.wiring.events is not None:
             self._output(subscription)
             if shared.wiring.events.level is None:
-                self.patterns.place(self.graph.level, anew=False)
+                self.levels.place(self.graph.level, anew=False)
         for disjunct in shared.disjuncts:
             for asked in disjunct.table.asked:
                 self._xpath.constants.register(asked.family, asked.constant(subscription))
@@ -190,14 +194,14 @@ class Catalogue:
 
     def told(self) -> dict[str, list[Told]]:
         """What patterns must remember over a restart, by name."""
-        told = self.patterns.told()
+        told = self.levels.told()
         return {self.stages.reader(number).owner.name: some for number, some in told.items()}  # type: ignore[union-attr]
 
     def tell(self, told: Mapping[str, list[Told]]) -> None:
         """Lets patterns remember what they did before a restart."""
         if told:
-            names = {self.stages.reader(one).owner.name: one for one in self.patterns}  # type: ignore[union-attr]
-            self.patterns.tell({names[name]: some for name, some in told.items()})
+            names = {self.stages.reader(one).owner.name: one for one in self.levels.patterns}  # type: ignore[union-attr]
+            self.levels.tell({names[name]: some for name, some in told.items()})
 
     # Inside.
 
@@ -233,9 +237,8 @@ class Catalogue:
             since = max(since, 0)
             self.stages.register(number, subscription, name, disjunct, since, sole_disjunct=sole)
         if wiring.pattern is not None:
-            reading = self.patterns.add(
-                numbers[0], wiring.pattern, max(since, 0), feeding=bool(wiring.feeds)
-            )
+            self.levels.add(numbers[0], wiring.pattern, max(since, 0), feeding=bool(wiring.feeds))
+            reading = PatternReading(wiring.pattern, self.patterns.nodes.node)
             self.stages.read_by(numbers[0], Reader(subscription, reading))
         if wiring.events is not None:
             self._output(subscription)
@@ -248,7 +251,7 @@ class Catalogue:
         self.outputs += repeat(None, subscription.order + 1 - len(self.outputs))
         self.outputs[subscription.order] = subscription
         self.called += subscription.on_match is not None
-        self.patterns.subscribe(subscription.wiring.events, self.member(subscription))
+        self.levels.subscribe(subscription.wiring.events, self.member(subscription))
 
     @staticmethod
     def member(one: Subscription) -> Member:
@@ -270,7 +273,7 @@ class Catalogue:
     def _unsubscribe(self, subscription: Subscription) -> None:
         subscription.active = False
         if subscription.wiring.pattern is not None:
-            self.patterns.remove(subscription.order)
+            self.levels.remove(subscription.order)
         self._remove_output(subscription)
         for number in subscription.numbers:
             self.stages.release(number)
@@ -282,7 +285,7 @@ class Catalogue:
         if subscription.wiring.events is not None:
             self.outputs[subscription.order] = None
             self.called -= subscription.on_match is not None
-            self.patterns.unsubscribe(subscription.wiring.events, subscription.order)
+            self.levels.unsubscribe(subscription.wiring.events, subscription.order)
 
     def _register_shared(self, shared: SharedQuery, name: str, since: int) -> None:
         """Registers a shared query, whose first subscription bears this name."""
