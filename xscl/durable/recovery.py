@@ -19,7 +19,7 @@ from xscl.durable.changes import CLOSED, Kept
 from xscl.durable.keeper import Keeper, remembered
 from xscl.durable.state_file import StateFile
 from xscl.errors import QueryError, StateError
-from xscl.evaluation.waves import Evaluation
+from xscl.evaluation.evaluation import Evaluation
 from xscl.language.parameters import Prepared
 from xscl.language.syntax import Query
 from xscl.queries.registration import Read, Registration, Request, Text
@@ -60,7 +60,7 @@ def recover(
     # As it was: what another lateness lets patterns find is told by the next step.
     lateness, intake.lateness = intake.lateness, counters.lateness
     told, saved = remembered(file.patterns())
-    evaluation.recompose(told, saved)
+    evaluation.history.recompose(told, saved)
     intake.follow(lateness, falls=not evaluation.waits)
     intake.settled = False
     keeper.begin(texts)
@@ -76,7 +76,7 @@ def _reviewed(
     while reviews and (before is None or reviews[0][0] < before):
         _, position, streams = reviews.popleft()
         documents.restore(position)
-        evaluation.reread(streams)
+        evaluation.history.reread(streams)
 
 
 def _subscribe(kept: Kept, text: Text, readings: _Readings, file: StateFile) -> None:
@@ -154,7 +154,7 @@ class _Documents:
     def restore(self, before: int | None) -> None:
         """Restores those with numbers before one, or all that are left."""
         while some := self._portion(before):
-            self._evaluation.restore(some)
+            self._evaluation.history.restore(some)
 
     def _portion(self, before: int | None) -> list[Document]:
         some: list[Document] = []

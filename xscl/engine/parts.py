@@ -21,8 +21,8 @@ from xscl.durable.group_commit import seconds_of
 from xscl.durable.points import at
 from xscl.engine.transactions import Transactions
 from xscl.errors import DocumentError, XSCLError
+from xscl.evaluation.evaluation import Evaluation
 from xscl.evaluation.second_stage import SecondStage, longest_reach
-from xscl.evaluation.waves import Evaluation
 from xscl.memory.budget import Budget
 from xscl.memory.relations import Relations
 from xscl.queries.catalogue import Catalogue

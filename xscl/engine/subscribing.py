@@ -193,7 +193,7 @@ class Subscribing(EngineParts):
                 continue
             if history and keeper is not None:
                 keeper.reviewed(outcome.streams)
-            added.append((outcome, self._evaluation.review(outcome) if history else ()))
+            added.append((outcome, self._evaluation.history.review(outcome) if history else ()))
             if keeper is not None:
                 keeper.subscribed(
                     outcome,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from xscl.documents.intake import Arrivals
     from xscl.durable.changes import Undelivered
     from xscl.durable.keeper import Keeper
-    from xscl.evaluation.waves import Evaluation
+    from xscl.evaluation.evaluation import Evaluation
 
     Envelope = Mapping[str, object]
 

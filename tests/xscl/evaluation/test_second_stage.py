@@ -22,8 +22,8 @@ from xscl.documents.events import EventNodes
 from xscl.documents.intake import Arrivals, Intake
 from xscl.documents.retention import Retention
 from xscl.errors import DocumentError
+from xscl.evaluation.evaluation import Evaluation
 from xscl.evaluation.second_stage import SecondStage, longest_reach
-from xscl.evaluation.waves import Evaluation
 from xscl.language import parse
 from xscl.matches.forms import MatchForm, Sides
 from xscl.matches.match import Match, Told

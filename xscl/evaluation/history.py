@@ -1,0 +1,195 @@
+"""The documents that are held, evaluated anew: for a query that looks back, and over a restart."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
+
+from xscl.documents.composites import DerivedStream
+from xscl.documents.document import Document, as_held
+from xscl.documents.events import EventType, TypedEvent
+from xscl.documents.intake import Intake
+from xscl.evaluation.event_outputs import Delivery
+from xscl.evaluation.rows import FoundRow
+from xscl.evaluation.second_stages import SecondStages
+from xscl.evaluation.stage_one import StageOne, Wave
+from xscl.evaluation.waves import Waves
+from xscl.queries.catalogue import Catalogue
+from xscl.queries.levels.event_readers import EventReaders
+from xscl.queries.levels.event_rows import EventRows
+from xscl.queries.levels.levels import Told
+from xscl.queries.levels.pattern_levels import Saved
+from xscl.queries.levels.pattern_rows import PatternRows
+from xscl.queries.subscription import Subscription
+
+__all__ = ["History"]
+
+
+class History:
+    """What lies behind: the documents of an `intake`, as the queries are now.
+
+    `follow_queries` lets all that is held follow them.
+    """
+
+    def __init__(
+        self,
+        waves: Waves,
+        second: SecondStages,
+        stage_one: StageOne,
+        queries: Catalogue,
+        intake: Intake,
+        follow_queries: Callable[[], None],
+    ) -> None:
+        self._waves = waves
+        self._second = second
+        self._stage_one = stage_one
+        self._queries = queries
+        self._patterns = queries.patterns
+        self._intake = intake
+        self._follow_queries = follow_queries
+
+    def review(self, subscription: Subscription) -> list[Delivery]:
+        """The matches that a new query causes among the documents held, which are read anew."""
+        self._follow_queries()
+        wave = self._read_anew(subscription.streams)
+        if not wave:
+            return []
+        numbers = subscription.all_numbers
+        derived = self._queries.stages.derived_below(numbers)
+        if derived:
+            self._compose_anew(wave, derived)
+        self._follow_queries()
+        found = [*self._second.review(wave, numbers)]
+        outputs = self._review_outputs(subscription, wave)
+        if new_pattern := self._queries.levels.any_pattern(numbers):
+            found += self.renew_patterns()
+        deliveries: list[Delivery] = []
+        rows = self._waves.rows(found)
+        if new_pattern:
+            # Patterns that were there have begun anew, too.
+            rows = [
+                (owner, row)
+                for owner, row in rows
+                if not isinstance(owner, Subscription) or owner.order in numbers
+            ]
+        following = self._waves.next_wave(rows, deliveries, outputs)
+        return deliveries + self._waves.cascade(following)
+
+    def _review_outputs(self, subscription: Subscription, wave: Wave) -> list[EventRows]:
+        """What new event queries find among the documents held: of one with sub-queries, the
+        innermost first."""
+        rows = [
+            one for inner in subscription.wiring.inner for one in self._review_outputs(inner, wave)
+        ]
+        query = subscription.wiring.events
+        if query is None:
+            return rows
+        held, intake = self._intake.held, self._intake
+
+        def events(readers: EventReaders) -> Iterator[TypedEvent]:
+            for document in wave.documents:
+                if readers.whole(document.stream):
+                    yield from readers.of_whole(document)
+            for kind in query.types:
+                if kind.numbers:
+                    found = self._waves.rows(self._second.review(wave, kind.numbers))
+                    of_kind = [row for owner, row in found if owner is kind]
+                    yield from readers.of_rows(kind, of_kind, held)
+
+        watermark, flushed = intake.watermark, intake.flushed
+        member = self._queries.member(subscription)
+        return [*rows, self._patterns.look_back(query, member, events, watermark, flushed)]
+
+    def restore(self, documents: Iterable[Document]) -> None:
+        """Holds documents that were held before, under their numbers; their matches were returned
+        then.
+
+        Composites are not made of them: `recompose` does that when all are there.
+        """
+        self._follow_queries()
+        wave = self._stage_one.hold(
+            document
+            if document.body is None
+            else as_held(document, self._intake.bodies, self._intake.trees)
+            for document in documents
+        )
+        self._intake.bodies.shrink()
+        self._follow_queries()
+        self._second.restore(wave, ())
+
+    def reread(self, streams: Iterable[str]) -> None:
+        """Reads the documents held of some streams anew, as `review` has done for a query."""
+        self._follow_queries()
+        wave = self._read_anew(streams)
+        self._follow_queries()
+        self._second.review(wave, ())
+
+    def recompose(self, told: Mapping[str, list[Told]], saved: Saved) -> None:
+        """Makes the composites of all documents held, after `restore`, and lets patterns see these
+        documents, and what they have `told` before, and event queries be as they were `saved`."""
+        self._follow_queries()
+        if self._patterns.timed:
+            self._queries.tell(told)
+            self.renew_patterns()
+            self._patterns.recall(saved, self._intake.flushed)
+        numbers = self._queries.stages.derived
+        if not numbers:
+            return
+        found = self._second.rejoin(numbers)
+        while wave := self._waves.next_wave(self._waves.rows(found), None):
+            found = self._second.restore(wave, numbers)
+
+    def _read_anew(self, streams: Iterable[str]) -> Wave:
+        """The documents held of some streams, with the witnesses that queries as they are now ask
+        for."""
+        read = set(streams)
+        held = (
+            one for one in self._intake.held.values() if one.stream in read and one.body is not None
+        )
+        return self._stage_one.hold(sorted(held, key=lambda one: one.number))
+
+    def renew_patterns(self) -> Sequence[PatternRows]:
+        """Lets patterns begin anew with the documents held; returns what they find in them."""
+        patterns, held = self._patterns, self._intake.held
+        patterns.renew(flushed=self._intake.flushed)
+        readers = patterns.readers
+        for document in [*held.values()]:
+            if document.body is not None:
+                patterns.wait(readers.of_whole(document, columns=False))
+        if parts := patterns.levels.parts:
+            wave = self._read_anew(parts)
+            self._second.follow_queries()
+            rows = self._waves.rows(self._second.review(wave, patterns.levels.numbers))
+            for owner, of_owner in itertools.groupby(rows, itemgetter(0)):
+                assert isinstance(owner, EventType)
+                rows_of = [found for _, found in of_owner]
+                patterns.wait(readers.of_rows(owner, rows_of, held, columns=False))
+        return patterns.catch_up(self._intake.watermark, self._intake.flushed)
+
+    def _compose_anew(self, wave: Wave, derived: Sequence[DerivedStream]) -> None:
+        """Adds to documents read anew all composites of some derived streams: those that stand,
+        and those that do not because no query before could reach them."""
+        composites = self._intake.composites
+        numbers = {owner.number for owner in derived}
+        wave.composites = [composites[one] for owner in derived for one in sorted(owner.composites)]
+        standing = {
+            (owner, composites[one].documents, composites[one].codes)
+            for owner in derived
+            for one in owner.composites
+        }
+
+        def missing(row: FoundRow) -> bool:
+            owner, found = row
+            if (owner, found.documents, found.codes) in standing:
+                return False
+            # Another one of the same documents may stand.
+            if isinstance(owner, DerivedStream):
+                owner.distinct = False
+            return True
+
+        self._follow_queries()
+        found = self._second.review(wave, numbers)
+        while more := self._waves.next_wave([*filter(missing, self._waves.rows(found))], None):
+            wave.composites += more.composites
+            found = self._second.restore(more, numbers)
