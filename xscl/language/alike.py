@@ -311,7 +311,7 @@ class AlikeStatements:
         """A statement's skeleton with all else that it depends on, and its parts."""
         text, *surroundings = whole
         # In a constructor names are text; in a pattern one may be a path, in an event query
-        # another name and a number behind it.
+        # another name and a number behind it; of a declared stream all of it is an event query.
         most = 0 if surroundings[1:] or _OF_EVENTS.search(text) is not None else _SYMBOLS
         texts = _TOKEN.split(text)
         tokens = texts[1::2]
@@ -343,7 +343,8 @@ class AlikeStatements:
             names = {(stream, one.names) for stream, one in place.declared.items()}
             both = place.namespaces.items() | names
             self._context = place.namespaces, place.declared, frozenset(both)
-        if not statement.markups and not statement.objects and not statement.patterns:
+        aside = statement.markups or statement.objects or statement.patterns
+        if not aside and not place.declared:
             return (self._context[2],)
         constructors = [place.text[markup.start : markup.end] for markup in statement.markups]
         constructors += [place.text[start:end] for start, end in statement.objects]

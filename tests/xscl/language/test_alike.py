@@ -30,6 +30,7 @@ def texts() -> Iterator[str]:
         yield from (case["queries"] for case in read_cases(path))
     for path in sorted(ERRORS.glob("*.xscl")):
         yield path.read_text(encoding="utf-8")
+    yield "DECLARE STREAM S (a); SELECT * FROM S; SELECT * FROM T; SELECT * FROM (S); S; T"
 
 
 def without_places(node: object) -> object:
@@ -114,6 +115,7 @@ def test_one_text_makes_instances_of_those_alike() -> None:
             "DECLARE NAMESPACE p = 'u'; S//p:a->x[. = 'b']",
             "DECLARE NAMESPACE p = 'v'; S//p:a->x[. = 'b']",
         ),
+        ("SELECT * FROM S", "DECLARE STREAM S (a); SELECT * FROM S"),
     ],
 )
 def test_what_is_no_constant_makes_no_instance(one: str, other: str) -> None:

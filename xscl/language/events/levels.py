@@ -82,6 +82,8 @@ class Level:
         grouped = single is not None and not (single.selects or single.publishes)
         self.is_block = self.operands == 1 and not (self.pattern or self.computes)
         self.is_block &= not self.inner or (single is not None and grouped and single.is_block)
+        if grouped and single is not None:
+            self.stream = self.stream or single.stream
         lists = self.selects == "list" or (self.selects == "*" and self.stream in declared)
         if self.pattern or self.computes or self.joins is not None:
             self.by_itself = self.computes and not self.pattern
