@@ -16,7 +16,8 @@ from typing import Any
 from benchmarks.engine import resident
 from benchmarks.events.ways import speed
 from benchmarks.events.workloads import WORKLOADS, Queries
-from pattern_stage import EventStage, Form, Slot
+from pattern_stage.pattern import Form, Slot
+from pattern_stage.plan.stage import EventStage
 from xscl.event_queries.compile import Open, compile_events
 from xscl.language import parse
 from xscl.language.parameters import Prepared

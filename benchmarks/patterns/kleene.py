@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from benchmarks.patterns.backtrack import Kleene
 from benchmarks.patterns.streams import Stock
-from pattern_stage import (
+from pattern_stage.pattern import (
     Aggregate,
     Arithmetic,
     Attribute,

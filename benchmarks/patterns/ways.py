@@ -11,17 +11,17 @@ from typing import Any, Literal, Protocol
 from benchmarks.measure import Rate
 from benchmarks.patterns.streams import Stock, Typed
 from benchmarks.scale import QUICK, Scale
-from pattern_stage import (
+from pattern_stage.pattern import (
     Attribute,
     Comparison,
     Component,
     Conjunct,
     Form,
     Pattern,
-    PatternStage,
     Read,
     Test,
 )
+from pattern_stage.processor import PatternStage
 
 __all__ = ["Staged", "Way", "compared", "domains", "order", "sequence", "sized"]
 

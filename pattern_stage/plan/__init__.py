@@ -1,9 +1,3 @@
 """Event queries at run time: one plan of m-ops over channels for all of them (Hong 2009, chapters 4
 and 5; patterns-cel.md, sections 5 and 6).
 """
-
-from pattern_stage.plan.outputs import EventFound, EventGroup
-from pattern_stage.plan.rules import RULES, SWITCHES
-from pattern_stage.plan.stage import EventStage
-
-__all__ = ["RULES", "SWITCHES", "EventFound", "EventGroup", "EventStage"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pattern_stage import SWITCHES
+from pattern_stage.switches import SWITCHES
 from tests.conformance.runner import Case, read_cases
 from tests.conformance.ways import agrees, ways
 from tests.shared import SHARED, needs

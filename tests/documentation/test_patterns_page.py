@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from lark.grammar import Rule
 
-from pattern_stage import EVENT_SWITCHES, SWITCHES
+from pattern_stage.switches import EVENT_SWITCHES, SWITCHES
 from tests.documentation.examples import Example, blocks, examples, run, run_session
 from xscl.language import parse
 from xscl.language.grammar import Grammar, grammar

@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from pattern_stage import (
+from pattern_stage.found import Found
+from pattern_stage.layouts import Event
+from pattern_stage.pattern import (
     Aggregate,
     Arithmetic,
     Attribute,
     Comparison,
     Component,
     Constant,
-    Event,
     Form,
-    Found,
     Index,
     Length,
     Negative,
     Pattern,
-    PatternStage,
     Read,
     Strategy,
     Term,
     Test,
 )
+from pattern_stage.processor import PatternStage
 from tests.oracle import sequences as oracle
 from xpath_stage import double_of
 

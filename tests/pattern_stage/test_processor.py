@@ -10,8 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from pattern_stage import SWITCHES, Found, PatternStage
-from pattern_stage import Event as Staged
+from pattern_stage.found import Found
+from pattern_stage.layouts import Event as Staged
+from pattern_stage.processor import PatternStage
+from pattern_stage.switches import SWITCHES
 from tests.drawn import drawn
 from tests.oracle.drawn_sequences import Scene, scenes
 from tests.oracle.sequences import Block, Component, Event, Query, Test, evaluate

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pattern_stage import FOREVER, SWITCHES, PatternStage
 from pattern_stage.cells import Cell, chains, joined, pruned
+from pattern_stage.processor import FOREVER, PatternStage
+from pattern_stage.switches import SWITCHES
 from tests.drawn import drawn
 from tests.oracle.drawn_sequences import Scene, scenes
 from tests.oracle.sequences import (

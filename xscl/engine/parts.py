@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from join_stage import JoinProcessor, Strategies
-from pattern_stage import SWITCHES
 from pattern_stage.plan.rules import SWITCHES as OF_EVENTS
+from pattern_stage.switches import SWITCHES
 from xpath_stage import Strings, XPathEvaluator, double_of
 from xscl.documents.bodies import Bodies
 from xscl.documents.events import EventNodes

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from pattern_stage import Group
-from pattern_stage.found import events_of
+from pattern_stage.found import Group, events_of
 from xscl.documents.document import Document
 from xscl.documents.events import PLACES, EventNode, EventNodes
 from xscl.evaluation.match_groups import AttributeName, MatchGroup

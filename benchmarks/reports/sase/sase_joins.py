@@ -19,7 +19,7 @@ from benchmarks.patterns.ways import (
 )
 from benchmarks.report import Cell, Plot, Report, Statement, Table, number
 from benchmarks.scale import Scale
-from pattern_stage import Comparison, Component, Constant, Read
+from pattern_stage.pattern import Comparison, Component, Constant, Read
 
 WINDOW = 10_000
 EVENTS = 60_000

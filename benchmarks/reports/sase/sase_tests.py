@@ -11,7 +11,7 @@ from benchmarks.patterns.streams import typed
 from benchmarks.patterns.ways import STEPS, Staged, Way, compared, domains, order, sequence, sized
 from benchmarks.report import Plot, Report, Statement, Table, number
 from benchmarks.scale import Scale
-from pattern_stage import Component
+from pattern_stage.pattern import Component
 
 WINDOW = 10_000
 EVENTS = 100_000

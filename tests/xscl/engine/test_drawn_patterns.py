@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import xscl
-from pattern_stage import SWITCHES
+from pattern_stage.switches import SWITCHES
 from tests.drawn import drawn
 from tests.oracle.drawn_sequences import Scene, scenes
 from tests.oracle.sequences import evaluate

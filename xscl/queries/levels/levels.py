@@ -12,9 +12,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pattern_stage import PatternStage
 from pattern_stage.plan.rules import SWITCHES as OF_EVENTS
 from pattern_stage.plan.stage import EventStage
+from pattern_stage.processor import PatternStage
 from pattern_stage.switches import SWITCHES as OF_PATTERNS
 from xscl.documents.events import PLACES, EventType
 from xscl.patterns.compile import CompiledPattern

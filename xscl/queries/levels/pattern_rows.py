@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from pattern_stage import Found, Group, PatternStage
-from pattern_stage.found import Outcome, grouped
+from pattern_stage.found import Found, Group, Outcome, grouped
+from pattern_stage.processor import PatternStage
 from xscl.documents.composites import Composite, Computed, OperatorRow
 from xscl.documents.events import PLACES, EventNode
 from xscl.patterns.compile import CompiledPattern

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from pattern_stage import PatternStage
 from pattern_stage.plan.stage import EventStage
+from pattern_stage.processor import PatternStage
 from xscl.documents.events import PLACES, Waiting
 from xscl.queries.levels.event_log import EventLog
 from xscl.queries.levels.event_query import EventQuery
