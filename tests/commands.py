@@ -10,7 +10,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
@@ -35,9 +35,20 @@ class Started:
     streams: list[Path]
 
     def send(self, signal: int) -> None:
-        """Sends it a signal."""
+        """Sends it a signal, unless it has ended."""
         assert self.process.pid is not None
-        os.kill(self.process.pid, signal)
+        with suppress(ProcessLookupError):
+            os.kill(self.process.pid, signal)
+
+    @property
+    def processor(self) -> float:
+        """The processor seconds that it has taken."""
+        try:
+            stat = Path(f"/proc/{self.process.pid}/stat").read_text()
+        except OSError:
+            return 0.0
+        user, system = stat.rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def ended(self, seconds: float) -> bool:
         """Whether it has ended, now or within some seconds."""

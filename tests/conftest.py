@@ -7,15 +7,23 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import Phase, is_hypothesis_test, settings
+from hypothesis import HealthCheck, Phase, is_hypothesis_test, settings
 
 from tests.drawn import DRAW, times
 from tests.shared import wanting
 from tests.xscl.web.loopback import Server, serving
 
-settings.register_profile("patient", settings(), deadline=None, max_examples=times(60))
+# That a machine is slow, or luck is bad, is no fault.
+_LUCK = (HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large)
+
 settings.register_profile(
-    "unshrunk", settings(deadline=None, phases=(Phase.explicit, Phase.generate))
+    "patient", deadline=None, max_examples=times(60), suppress_health_check=_LUCK
+)
+settings.register_profile(
+    "unshrunk",
+    deadline=None,
+    phases=(Phase.explicit, Phase.generate),
+    suppress_health_check=_LUCK,
 )
 settings.load_profile("patient")
 

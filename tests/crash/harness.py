@@ -14,6 +14,7 @@ import random
 import signal
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import copyfile
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 STATE = ("--state", "s.duckdb")
+_SECONDS = "seconds"
 _SIZES = ("taken", "skipped", "latest", "documents")
 
 
@@ -41,7 +43,7 @@ _SIZES = ("taken", "skipped", "latest", "documents")
 class Undisturbed:
     """What a run has found that was not disturbed: the folder with what it read, how it was
     started (but for state and output), the bytes of its file of matches, what `xscl state`
-    tells of it, and how many seconds it took."""
+    tells of it, and how many processor seconds it took."""
 
     folder: Path
     run: tuple[str, ...]
@@ -55,9 +57,8 @@ class Undisturbed:
         workload.write(folder, documents)
         source = ("run", "q.xscl", "--events", "e.jsonl")
         arguments = (*source, "--batch", str(batch), "--lateness", workload.LATENESS)
-        began = time.perf_counter()
-        done = xscl(*arguments, *STATE, "-o", "out.jsonl", at=folder)
-        seconds = time.perf_counter() - began
+        done = xscl(*arguments, *STATE, "-o", "out.jsonl", at=folder, around=_timed)
+        seconds = float((folder / _SECONDS).read_text())
         assert done.returncode == 0, done.stderr
         output = (folder / "out.jsonl").read_bytes()
         return cls(folder, arguments, output, told(folder), seconds)
@@ -112,12 +113,23 @@ def crashing(point: str) -> dict[str, str]:
 
 
 def turn(arguments: Sequence[str], folder: Path, kill: str | float | None) -> CompletedProcess[str]:
-    """Runs it once: to its end, to a named point, or for some seconds."""
+    """Runs it once: to its end, to a named point, or for some processor seconds: those of the clock
+    are other ones on a busy machine."""
     environment = crashing(kill if isinstance(kill, str) else "")
     with started(*arguments, at=folder, environment=environment) as one:
-        if isinstance(kill, float) and not one.ended(kill):
-            one.send(signal.SIGKILL)
+        while isinstance(kill, float) and not one.ended(0.002):
+            if one.processor >= kill:
+                one.send(signal.SIGKILL)
         return one.done()
+
+
+@contextmanager
+def _timed() -> Iterator[None]:
+    """Around a command, in its process."""
+    try:
+        yield
+    finally:
+        Path(_SECONDS).write_text(str(time.process_time()))
 
 
 def courses(
@@ -150,7 +162,7 @@ def courses(
 
 
 def moments(number: int, seconds: float, seed: int) -> list[float]:
-    """Seeded moments after the start of a run that takes some seconds undisturbed, most of them
-    soon: its start, where it reads what was before, is met as often as what follows."""
+    """Seeded moments of a run that takes some processor seconds undisturbed, most of them soon: its
+    start, where it reads what was before, is met as often as what follows."""
     random_ = random.Random(seed)
     return [random_.triangular(0.0, 0.7 * seconds, 0.0) for _ in range(number)]

@@ -31,13 +31,18 @@ def test_what_is_asked_is_answered_so(server: Asking) -> None:
     assert asked
     for i in asked:
         command = blocks[i][1].replace("127.0.0.1:8765", f"127.0.0.1:{server.port}")
-        done = subprocess.run(
-            ["bash", "-c", command], capture_output=True, text=True, check=False, timeout=60
-        )
-        assert done.returncode in (0, _TOO_LONG), f"{command}\n{done.stderr}"
         _, expected = blocks[i + 1]
         # Answers end without a line feed: one after the other, they stand on a line.
         pattern = ".*".join(map(re.escape, "".join(expected.split()).split("…")))
+        # A busy machine may need longer than the page says.
+        for seconds in ("1", "20"):
+            done = subprocess.run(
+                ["bash", "-c", command.replace("--max-time 1", f"--max-time {seconds}")],
+                capture_output=True, text=True, check=False,
+            )  # fmt: skip
+            if done.returncode != _TOO_LONG or re.fullmatch(pattern, "".join(done.stdout.split())):
+                break
+        assert done.returncode in (0, _TOO_LONG), f"{command}\n{done.stderr}"
         assert re.fullmatch(pattern, "".join(done.stdout.split())), f"{command}\n{done.stdout}"
 
 

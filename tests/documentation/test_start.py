@@ -10,6 +10,7 @@ anything.  The first block installs XSCL: `tests/test_wheel.py` does that.
 from __future__ import annotations
 
 import json
+import random
 import re
 import shlex
 import socket
@@ -17,7 +18,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -42,10 +43,12 @@ def blocks(page: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
-        return port
+    """One that no system gives to who asks for any."""
+    while True:
+        port = random.SystemRandom().randrange(15_000, 32_000)
+        with socket.socket() as one, suppress(OSError):
+            one.bind(("127.0.0.1", port))
+            return port
 
 
 def wait_for(what: Callable[[], bool]) -> None:

@@ -41,7 +41,7 @@ def main(names: Sequence[str]) -> int:
     chosen = [one for one in chosen if one not in stale]
     with tempfile.TemporaryDirectory() as folder:
         copies: SimpleQueue[Path] = SimpleQueue()
-        for number in range(workers := os.cpu_count() or 1):
+        for number in range(workers := len(os.sched_getaffinity(0))):
             copies.put(_copy(Path(folder) / str(number)))
         tests = sorted({test for one in chosen for test in one.tests})
         root = copies.get()

@@ -218,7 +218,9 @@ def test_a_command_that_takes_matches_slowly(folder: Path) -> None:
         )  # fmt: skip
         with started(folder, *watch) as process:
             check_that_it_waits(process, taker)
-            assert 10 < len((folder / "taken").read_text()) < 2 * ITEMS
+            taken = folder / "taken"
+            until(lambda: taken.exists() and len(taken.read_text()) > 10)
+            assert len(taken.read_text()) < 2 * ITEMS
 
 
 _FORKS = multiprocessing.get_context("forkserver")

@@ -11,15 +11,20 @@ from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from typing import Any
+from unittest import mock
 from urllib.parse import urlencode
 
 import xscl
 from xscl.errors import DocumentError
+from xscl.serve import trying
 from xscl.serve.safety import LOOPBACK, Gate
 from xscl.serve.server import Server, listening
 from xscl.serve.service import Limits, Service
 
-__all__ = ["Asking", "serving"]
+__all__ = ["PATIENCE", "Asking", "serving"]
+
+PATIENCE = 300
+"""Seconds that anything may take on a busy machine."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +39,7 @@ class Asking:
         self, method: str, path: str, body: bytes | None = None, **headers: str
     ) -> tuple[HTTPResponse, bytes]:
         """The answer to a request, and its body."""
-        with closing(HTTPConnection("127.0.0.1", self.port, timeout=60)) as connection:
+        with closing(HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)) as connection:
             named = {name.replace("_", "-"): value for name, value in headers.items()}
             connection.request(method, path, body, named)
             answer = connection.getresponse()
@@ -81,11 +86,13 @@ def serving(
         service = Service(engine, skipped, limits, follows=lateness is None, clock=clock)
         service.lateness = lateness
         server = Server(service, gate, started.set)
-        with closing(listening("127.0.0.1", 0)) as listener:
+        # However slow the machine is, a dry run ends by what it finds.
+        patient = mock.patch.object(trying, "_SECONDS", 3_600.0)
+        with closing(listening("127.0.0.1", 0)) as listener, patient:
             thread = threading.Thread(target=server.run, args=([listener],))
             thread.start()
             try:
-                assert started.wait(60)
+                assert started.wait(PATIENCE)
                 yield Asking(listener.getsockname()[1], engine, server.stop)
             finally:
                 server.stop()

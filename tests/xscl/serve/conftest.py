@@ -8,12 +8,14 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
+from tests.xscl.serve import asking
+
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 NAMES_HERE = ["--host-resolver-rules=MAP *.example 127.0.0.1"]
 """As if somebody's names led to this machine."""
 
-PATIENCE = 60_000.0
-"""Milliseconds that anything of a page may take on a busy machine."""
+PATIENCE = 1_000.0 * asking.PATIENCE
+"""In milliseconds."""
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +27,9 @@ def browser() -> Iterator[Browser]:
         pytest.skip("wants Chromium: apt-get install chromium")
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=NAMES_HERE)
+        browser = playwright.chromium.launch(
+            executable_path=found, args=NAMES_HERE, timeout=PATIENCE
+        )
         yield browser
         browser.close()
 

@@ -34,7 +34,7 @@ LATENESS = "3600 s"
 """Documents are a second apart, of those that are published in one second some hundred."""
 
 _APART = 5
-_PATIENCE = 120.0
+_PATIENCE = 300.0
 _EVENT = re.compile(rb"^id: (\S+)\ndata: (.+)$", re.MULTILINE)
 
 

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.commands import Started, started
+from tests.xscl.serve.asking import PATIENCE
 
 __all__ = ["Served", "served"]
-
-_PATIENCE = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,7 @@ class Served:
 def served(folder: Path, *options: str, port: int = 0) -> Iterator[Served]:
     """A server that runs in a folder, until it is killed at the end if it has not ended."""
     with started("serve", *options, "--port", str(port), at=folder) as command:
-        until = time.monotonic() + _PATIENCE
+        until = time.monotonic() + PATIENCE
         while not (found := re.search(r"serving at http://\S+:(\d+)/", _said(command))):
             assert time.monotonic() < until
             assert not command.ended(0.02), _said(command)

@@ -18,7 +18,7 @@ from schemathesis.checks import (
 )
 
 from tests.drawn import drawn
-from tests.xscl.serve.asking import Asking, serving
+from tests.xscl.serve.asking import PATIENCE, Asking, serving
 
 CHECKS = [
     not_a_server_error,
@@ -56,5 +56,5 @@ def test_any_request(requests: st.SearchStrategy[Case], data: st.DataObject) -> 
         # Events have no end.
         case.query = {**(case.query or {}), "live": False}
         case.headers.pop("accept", None)
-    response = case.call(timeout=60)
+    response = case.call(timeout=PATIENCE)
     case.validate_response(response, checks=CHECKS)

@@ -16,6 +16,7 @@ from urllib.request import urlopen
 import pytest
 
 from tests.commands import Started, started, xscl
+from tests.xscl.serve.asking import PATIENCE
 from tests.xscl.web.loopback import Reply, Server, rss
 
 ITEM = "<item><guid>1</guid><title>first</title><link>http://x.example/</link></item>"
@@ -25,7 +26,7 @@ ITEM = "<item><guid>1</guid><title>first</title><link>http://x.example/</link></
 def serving(at: Path, *arguments: str) -> Iterator[tuple[Started, str]]:
     """The command, and the address that it says."""
     with started("serve", "--port", "0", *arguments, at=at) as command:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         said = command.streams[2]
         while not (said.exists() and (found := re.search(r"http://\S+?:\d+", said.read_text()))):
             assert time.monotonic() < deadline
@@ -35,13 +36,14 @@ def serving(at: Path, *arguments: str) -> Iterator[tuple[Started, str]]:
 
 def ask(address: str, body: object = None) -> Any:
     data = None if body is None else json.dumps(body).encode()
-    with urlopen(Asked(address, data, {"Content-Type": "application/json"}), timeout=60) as answer:
+    asked = Asked(address, data, {"Content-Type": "application/json"})
+    with urlopen(asked, timeout=PATIENCE) as answer:
         return json.load(answer)
 
 
 def until(address: str, member: str) -> Any:
     """What a resource has as a member, once that is anything."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while not (found := ask(address)[member]):
         assert time.monotonic() < deadline
         time.sleep(0.02)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.xscl.serve.asking import Asking, serving
+from tests.xscl.serve.asking import PATIENCE, Asking, serving
 from xscl.serve import event_stream
 from xscl.serve.service import Limits
 
@@ -27,12 +27,13 @@ class Reader:
         self.status = int(self._file.readline().split()[1])
         while self._file.readline().strip():
             pass
+        self.blocks = self._blocks()
 
     def close(self) -> None:
         """Lets go of the connection."""
         self._file.close()
 
-    def blocks(self) -> Iterator[dict[str, str]]:
+    def _blocks(self) -> Iterator[dict[str, str]]:
         """The fields of each event; a comment has none."""
         text = ""
         while size := int(self._file.readline() or b"0", 16):
@@ -46,7 +47,7 @@ class Reader:
     def matches(self, count: int) -> list[tuple[str, str]]:
         """The ids of the next events that are matches, and their documents."""
         found = []
-        for block in self.blocks():
+        for block in self.blocks:
             if "data" in block and "event" not in block:
                 found.append((block["id"], json.loads(block["data"])["documents"][0]))
                 if len(found) == count:
@@ -56,7 +57,8 @@ class Reader:
 
 @contextmanager
 def reading(server: Asking, path: str = "/matches?live=1", **headers: str) -> Iterator[Reader]:
-    with closing(socket.create_connection(("127.0.0.1", server.port), timeout=60)) as connection:
+    address = ("127.0.0.1", server.port)
+    with closing(socket.create_connection(address, timeout=PATIENCE)) as connection:
         named = "".join(f"{n.replace('_', '-')}: {v}\r\n" for n, v in headers.items())
         connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n{named}\r\n".encode())
         reader = Reader(connection)
@@ -131,7 +133,7 @@ def test_what_is_lost_is_said() -> None:
         life = place.partition("-")[0]
         for number, lost in ((f"{life}-4", 3), ("another-4", None), (f"{life}-99", None)):
             with reading(server, Last_Event_ID=number) as reader:
-                assert next(reader.blocks()) in (
+                assert next(reader.blocks) in (
                     {},
                     {"event": "lost", "data": json.dumps({"lost": lost})},
                 )
@@ -147,7 +149,7 @@ def test_a_sign_of_life_says_how_far_others_have_come(monkeypatch: pytest.Monkey
         wait_for_readers(server, 1)
         publish(server, 0)
         newest = server.get("/matches")["next"]
-        assert any(block == {"id": newest} for block in reader.blocks())
+        assert any(block == {"id": newest} for block in reader.blocks)
 
 
 def test_readers_are_bounded_and_one_that_takes_nothing_harms_nobody() -> None:
@@ -163,7 +165,7 @@ def test_readers_are_bounded_and_one_that_takes_nothing_harms_nobody() -> None:
             taking.start()
             for i in range(60):
                 server.publish(f"d{i}", large, i)
-            taking.join(60)
+            taking.join(PATIENCE)
             assert [document for _, document in found] == ids(0, 60)
         wait_for_readers(server, 0)
 
@@ -173,13 +175,13 @@ def test_the_end_lets_readers_go() -> None:
         wait_for_readers(server, 1)
         ended = threading.Timer(0.05, server.stop)
         ended.start()
-        assert [block for block in reader.blocks() if block] == []
+        assert [block for block in reader.blocks if block] == []
         ended.join()
 
 
 def wait_for_readers(server: Asking, count: int) -> None:
     """Waits until so many read events."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while server.get("/stats")["server"]["readers"] != count:
         assert time.monotonic() < deadline
         time.sleep(0.01)

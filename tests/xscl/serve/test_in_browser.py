@@ -240,6 +240,7 @@ def test_a_page_of_another_site_gets_nothing(browser: Browser, server: Asking, n
     before = server.get("/stats")["taken"]
     target = f"http://127.0.0.1:{server.port}"
     with site_serving() as site, browser.new_page() as page:
+        page.set_default_timeout(PATIENCE)
         html = (("Content-Type", b"text/html"),)
         site.site["/"] = Reply(headers=html, body=TRIES.format(target).encode())
         page.goto(f"http://{name}:{site.port}/")
@@ -257,6 +258,7 @@ def test_a_page_of_another_site_gets_nothing(browser: Browser, server: Asking, n
 def test_a_name_that_leads_here_gets_nothing(browser: Browser, server: Asking) -> None:
     """As where somebody's name has been made to lead to this machine while their page is open."""
     with browser.new_page() as page:
+        page.set_default_timeout(PATIENCE)
         answer = page.goto(f"http://rebound.example:{server.port}/queries")
         assert answer is not None
         assert answer.status == 421

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.xscl.serve.asking import PATIENCE
 from tests.xscl.serve.many_readers import LATENESS, QUERY, Publisher, reading, stopped
 from tests.xscl.serve.process import served
 
@@ -55,7 +56,7 @@ def test_readers_that_come_again_have_each_match(folder: Path) -> None:
                     # Where it was not answered, it is published again.
                     if publisher.publish_some(first, first + portion):
                         first += portion
-                    assert server.command.ended(60)
+                    assert server.command.ended(PATIENCE)
     assert account.missing == 0
     # Who is slow may find but the last server.
     assert 20 <= account.again <= kills * 20

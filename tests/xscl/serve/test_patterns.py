@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.xscl.serve.asking import Asking, serving
+from tests.xscl.serve.asking import PATIENCE, Asking, serving
 
 UNPAID = "-- name: unpaid\nEVENT SEQ(O o, !P p) WHERE [id] WITHIN 10"
 RISING = "-- name: rising\nPATTERN SEQ(O+ a[], Q q) WHERE skip_till_next_match WITHIN 1 day"
@@ -38,7 +38,7 @@ def orders(*times: float) -> list[dict[str, Any]]:
 
 def awaited(asking: Asking, number: int) -> list[dict[str, Any]]:
     """Matches that come by themselves."""
-    for _ in range(600):
+    for _ in range(20 * PATIENCE):
         matches: list[dict[str, Any]] = asking.get("/matches")["matches"]
         if len(matches) >= number:
             return matches

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.xscl.serve.asking import Asking, serving
+from tests.xscl.serve.asking import PATIENCE, Asking, serving
 from xscl.serve.service import Limits
 
 PAIRS = "S//a->x[./t->v] JOIN {v = w, 1 day} S//b->y[./t->w]"
@@ -101,7 +101,7 @@ def test_a_long_query_beside_many(server: Asking) -> None:
 def test_a_failure_of_the_engine_ends_the_server(server: Asking) -> None:
     server.engine.close()
     send(server, "POST", "/streams/S", b"<a/>", Content_Type="application/xml")
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     with suppress(OSError):
         while server.raw("GET", "/"):
             assert time.monotonic() < deadline
@@ -121,13 +121,13 @@ def test_requests_that_wait_are_bounded() -> None:
             asking = [threading.Thread(target=publish) for _ in range(8)]
             for thread in asking:
                 thread.start()
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + PATIENCE
             while len(answers) < 4:
                 assert time.monotonic() < deadline
                 time.sleep(0.01)
             assert {*answers} == {503}
         for thread in asking:
-            thread.join(60)
+            thread.join(PATIENCE)
         assert answers.count(200) == 8 - answers.count(503)
         assert 2 <= answers.count(200) <= 4
 

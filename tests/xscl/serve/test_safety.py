@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from tests.xscl.serve.asking import serving
+from tests.xscl.serve.asking import PATIENCE, serving
 from xscl.serve.safety import LOOPBACK, Gate
 
 TOKEN = "a token of some length"
@@ -144,7 +144,7 @@ def test_all_methods_of_a_path_are_named() -> None:
 def test_a_head_that_is_too_large_is_refused() -> None:
     with (
         serving() as server,
-        socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection,
+        socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection,
     ):
         connection.sendall(b"GET /health HTTP/1.1\r\nX: " + b"x" * 20_000)
         answer = connection.makefile("rb").read()

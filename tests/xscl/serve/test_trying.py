@@ -13,7 +13,6 @@ from lxml import etree
 
 from tests.documentation.test_cookbook import RECIPES
 from tests.xscl.serve.asking import Asking, serving
-from xscl.serve import trying
 
 PAIR = "-- name: pair\nS//a->x JOIN {x = y, 1 day} S//b->y"
 TRIED = "-- name: tried\nSELECT x FROM S//a->x JOIN {x = y} S//b->y"
@@ -21,8 +20,6 @@ TRIED = "-- name: tried\nSELECT x FROM S//a->x JOIN {x = y} S//b->y"
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Asking]:
-    # However slow the machine is, a dry run ends by what it finds.
-    trying._SECONDS = 3600.0
     with serving(PAIR) as asking:
         for number in range(6):
             asking.publish(f"a{number}", f"<a>{number % 3}</a>", number)

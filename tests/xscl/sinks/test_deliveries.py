@@ -160,7 +160,7 @@ def test_in_a_hurry_none_is_tried_twice(server: Server, kept: bool, closing: boo
         Webhook.at(server.url("/hook"), b"x"),
         lambda *_: None,
         kept=outcomes.read if kept else None,
-        pace=Pace(first=50.0),
+        pace=Pace(first=3600.0, longest=3600.0),
     )
     outcomes.hand_over(deliveries, range(20))
     until(lambda: server.asked("/hook"))
@@ -171,7 +171,7 @@ def test_in_a_hurry_none_is_tried_twice(server: Server, kept: bool, closing: boo
     else:
         deliveries.hurry()
     deliveries.close()
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 600
     assert len(server.asked("/hook")) <= asked + 4
     outcomes.each_once(range(20))
     assert len(outcomes.given_up) == 20

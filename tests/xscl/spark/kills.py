@@ -206,8 +206,12 @@ class Running:
     def until(self, reached: Callable[[], bool]) -> None:
         """Waits; the ingestion must not end before."""
         deadline = time.monotonic() + _PATIENCE
-        while not reached():
-            assert self._process.poll() is None, self._message("it ended by itself")
+        while True:
+            # Asked first: it may do both at once.
+            ended = self._process.poll() is not None
+            if reached():
+                return
+            assert not ended, self._message("it ended by itself")
             assert time.monotonic() < deadline, self._message("it does nothing")
             time.sleep(0.005)
 

@@ -71,7 +71,7 @@ def internet() -> Iterator[Server]:
     over = threading.Event()
 
     def hang() -> Iterator[bytes]:
-        over.wait(60)
+        over.wait(300)
         yield b""
 
     def drip() -> Iterator[bytes]:
@@ -130,7 +130,7 @@ def test_bad_feeds_are_reported_and_the_rest_is_complete(
 
     def once() -> str:
         return ingest(
-            spark, "--sources", str(subscriptions), "--to", str(to), "--once", "--timeout", "3s",
+            spark, "--sources", str(subscriptions), "--to", str(to), "--once", "--timeout", "5s",
             "--max-document", "1 MiB", proxy=f"http://127.0.0.1:{internet.port}",
         ).stderr  # fmt: skip
 

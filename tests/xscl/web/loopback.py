@@ -133,12 +133,12 @@ class VirtualClock:
         self, answers: queue.SimpleQueue[T], until: float | None, under_way: int
     ) -> T | None:
         if under_way:
-            return answers.get(timeout=60)
+            return answers.get(timeout=300)
         assert until is not None, "nothing to wait for"
         if until > self.end:
             self.time = self.end
             self.stop()
-            return answers.get(timeout=60)
+            return answers.get(timeout=300)
         self.time = max(self.time, until)
         return None
 

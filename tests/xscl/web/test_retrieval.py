@@ -180,7 +180,7 @@ def test_a_server_that_dribbles_ends_with_the_time(server: Server) -> None:
 
     server.site["/body"] = Reply(pieces=dribble)
     server.site["/head"] = Reply(raw=b"HTTP/1.1 200 X\r\n", pieces=dribble)
-    server.site["/silent"] = Reply(raw=b"", pieces=lambda: iter([time.sleep(3) or b""]))
+    server.site["/silent"] = Reply(raw=b"", pieces=lambda: iter([time.sleep(60) or b""]))
     for path in ("/body", "/head", "/silent"):
         with pytest.raises(RetrievalError, match="too long"):
             get(server.url(path), seconds=0.5)
