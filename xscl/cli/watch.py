@@ -59,7 +59,7 @@ from xscl.polling.store import Store
 from xscl.polling.watched_feeds import watched_feeds
 from xscl.sinks.deliveries import Delivery
 from xscl.sinks.registry import DELIVERIES, FEED_FORMS, LINE_FORMS, Means, title_of
-from xscl.times import to_seconds
+from xscl.times import span, to_seconds
 from xscl.web.proxies import ProxySettings
 
 __all__ = ["watch"]
@@ -238,6 +238,8 @@ def watch(
                 )
         undelivered = outbox.close()
         report.close(engine, table=form == TEXT)
+        if waits and (left := _left(engine, stream, late)) is not None:
+            report.note(left)
         if output is not None:
             report.note(fate_of(output, dropped=False, anew=False))
         unread = all(one.error for one in poller.states.values())
@@ -245,6 +247,28 @@ def watch(
             report.say("no feed could be read", Level.ERROR)
     failed = 4 if undelivered else int(unread or report.fruitless)
     return 130 if stopped.is_set() else 2 if bad else failed
+
+
+class _Undone(Exception):
+    """Takes a transaction back."""
+
+
+def _left(engine: Engine, stream: str | None, late: float | None) -> str | None:
+    """What a run leaves to the next one, which has the same documents: found as at the end of
+    the input, and taken back; a state file then closes its engine."""
+    number = 0
+    with contextlib.suppress(_Undone), engine.transaction():
+        found = engine.count([])
+        of_stream = (one for one in engine.subscriptions if stream in (None, one.wiring.stream))
+        number = sum(found[one.name] for one in of_stream)
+        raise _Undone
+    if not number:
+        return None
+    waits = f"{counted(number, 'match')} {'waits' if number == 1 else 'wait'} for items that come"
+    if late is None:
+        return f"{waits} late, which --lateness INF allows for good"
+    allowed = span(round(late * 1_000_000))
+    return f"{waits} up to {allowed} late (--lateness): a later run tells what becomes of them"
 
 
 def _takers(

@@ -8,7 +8,6 @@ from pattern_stage.algebra import nodes
 from pattern_stage.algebra.localised import inputs
 from pattern_stage.algebra.nodes import Condition
 from pattern_stage.algebra.terms import Age, Compare, Constant, Predicate, Scalar
-from xscl.event_queries.compile import CompiledEvents
 
 __all__ = ["bounds", "either_way", "lengths"]
 
@@ -34,14 +33,9 @@ def bounds(condition: Condition, sides: Container[int | None] = _ANY_SIDE) -> It
                 yield right.place
 
 
-def lengths(compiled: CompiledEvents) -> set[int]:
-    """The lengths that end, in microseconds, but for those that each subscription has of its
-    own, and for aggregates of one time, which look back for nothing."""
-    constants = [compiled.constants[place] for place in _places(compiled.root)]
-    return {one for one in constants if isinstance(one, int) and one}
-
-
-def _places(node: nodes.Node) -> Iterator[int]:
+def lengths(node: nodes.Node) -> Iterator[int]:
+    """The places of the constants that are lengths of time, in microseconds; that of a window is 0
+    in aggregates of one time, which look back for nothing."""
     match node:
         case nodes.Aggregate(window=int(place)):
             yield place
@@ -50,4 +44,4 @@ def _places(node: nodes.Node) -> Iterator[int]:
         case nodes.Iterate(condition, going_on):
             yield from bounds((*condition, *going_on))
     for below in inputs(node):
-        yield from _places(below)
+        yield from lengths(below)

@@ -288,3 +288,26 @@ def test_a_quiet_watch_reports_an_absence_once_by_the_clock(
             reported.setdefault(hour, []).append((match["start"], match["time"] - match["start"]))
     start = datetime(2026, 6, 1, 10, tzinfo=UTC).timestamp()
     assert reported == {16.5: [(start, 3 * 3600)]}
+
+
+@pytest.mark.parametrize("options", [(), ("--state", "state.duckdb")], ids=["store", "state"])
+def test_a_later_run_tells_what_an_earlier_one_said_to_be_waiting(
+    server: Server, folder: Path, options: tuple[str, ...]
+) -> None:
+    """Also where nothing new has come, and each match once."""
+    (folder / "q.xscl").write_text(
+        "-- name: next\nSELECT title FROM S/item NEXT{$2.link = $1.link AND DUR <= 2 h} S/item;\n"
+        "-- name: many\nSELECT link, COUNT(*) AS n FROM WINDOW{2 h}(S/item) GROUP BY link"
+    )
+    posts = item("1", "first", "10:00:00") + item("2", "second", "11:00:00")
+    server.site["/s"], server.site["/r"] = Reply(body=rss(channel=posts)), Reply(body=rss())
+    first, second = (
+        once(server, folder, *options, around=partial(at_hour, hour)) for hour in (12.5, 30)
+    )
+    assert found(first.stdout) == ["many"]
+    assert sorted(found(second.stdout)) == ["many", "next"]
+    assert first.stderr.splitlines()[-1] == (
+        "2 matches wait for items that come up to 2 hours late (--lateness): a later run tells "
+        "what becomes of them"
+    )
+    assert "late" not in second.stderr

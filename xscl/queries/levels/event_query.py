@@ -3,7 +3,7 @@ constants."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -55,20 +55,28 @@ class EventQuery:
 
     def add_to(self, stage: EventStage, member: Member) -> None:
         """Adds a subscription to a stage."""
-        constants = self.compiled.constants
-        if self._open:
-            made: list[Any] = [*constants]
-            values = member.values
-            for place, value, make in self._open:
-                made[place] = make(values[value])
-            constants = tuple(made)
+        constants = self._constants(member.values)
         since = member.since << PLACES
         stage.add(member.number, self.compiled.root, self._types, constants, since)
 
+    def windows(self, member: Member) -> Iterator[int]:
+        """The lengths of the windows and bounds on DUR that end of a subscription, in
+        microseconds."""
+        if self._lengths:
+            constants = self._constants(member.values)
+            yield from filter(None, (constants[place] for place in self._lengths))
+
+    def _constants(self, values: Sequence[object]) -> tuple[Any, ...]:
+        if not self._open:
+            return self.compiled.constants
+        made: list[Any] = [*self.compiled.constants]
+        for place, value, make in self._open:
+            made[place] = make(values[value])
+        return tuple(made)
+
     @cached_property
-    def windows(self) -> set[int]:
-        """The lengths of its windows and bounds on DUR that end, in microseconds."""
-        return lengths(self.compiled)
+    def _lengths(self) -> tuple[int, ...]:
+        return tuple(lengths(self.compiled.root))
 
     @cached_property
     def _types(self) -> tuple[int, ...]:

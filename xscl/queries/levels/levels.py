@@ -190,7 +190,7 @@ class Levels:
         """The windows of all patterns that end, in microseconds, and what bounds event queries."""
         some = {one.compiled.pattern.within for one in self.patterns.values()}
         ends = {within for within in some if within is not None}
-        return ends.union(*[query.windows for query in self.events])
+        return ends | {one for query, of in self.members() for one in query.windows(of)}
 
     @property
     def parts(self) -> set[str]:

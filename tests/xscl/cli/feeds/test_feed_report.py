@@ -195,6 +195,17 @@ def test_patterns_wait_no_longer_than_they_must(
     assert engine.follow_windows(wait=wait) == pytest.approx(lateness)
 
 
+def test_the_lengths_of_each_subscription_count() -> None:
+    """Of parameters, and of constants that a state file keeps apart from their text."""
+    engine = Engine()
+    engine.subscribe("SELECT COUNT(*) AS n FROM WINDOW{10 min}(S)")
+    rows = [{"most": 60}, {"most": 7200}]
+    _, longer = engine.subscribe_many("S NEXT{DUR <= :most} T", rows)
+    assert engine.follow_windows() == 7200
+    longer.cancel()
+    assert engine.follow_windows() == 600
+
+
 def test_a_pattern_without_a_window_waits_a_day() -> None:
     engine = Engine()
     engine.subscribe("EVENT SEQ(S a, T b)")
