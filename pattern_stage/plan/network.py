@@ -1,5 +1,5 @@
-"""The plan of all queries: a DAG of m-ops, extended as queries come, cut as they go, and run epoch
-by epoch, in topological order of the streams.
+"""The plan of all queries: a DAG of m-ops, extended as queries come, cut as they go, and run batch
+by batch, in topological order of the streams.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from pattern_stage.algebra.nodes import (
 )
 from pattern_stage.algebra.nodes import Sequence as Following
 from pattern_stage.algebra.nodes.map import computed
+from pattern_stage.plan.channels import Channel, Event
 from pattern_stage.plan.kinds.aggregates import AggregateOperator
 from pattern_stage.plan.kinds.iterates import IterateOperator
 from pattern_stage.plan.kinds.maps import MapOperator
@@ -30,7 +31,7 @@ from pattern_stage.plan.kinds.selects import SelectOperator
 from pattern_stage.plan.kinds.sequences import SequenceOperator
 from pattern_stage.plan.kinds.sources import SourceOperator
 from pattern_stage.plan.kinds.unions import UnionOperator
-from pattern_stage.plan.operators import Channel, Context, Design, Event, Operator
+from pattern_stage.plan.operators import Context, Design, Operator
 from pattern_stage.plan.rules import design
 
 __all__ = ["Network", "Template"]
@@ -172,9 +173,11 @@ class Network:
     def _join(self, operator: Operator) -> None:
         while operator.rank >= len(self._agenda):
             self._agenda.append([])
-        for port, one in enumerate(operator.inputs):
-            if isinstance(operator, UnionOperator) or (port == 0 and not operator.is_indexed):
-                one.consumers.append((operator, port))
+        if not operator.is_indexed:
+            # A right stream is read by who holds instances that wait for it.
+            both = isinstance(operator, UnionOperator)
+            for one in operator.inputs[: 2 if both else 1]:
+                one.consumers.append(operator)
 
     def remove(self, operator: Operator, member: int) -> None:
         """A query less, from its root's member on."""
@@ -205,9 +208,9 @@ class Network:
             return
         del self._made[key]
         operator.gone = True
-        for port, one in enumerate(operator.inputs):
-            if (operator, port) in one.consumers:
-                one.consumers.remove((operator, port))
+        for one in operator.inputs:
+            if operator in one.consumers:
+                one.consumers.remove(operator)
             for member in [*one.listeners]:
                 one.ignored(operator, member)
 
@@ -221,54 +224,45 @@ class Network:
         """The types of which queries read events."""
         return self._sources.keys()
 
-    # Epochs
+    # Batches
 
-    def epoch(self, time: int, events: Iterable[tuple[int, Event]]) -> list[Output]:
-        """What comes of events of types that all end at `time`: the outputs of roots."""
-        met: list[SourceOperator] = []
+    def run(self, events: Iterable[tuple[int, Event]]) -> list[Output]:
+        """What comes of events, with their types, in order of their ends: the outputs of roots."""
+        sources = self._sources
         for one in events:
-            for source in self._sources.get(one[0], ()):
-                if not source.coming:
-                    met.append(source)
+            for source in sources.get(one[0], ()):
                 source.coming.append(one)
+                if not source.due:
+                    self._call(source)
         told: list[Output] = []
-        for source in met:
-            self._hand_on(source, source.channel(), told)
+        done: list[Operator] = []
         for agenda in self._agenda:
             for operator in agenda:
-                channels = operator.inbox
-                operator.inbox = [_NOTHING] * len(channels)
                 operator.due = False
-                self._hand_on(operator, operator.epoch(time, *channels), told)
+                out = operator.take()
+                if not out:
+                    continue
+                operator.out = out
+                done.append(operator)
+                if operator.root is not None:
+                    told.append((operator, out))
+                for reader in operator.consumers:
+                    self._call(reader)
+                for reader in operator.listening():
+                    self._call(reader)
+                if operator.index:
+                    for reader, some in operator.index.met(out).items():
+                        reader.picked = some
+                        self._call(reader)
             agenda.clear()
+        for operator in done:
+            operator.out = _NOTHING
         return told
 
-    def _hand_on(self, operator: Operator, channel: Channel, told: list[Output]) -> None:
-        if not channel:
-            return
-        agenda = self._agenda
-        for consumer, port in operator.consumers:
-            consumer.inbox[port] = channel
-            if not consumer.due:
-                consumer.due = True
-                agenda[consumer.rank].append(consumer)
-        if operator.listeners:
-            for consumer in operator.listening(channel):
-                consumer.inbox[1] = channel
-                if not consumer.due:
-                    consumer.due = True
-                    agenda[consumer.rank].append(consumer)
-        if operator.index:
-            for entry in channel:
-                for consumer in operator.index.met(entry[0]):
-                    if consumer.due:
-                        consumer.inbox[0].append(entry)
-                    else:
-                        consumer.inbox[0] = [entry]
-                        consumer.due = True
-                        agenda[consumer.rank].append(consumer)
-        if operator.root is not None:
-            told.append((operator, channel))
+    def _call(self, operator: Operator) -> None:
+        if not operator.due:
+            operator.due = True
+            self._agenda[operator.rank].append(operator)
 
     def forget(self, watermark: int) -> None:
         """All let go of what no event from the watermark on can meet."""
@@ -276,7 +270,7 @@ class Network:
             operator.forget(watermark)
 
 
-_NOTHING: Channel = []
+_NOTHING = Channel()
 
 
 def _typed(node: Node, types: Sequence[int], classes: Mapping[int, int]) -> Node:

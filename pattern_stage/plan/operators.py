@@ -1,7 +1,7 @@
 """An m-op: one form of operator for all its members, from channels to a channel.
 
 A form is a node without constants; its *members* are the distinct (members of the inputs, own
-constants) of all queries.  What comes in and goes out are channels: lists of (event, membership).
+constants) of all queries.  What comes in and goes out, a batch at a time, are channels.
 """
 
 from __future__ import annotations
@@ -13,15 +13,12 @@ from weakref import WeakKeyDictionary
 
 from pattern_stage.algebra.layout import Layout
 from pattern_stage.algebra.nodes import Node
+from pattern_stage.plan.channels import Channel
 from pattern_stage.plan.members import Constants, Members, members_in
-from pattern_stage.plan.memberships import Membership, within
+from pattern_stage.plan.memberships import Membership
 from pattern_stage.plan.predicate_index import PredicateIndex
 
-__all__ = ["Channel", "Context", "Design", "Event", "Operator"]
-
-Event = tuple[Any, ...]
-
-Channel = list[tuple[Event, Membership]]
+__all__ = ["Context", "Design", "Operator"]
 
 _REMEMBERED = 256
 """So many memberships are mapped to this operator's before all are forgotten."""
@@ -68,14 +65,15 @@ class Operator:
         self.node, self.inputs, self.context, self.design = node, inputs, context, design
         self.rank: int = 1 + max((one.rank for one in inputs), default=-1)
         self.members = Members(self.key_of(), not design.consed)
-        self.consumers: list[tuple[Operator, int]] = []
-        """Who reads the channel at which port, always."""
+        self.out = Channel()
+        """What has come of the batch."""
+        self.consumers: list[Operator] = []
+        """Who reads it, always."""
         self.listeners: dict[int | None, dict[Operator, None]] = {}
-        """Who reads it at port 1 for the instances that it holds: by the member whose events they
-        wait for, None for all."""
+        """Who reads it for the instances that it holds: by the member whose events they wait for,
+        None for all."""
         self.index = PredicateIndex()
-        """Who reads some events of the channel alone."""
-        self.inbox: list[Channel] = [[] for _ in inputs]
+        """Who reads some of its events alone."""
         self.due = self.gone = False
         self.touched = 0
         """How many instances events have taken."""
@@ -124,13 +122,14 @@ class Operator:
         """A member that no query has any more; whoever holds instances of it frees it later."""
         self.members.free(member)
 
-    def listening(self, channel: Channel) -> Iterable[Operator]:
-        """Who holds instances that wait for an event of the channel."""
+    def listening(self) -> Iterable[Operator]:
+        """Who holds instances that wait for an event that has come."""
         listeners = self.listeners
+        if not listeners:
+            return ()
         found = dict(listeners.get(None, ()))
-        for _, membership in channel:
-            for member in within(membership, listeners):
-                found.update(listeners[member])
+        for member in self.out.members & listeners.keys():
+            found.update(listeners[member])
         return found
 
     def ignored(self, operator: Operator, member: int | None) -> None:
@@ -157,10 +156,14 @@ class Operator:
             self._grouped[members] = found
         return found
 
-    # Epochs
+    # Batches
 
-    def epoch(self, time: int, *channels: Channel) -> Channel:
-        """What comes of events that all end at `time`."""
+    def take(self) -> Channel:
+        """What comes of what has come of the inputs."""
+        return self.run(*[one.out for one in self.inputs])
+
+    def run(self, *channels: Channel) -> Channel:
+        """What comes of the events of a batch."""
         raise NotImplementedError
 
     def forget(self, watermark: int) -> None:

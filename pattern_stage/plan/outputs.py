@@ -12,9 +12,10 @@ from typing import Any
 
 from pattern_stage.algebra import attributes, is_document, same
 from pattern_stage.algebra.layout import Layout
+from pattern_stage.plan.channels import Channel, Event, epochs
 from pattern_stage.plan.memberships import Membership, Order, Prefix, joined
 from pattern_stage.plan.network import Network
-from pattern_stage.plan.operators import Channel, Event, Operator
+from pattern_stage.plan.operators import Operator
 
 __all__ = ["EventFound", "EventGroup", "Output", "Root", "counted", "distinct", "found", "grouped"]
 
@@ -200,18 +201,19 @@ class EventGroup(EventFound):
 
 def distinct(root: Root, channel: Channel) -> Iterator[Output]:
     """The events of a root's channel, equal ones once."""
-    if len(channel) == 1:
-        ((event, members),) = channel
-        yield root, event, members
-        return
-    by: dict[object, tuple[Event, Membership]] = {}
     key = root.key
-    for event, members in channel:
-        one = key(event)
-        there = by.get(one)
-        by[one] = (event, members) if there is None else (there[0], joined(there[1], members))
-    for event, members in by.values():
-        yield root, event, members
+    for epoch in epochs(channel):
+        if len(epoch) > 1:
+            by: dict[object, tuple[Event, Membership]] = {}
+            for entry in epoch:
+                one = key(entry[0])
+                if one in by:
+                    event, members = by[one]
+                    entry = event, joined(members, entry[1])
+                by[one] = entry
+            epoch = [*by.values()]
+        for event, members in epoch:
+            yield root, event, members
 
 
 def found(outputs: Iterable[Output]) -> list[EventFound]:

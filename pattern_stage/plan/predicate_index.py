@@ -7,8 +7,10 @@ m-ops alone that have something for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
+
+from pattern_stage.plan.channels import Channel
 
 __all__ = ["PredicateIndex"]
 
@@ -40,9 +42,17 @@ class PredicateIndex:
         if not readers:
             del self._by[key_of]
 
-    def met(self, event: Any) -> Iterator[Any]:
-        """The readers of an event."""
+    def met(self, channel: Channel) -> dict[Any, Channel]:
+        """What each reader has of a channel."""
+        found: dict[Any, Channel] = {}
         for key_of, readers in self._by.items():
-            there = readers.get(key_of(event))
-            if there is not None:
-                yield from there
+            get = readers.get
+            for entry in channel:
+                there = get(key_of(entry[0]))
+                if there is not None:
+                    for reader in there:
+                        some = found.get(reader)
+                        if some is None:
+                            some = found[reader] = Channel()
+                        some.append(entry)
+        return found

@@ -24,8 +24,9 @@ from pattern_stage.algebra.nodes import (
 )
 from pattern_stage.algebra.nodes.map import computed
 from pattern_stage.pattern import Slot
+from pattern_stage.plan.channels import Event
 from pattern_stage.plan.kinds.states import Stateful
-from pattern_stage.plan.operators import Event, Operator
+from pattern_stage.plan.operators import Operator
 
 __all__ = ["restore", "state_of"]
 

@@ -1,12 +1,12 @@
 """Event queries over events: what a step brings in, what queries are to be told of out.
 
 Monotone queries (selections, lists and unions alone) are told at once; all others in order of
-time, epoch by epoch, once the watermark is above.
+time, once the watermark is above.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -15,8 +15,9 @@ from pattern_stage.algebra.localised import inputs
 from pattern_stage.algebra.nodes import Map, Node, Select, Source, Union
 from pattern_stage.pattern import Slot
 from pattern_stage.plan import outputs
+from pattern_stage.plan.channels import Event
 from pattern_stage.plan.network import Network, Template
-from pattern_stage.plan.operators import Context, Event, Operator
+from pattern_stage.plan.operators import Context, Operator
 from pattern_stage.plan.outputs import EventFound, EventGroup, Output, Root, distinct
 from pattern_stage.plan.queries import Queries
 from pattern_stage.plan.rules import SWITCHES
@@ -29,6 +30,9 @@ Waiting = tuple[int, Event]
 
 _SPARE = 64
 """So many templates may be of queries that have gone."""
+
+_PORTION = 1024
+"""So many events go through the m-ops together: what comes of them in between is held."""
 
 _ROUND = 64
 """After so many steps all m-ops let go of what is too old, not those alone that have much."""
@@ -152,7 +156,8 @@ class EventStage:
                 waiting.append(coming)
         # Type by type: a document that is told has its own number, sharable or not.
         for some in now.values():
-            for operator, channel in self._at_once.epoch(0, some):
+            some.sort(key=_end)
+            for operator, channel in self._at_once.run(some):
                 self._outputs += self._told.unknown(operator.root, channel)
 
     def advance(self, watermark: int | None) -> None:
@@ -256,15 +261,14 @@ class EventStage:
             self._sorted = True
 
     def _run(self, events: list[Waiting]) -> list[Output]:
-        told = list[Output]()
-        epoch, place, many = self._in_order.epoch, 0, len(events)
-        while place < many:
-            time, first = events[place][1][1], place
-            place += 1
-            while place < many and events[place][1][1] == time:
-                place += 1
-            for operator, channel in epoch(time, events[first:place]):
+        told, place = list[Output](), 0
+        while place < len(events):
+            # Not in the middle of an epoch.
+            last = events[min(place + _PORTION, len(events)) - 1]
+            end = bisect_right(events, last[1][1], place, key=_end)
+            for operator, channel in self._in_order.run(events[place:end]):
                 told += distinct(operator.root, channel)
+            place = end
         return told
 
     def _settle(self) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from heapq import heappop, heappush
 
+from pattern_stage.plan.channels import Channel
 from pattern_stage.plan.memberships import Membership, joined
-from pattern_stage.plan.operators import Channel
 from pattern_stage.plan.outputs import Output, Root, distinct
 
 __all__ = ["Told"]
@@ -58,9 +58,8 @@ class Told:
     def unknown(self, root: Root, channel: Channel) -> Iterable[Output]:
         """The outputs of a monotone query: documents, and what it has not computed before."""
         if root.is_document:
-            documents = [one for one in channel if one[0][2] is not None]
-            yield from distinct(root, documents)
-            channel = [one for one in channel if one[0][2] is None]
+            yield from distinct(root, Channel([one for one in channel if one[0][2] is not None]))
+            channel = Channel([one for one in channel if one[0][2] is None])
         yield from self._computed.new(distinct(root, channel))
 
     def not_early(self, told: list[Output]) -> list[Output]:

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 from pattern_stage.algebra import frozen, same
 from pattern_stage.algebra.grouping import grouping
 from pattern_stage.algebra.nodes import Aggregate
+from pattern_stage.plan.channels import Channel, Event, epochs
 from pattern_stage.plan.kinds.windows import Cohort, Group
 from pattern_stage.plan.memberships import Membership, joined
-from pattern_stage.plan.operators import Channel, Event, Operator
+from pattern_stage.plan.operators import Operator
 
 __all__ = ["AggregateOperator"]
 
@@ -35,26 +36,30 @@ class Distinct:
         self, key: Callable[[Event], Hashable], keys: Callable[..., tuple[Any, ...]]
     ) -> None:
         self._key, self._keys = key, keys
-        self._last: tuple[int, Channel, list[Grouped]] = (0, [], [])
+        self._last: tuple[Channel, list[list[Grouped]]] = (Channel(), [])
 
-    def of(self, time: int, channel: Channel) -> list[Grouped]:
-        """Equal events are one, in all streams that either was in; the channel that was read last
-        is not read again."""
-        if self._last[0] != time or self._last[1] is not channel:
+    def of(self, channel: Channel) -> list[list[Grouped]]:
+        """Epoch by epoch; equal events are one, in all streams that either was in.  The channel
+        that was read last is not read again."""
+        if self._last[0] is not channel:
+            self._last = channel, [self._epoch(epoch) for epoch in epochs(channel)]
+        return self._last[1]
+
+    def _epoch(self, epoch: list[tuple[Event, Membership]]) -> list[Grouped]:
+        if len(epoch) > 1:
             events: dict[Hashable, tuple[Event, Membership]] = {}
-            for event, membership in channel:
+            for event, membership in epoch:
                 key = self._key(event)
                 if key in events:
                     membership = joined(events[key][1], membership)
                 events[key] = event, membership
-            read = self._keys
-            found = [
-                Grouped(event, membership, frozen(keys), keys)
-                for event, membership in events.values()
-                for keys in [read(event)]
-            ]
-            self._last = time, channel, found
-        return self._last[2]
+            epoch = [*events.values()]
+        read = self._keys
+        return [
+            Grouped(event, membership, frozen(keys), keys)
+            for event, membership in epoch
+            for keys in [read(event)]
+        ]
 
 
 class AggregateOperator(Operator):
@@ -117,9 +122,14 @@ class AggregateOperator(Operator):
         for member in cohort.members:
             self._cohorts[member] = cohort
 
-    def epoch(self, time: int, *channels: Channel) -> Channel:
-        """What the groups are now that have had an event."""
-        events = self._distinct.of(time, channels[0])
+    def run(self, *channels: Channel) -> Channel:
+        """What the groups are after each epoch in which they have had an event."""
+        found = Channel()
+        for events in self._distinct.of(channels[0]):
+            found += self._epoch(events[0].event[1], events)
+        return found
+
+    def _epoch(self, time: int, events: list[Grouped]) -> list[tuple[Event, Membership]]:
         memberships = dict.fromkeys(one.membership for one in events)
         for membership in memberships:
             self._meet(membership)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from pattern_stage.plan.channels import Event
 from pattern_stage.plan.members import Constants
 from pattern_stage.plan.memberships import Order
-from pattern_stage.plan.operators import Event
 
 __all__ = ["Instance", "State"]
 

@@ -11,10 +11,11 @@ from typing import Any
 
 from pattern_stage.algebra import Texts, admits, goes_on, iterated
 from pattern_stage.algebra.nodes import Iterate
+from pattern_stage.plan.channels import Channel, Event
 from pattern_stage.plan.kinds.conditions import bound_of, joins, key, without
-from pattern_stage.plan.kinds.instances import Instance, State
+from pattern_stage.plan.kinds.instances import Instance
 from pattern_stage.plan.kinds.states import Stateful
-from pattern_stage.plan.operators import Channel, Event
+from pattern_stage.plan.members import Constants
 
 __all__ = ["IterateOperator"]
 
@@ -60,55 +61,29 @@ class IterateOperator(Stateful):
         self._make = [iterated(node, first, layout) for first in (False, True)]
         super().__init__(*arguments)
 
-    def epoch(self, time: int, *channels: Channel) -> Channel:
-        """What the right events go on with; then that and the left events wait."""
-        found: Channel = []
-        pending: list[tuple[int, Any, Instance]] = []
-        left, right = channels
-        if right and self.count:
-            for member, events in self.met(right):
-                for constants, state in [*self.active[member].items()]:
-                    self._meet(time, events, (member, constants, state), found, pending)
-        for at, constants, instance in pending:
-            self.install(at, constants, instance)
-        if left:
-            self.begin(left)
-        if left or pending:
-            self.swept(time)
-        return found
-
-    def _meet(
-        self,
-        time: int,
-        events: list[Event],
-        at: tuple[int, Any, State],
-        found: Channel,
-        pending: list[tuple[int, Any, Instance]],
-    ) -> None:
-        state = at[2]
+    def meet(
+        self, event: Event, instances: list[Instance], constants: Constants, found: Channel
+    ) -> list[Instance]:
+        """The instances that a right event leaves; others it goes on with, or ends."""
+        start, end, *_ = event
         admits, goes_on, make, bound = self._admits, self._goes_on, self._make, self.bound
-        constants = state.constants
-        touched: dict[object, set[int]] = {}
-        for event in events:
-            start = event[0]
-            key, instances = self.candidates(state, event)
-            for instance in instances:
-                element, order, count, first = instance
-                if element[1] >= start:
+        kept = list[Instance]()
+        for instance in instances:
+            element, order, count, first = instance
+            if element[1] >= start:
+                kept.append(instance)
+                continue
+            left = element if first else element[4]
+            if admits is not None and not admits[first](left, event, element, constants):
+                kept.append(instance)
+                continue
+            if goes_on is not None and not goes_on[first](left, event, element, constants):
+                continue
+            if bound is not None:
+                count = min(count, order.within(end - element[0], bound.strict))
+                if not count:
                     continue
-                left = element if first else element[4]
-                if admits is not None and not admits[first](left, event, element, constants):
-                    continue
-                touched.setdefault(key, set()).add(id(instance))
-                if goes_on is not None and not goes_on[first](left, event, element, constants):
-                    continue
-                if bound is not None:
-                    count = min(count, order.within(time - element[0], bound.strict))
-                    if not count:
-                        continue
-                longer = make[first](left, event, element, constants)
-                found.append((longer, order.first(count)))
-                pending.append((at[0], at[1], (longer, order, count, False)))
-        for key, taken in touched.items():
-            self.touched += len(taken)
-            self.replace(*at, key, taken)
+            longer = make[first](left, event, element, constants)
+            found.append((longer, order.first(count)))
+            self.pending.append((longer, order, count, False))
+        return kept

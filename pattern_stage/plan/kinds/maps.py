@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from pattern_stage.algebra import mapped
-from pattern_stage.plan.operators import Channel, Operator
+from pattern_stage.plan.channels import Channel
+from pattern_stage.plan.operators import Operator
 
 __all__ = ["MapOperator"]
 
@@ -17,11 +18,13 @@ class MapOperator(Operator):
         super().__init__(*arguments)
         self._make = mapped(self.node, self.context.layout)  # type: ignore[arg-type]
 
-    def epoch(self, time: int, *channels: Channel) -> Channel:
+    def run(self, *channels: Channel) -> Channel:
         """Each event with its items."""
         make, grouped = self._make, self.grouped
-        return [
-            (make(event, constants), members)
-            for event, membership in channels[0]
-            for constants, members in grouped(membership)
-        ]
+        return Channel(
+            [
+                (make(event, constants), members)
+                for event, membership in channels[0]
+                for constants, members in grouped(membership)
+            ]
+        )

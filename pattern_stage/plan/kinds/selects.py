@@ -13,10 +13,11 @@ from typing import Any
 
 from pattern_stage.algebra import Texts, admits, function
 from pattern_stage.algebra.nodes import Select
+from pattern_stage.plan.channels import Channel, Event
 from pattern_stage.plan.kinds.conditions import equalities, key, orders, without
 from pattern_stage.plan.members import Bucket, Constants, members_in
 from pattern_stage.plan.memberships import Membership
-from pattern_stage.plan.operators import Channel, Event, Operator
+from pattern_stage.plan.operators import Operator
 
 __all__ = ["SelectOperator"]
 
@@ -48,6 +49,8 @@ class SelectOperator(Operator):
         if self._order is not None:
             self._value = function("a", texts.number(self._order.value))
             self._bound = function("c", texts.number(self._order.constant))
+        self.picked = Channel()
+        """What the source's index has found of a batch."""
         self._source = inputs[0] if equal and not inputs[0].inputs else None
         condition = texts.condition(node.condition)
         self._hold = function("a, pairs", f"[m for m, c in pairs if {condition}]")
@@ -83,9 +86,16 @@ class SelectOperator(Operator):
                 self._source.index.remove(self._key, key, self)
         super().lost(member)
 
-    def epoch(self, time: int, *channels: Channel) -> Channel:
+    def take(self) -> Channel:
+        """What comes of the source, or of what its index has picked of it."""
+        if self._source is None:
+            return super().take()
+        picked, self.picked = self.picked, Channel()
+        return self.run(picked)
+
+    def run(self, *channels: Channel) -> Channel:
         """The events that some members select."""
-        found: Channel = []
+        found = Channel()
         under, constants, test = self.members.under, self.constants, self._test
         for event, membership in channels[0]:
             if len(membership) > _MANY and self.design.channel:

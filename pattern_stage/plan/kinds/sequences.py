@@ -8,10 +8,11 @@ from typing import Any
 
 from pattern_stage.algebra import Texts, admits
 from pattern_stage.algebra.nodes import Sequence
+from pattern_stage.plan.channels import Channel, Event
 from pattern_stage.plan.kinds.conditions import bound_of, joins, key, without
-from pattern_stage.plan.kinds.instances import State
+from pattern_stage.plan.kinds.instances import Instance
 from pattern_stage.plan.kinds.states import Stateful
-from pattern_stage.plan.operators import Channel, Event
+from pattern_stage.plan.members import Constants
 
 __all__ = ["SequenceOperator"]
 
@@ -36,40 +37,23 @@ class SequenceOperator(Stateful):
         self._admits = admits(without(node, rest), layout) if rest else None
         super().__init__(*arguments)
 
-    def epoch(self, time: int, *channels: Channel) -> Channel:
-        """What the right events complete; then the left ones wait."""
-        found: Channel = []
-        left, right = channels
-        if right and self.count:
-            for member, events in self.met(right):
-                for constants, state in [*self.active[member].items()]:
-                    self._meet(time, events, (member, constants, state), found)
-        if left:
-            self.begin(left)
-            self.swept(time)
-        return found
-
-    def _meet(
-        self, time: int, events: list[Event], at: tuple[int, Any, State], found: Channel
-    ) -> None:
-        state = at[2]
-        admits, bound, constants = self._admits, self.bound, state.constants
-        touched: dict[object, set[int]] = {}
-        for event in events:
-            start = event[0]
-            key, instances = self.candidates(state, event)
-            for instance in instances:
-                left, order, count, _ = instance
-                if left[1] >= start:
+    def meet(
+        self, event: Event, instances: list[Instance], constants: Constants, found: Channel
+    ) -> list[Instance]:
+        """The instances that a right event leaves; others it completes, unless they are too old."""
+        start, end, *_ = event
+        admits, bound, kept = self._admits, self.bound, list[Instance]()
+        for instance in instances:
+            left, order, count, _ = instance
+            if left[1] >= start:
+                kept.append(instance)
+                continue
+            if admits is not None and not admits(left, event, constants):
+                kept.append(instance)
+                continue
+            if bound is not None:
+                count = min(count, order.within(end - left[0], bound.strict))
+                if not count:
                     continue
-                if admits is not None and not admits(left, event, constants):
-                    continue
-                touched.setdefault(key, set()).add(id(instance))
-                if bound is not None:
-                    count = min(count, order.within(time - left[0], bound.strict))
-                    if not count:
-                        continue
-                found.append(((left[0], time, None, None, left, event), order.first(count)))
-        for key, taken in touched.items():
-            self.touched += len(taken)
-            self.replace(*at, key, taken)
+            found.append(((left[0], end, None, None, left, event), order.first(count)))
+        return kept

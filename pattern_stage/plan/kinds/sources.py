@@ -6,16 +6,19 @@ and shares all operators with others.  Equal events of sharable types are one ch
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import Any
 
 from pattern_stage.algebra.nodes import Source
-from pattern_stage.plan.memberships import Membership
-from pattern_stage.plan.operators import Channel, Event, Operator
+from pattern_stage.plan.channels import Channel, Event
+from pattern_stage.plan.operators import Operator
 
 __all__ = ["SourceOperator"]
 
 _RECENT = 4
 """An event is compared with so many that have come before: twins come together."""
+
+_NUMBER = 2
+"""Where the number of an event stands."""
 
 _FIRST = 4
 """Where the attributes of an event begin."""
@@ -38,28 +41,10 @@ class SourceOperator(Operator):
         """By types from which number on all members see an event, and these."""
         self._version, self._width = -1, 0
         self.coming: list[tuple[int, Event]] = []
-        """The events of an epoch with their types."""
+        """The events of a batch with their types."""
         super().__init__(*arguments)  # type: ignore[arg-type]
 
-    def _members(self, came: Mapping[int, int]) -> Membership:
-        """Whose an event is, by the types as which it came with its numbers as these."""
-        types = tuple(came)
-        known = self._all.get(types)
-        if known is None:
-            members = [
-                (*constants, member)
-                for member, constants in enumerate(self.constants)
-                if constants is not None and constants[0] in came
-            ]
-            everyone = tuple([member for *_, member in members])
-            known = self._all[types] = max((one[1] for one in members), default=0), everyone
-        latest, everyone = known
-        if latest <= min(came.values()):
-            return everyone
-        constants = self.constants
-        return tuple([one for one in everyone if constants[one][1] <= came[constants[one][0]]])
-
-    def channel(self) -> Channel:
+    def take(self) -> Channel:
         """The channel tuples of the events that have come, those of no query left out."""
         coming, self.coming = self.coming, []
         layout = self.context.layout
@@ -68,18 +53,47 @@ class SourceOperator(Operator):
             self._version = layout.version
             assert isinstance(self.node, Source)
             self._width = _FIRST + len(layout.slots(self.node.type))
-        width = self._width
-        # Equal events of different types are one; of one type two events are two.
-        equal: list[tuple[Event, Event, dict[int, int]]] = []
+        width, found = self._width, Channel()
+        came: list[Any] = []
         for type_, event in coming:
             if len(event) < width:
                 event += (None,) * (width - len(event))
-            values = event[_FIRST - 1 :]
-            for other, others, came in equal[-_RECENT:]:
-                if values == others and event[0] == other[0] and type_ not in came:
-                    came[type_] = event[2]
-                    break
+            if came and came[-1][0][1] == event[1]:
+                # Equal events of different types are one; of one type two events are two.
+                for one in came[-_RECENT:]:
+                    if (
+                        type_ not in one[1]
+                        and one[0][0:2] == event[0:2]
+                        and one[0][3:] == event[3:]
+                    ):
+                        one[1] += (type_,)
+                        one[2] += (event[2],)
+                        break
+                else:
+                    came.append([event, (type_,), (event[2],)])
             else:
-                equal.append((event, values, {type_: event[2]}))
-        found = [(event, self._members(came)) for event, _, came in equal]
-        return [one for one in found if one[1]]
+                came.append([event, (type_,), (event[2],)])
+        for event, types, numbers in came:
+            latest, members = self._all.get(types) or self._everyone(types)
+            if latest > min(numbers):
+                constants, seen = self.constants, dict(zip(types, numbers, strict=True))
+                members = tuple([m for m in members if constants[m][1] <= seen[constants[m][0]]])
+            if members:
+                found.append((event, members))
+        return found
+
+    def _everyone(self, types: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
+        """Whose events of types are, and from which number on all see them."""
+        members = [
+            (*constants, member)
+            for member, constants in enumerate(self.constants)
+            if constants is not None and constants[0] in types
+        ]
+        latest = max((since for _, since, _ in members), default=0)
+        found = self._all[types] = latest, tuple([member for *_, member in members])
+        return found
+
+
+def _equal(one: Event, other: Event) -> bool:
+    """Whether two events are equal but for their numbers."""
+    return one[:_NUMBER] == other[:_NUMBER] and one[_NUMBER + 1 :] == other[_NUMBER + 1 :]

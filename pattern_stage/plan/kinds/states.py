@@ -7,20 +7,22 @@ instance is an element with the members that wait for what follows it; the first
 condition admits takes it from all of these.
 
 An epoch: instances meet the right events, which affects them; the affected go, and the pending
-come.
+come.  States know nothing of each other, so each goes through the epochs of a batch by itself.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from pattern_stage.algebra.nodes import Iterate, Sequence
+from pattern_stage.plan.channels import Channel, Event, Stream
 from pattern_stage.plan.kinds.conditions import Bound
 from pattern_stage.plan.kinds.instances import Instance, State
 from pattern_stage.plan.members import Constants, members_in
-from pattern_stage.plan.memberships import Membership, Order, within
-from pattern_stage.plan.operators import Channel, Event, Operator
+from pattern_stage.plan.memberships import Membership, Order
+from pattern_stage.plan.operators import Operator
 
 __all__ = ["Stateful"]
 
@@ -43,6 +45,8 @@ class Stateful(Operator):
         self.count = 0
         self.active: dict[int, dict[Constants, State]] = {}
         """States with instances, by member of the right input and constants."""
+        self.pending: list[Instance] = []
+        """What goes on from the epoch that a state is at."""
         self._limit = 1024
         self._stale: list[int] = []
         self._waits: dict[Membership, list[tuple[int, Constants, Order]]] = {}
@@ -135,30 +139,135 @@ class Stateful(Operator):
         pairs = sorted((-constants[one][place], one) for one in members)  # type: ignore[index]
         return Order(tuple([one for _, one in pairs]), [negative for negative, _ in pairs])
 
+    # Batches
+
+    def run(self, *channels: Channel) -> Channel:
+        """What right events make of the instances, of before and of the batch."""
+        found, (left, right) = Channel(), channels
+        coming: dict[int, dict[Constants, list[Instance]]] = {}
+        for event, membership in left:
+            for at, constants, order in self.waits(membership):
+                states = coming.setdefault(at, {})
+                states.setdefault(constants, []).append((event, order, len(order), True))
+        met = 0
+        for at, stream in self._streams(right, coming) if right else ():
+            here, new = self.active.get(at, {}), coming.pop(at, {})
+            for constants in {**here, **new}:
+                state = here.get(constants) or self._state(new[constants])
+                self._meet(state, stream, new.get(constants, []), found)
+                self._keep(at, constants, state)
+                met += 1
+        for at, some in coming.items():
+            for constants, instances in some.items():
+                state = self.active.get(at, {}).get(constants) or self._state(instances)
+                for one in instances:
+                    self._install(state, one)
+                self._keep(at, constants, state)
+        if left or found:
+            self._swept(max(channel[-1][0][1] for channel in channels if channel))
+        return found.in_order() if met > 1 else found
+
+    def meet(
+        self, event: Event, instances: list[Instance], constants: Constants, found: Channel
+    ) -> list[Instance]:
+        """The instances that a right event leaves."""
+        raise NotImplementedError
+
+    def _streams(self, right: Channel, coming: dict[int, Any]) -> list[tuple[int, Stream]]:
+        """The right members that instances wait for, with their events."""
+        active = self.active
+        if not self._scanned:
+            members = right.members
+            wanted = (members & active.keys()) | (members & coming.keys())
+            return [(one, right.stream(one)) for one in wanted]
+        found = []
+        for one in {**active, **coming}:
+            events = [event for event, membership in right if one in set(membership)]
+            if events:
+                found.append((one, Stream(events)))
+        return found
+
+    def _meet(self, state: State, stream: Stream, coming: list[Instance], found: Channel) -> None:
+        """A state goes through a batch: right events meet what has ended before their epoch."""
+        events, ends, many = stream.events, stream.ends, len(stream.events)
+        instances, key_of = state.instances, self.key_right
+        place = entered = 0
+        after: dict[object, list[Instance]] = {}
+        while place < many:
+            if not instances:
+                # Nobody waits: on to the first event behind the next left one.
+                if entered == len(coming):
+                    break
+                place = bisect_right(ends, coming[entered][0][1], place)
+                if place == many:
+                    break
+            time = ends[place]
+            while entered < len(coming) and coming[entered][0][1] < time:
+                self._install(state, coming[entered])
+                entered += 1
+            while place < many and ends[place] == time:
+                event = events[place]
+                place += 1
+                key = None if key_of is None else key_of(event)
+                there = instances.get(key)
+                if there is None or (key is None and key_of is not None):
+                    continue
+                kept = self.meet(event, there, state.constants, found)
+                if len(kept) < len(there):
+                    # All events of an epoch meet the same instances.
+                    before = after.get(key)
+                    after[key] = kept if before is None else _both(before, kept)
+            if after:
+                for key, kept in after.items():
+                    affected = len(instances[key]) - len(kept)
+                    self.count -= affected
+                    self.touched += affected
+                    if kept:
+                        instances[key] = kept
+                    else:
+                        del instances[key]
+                after.clear()
+                for one in self.pending:
+                    self._install(state, one)
+                self.pending.clear()
+        for one in coming[entered:]:
+            self._install(state, one)
+
     # Instances
 
-    def install(self, right: int, constants: Constants, instance: Instance) -> None:
+    def _state(self, instances: list[Instance]) -> State:
+        """A state that these come into."""
+        whole = self.members.constants[instances[0][1].members[0]]
+        assert whole is not None
+        return State(whole)
+
+    def _install(self, state: State, instance: Instance) -> None:
         """A new instance, of events from now on."""
         key: object = None
         if self.key_left is not None:
             key = self.key_left[instance[3]](instance[0])
             if key is None:
                 return
-        states = self.active.get(right)
-        if states is None:
-            states = self.active[right] = {}
-            self._listen(right)
-        state = states.get(constants)
-        if state is None:
-            whole = self.members.constants[instance[1].members[0]]
-            assert whole is not None
-            state = states[constants] = State(whole)
-        instances = state.instances.get(key)
-        if instances is None:
+        there = state.instances.get(key)
+        if there is None:
             state.instances[key] = [instance]
         else:
-            instances.append(instance)
+            there.append(instance)
         self.count += 1
+
+    def _keep(self, right: int, constants: Constants, state: State) -> None:
+        """A state that has changed: it is there as long as it has instances."""
+        states = self.active.get(right)
+        if state.instances:
+            if states is None:
+                states = self.active[right] = {}
+                self._listen(right)
+            states[constants] = state
+        elif states is not None and constants in states:
+            del states[constants]
+            if not states:
+                del self.active[right]
+                self._ignore(right)
 
     def _listen(self, right: int) -> None:
         """Events of a right member are wanted; without AN those of all are."""
@@ -168,47 +277,6 @@ class Stateful(Operator):
     def _ignore(self, right: int) -> None:
         if not self._scanned or not self.active:
             self.inputs[1].ignored(self, None if self._scanned else right)
-
-    def begin(self, channel: Channel) -> None:
-        """The left events of an epoch wait."""
-        for event, membership in channel:
-            for right, constants, order in self.waits(membership):
-                self.install(right, constants, (event, order, len(order), True))
-
-    def met(self, channel: Channel) -> Iterator[tuple[int, list[Event]]]:
-        """The right members with instances that events of an epoch belong to, and these."""
-        active = self.active
-        if self._scanned:
-            for right in [*active]:
-                events = [event for event, membership in channel if right in set(membership)]
-                if events:
-                    yield right, events
-            return
-        if len(channel) == 1:
-            event, membership = channel[0]
-            for right in within(membership, active):
-                yield right, [event]
-            return
-        by: dict[int, list[Event]] = {}
-        for event, membership in channel:
-            for right in within(membership, active):
-                by.setdefault(right, []).append(event)
-        yield from by.items()
-
-    def candidates(self, state: State, event: Event) -> tuple[object, list[Instance]]:
-        """The instances that an event may meet, and their key."""
-        key = None if self.key_right is None else self.key_right(event)
-        if key is None and self.key_right is not None:
-            return None, []
-        return key, state.instances.get(key, [])
-
-    def replace(
-        self, right: int, constants: Constants, state: State, key: object, taken: set[int]
-    ) -> None:
-        """Takes the affected instances of a key away."""
-        instances = state.instances[key]
-        kept = [one for one in instances if id(one) not in taken]
-        self._replace(right, (constants, state), key, instances, kept)
 
     def _replace(
         self,
@@ -224,12 +292,7 @@ class Stateful(Operator):
             state.instances[key] = kept
             return
         del state.instances[key]
-        if state.instances:
-            return
-        del self.active[right][constants]
-        if not self.active[right]:
-            del self.active[right]
-            self._ignore(right)
+        self._keep(right, constants, state)
 
     def _lists(self) -> Iterator[tuple[int, tuple[Constants, State], object, list[Instance]]]:
         for right, states in self.active.items():
@@ -237,7 +300,7 @@ class Stateful(Operator):
                 for key, instances in state.instances.items():
                     yield right, (constants, state), key, instances
 
-    def swept(self, time: int) -> None:
+    def _swept(self, time: int) -> None:
         """Forgets, once there are many instances."""
         if self.count > self._limit:
             self.forget(time)
@@ -294,4 +357,13 @@ class Stateful(Operator):
         for element, first, names in state:
             for (right, constants), here in self._by_state(members(names)).items():
                 order = self._order(here)
-                self.install(right, constants, (element, order, len(order), first))
+                instance = (element, order, len(order), first)
+                state = self.active.get(right, {}).get(constants) or self._state([instance])
+                self._install(state, instance)
+                self._keep(right, constants, state)
+
+
+def _both(some: list[Instance], others: list[Instance]) -> list[Instance]:
+    """The instances in both."""
+    known = {id(one) for one in others}
+    return [one for one in some if id(one) in known]

@@ -6,8 +6,9 @@ from typing import Any
 
 from pattern_stage.algebra import is_document, same
 from pattern_stage.algebra.nodes import Union
+from pattern_stage.plan.channels import Channel, Event
 from pattern_stage.plan.memberships import Membership
-from pattern_stage.plan.operators import Channel, Event, Operator
+from pattern_stage.plan.operators import Operator
 
 __all__ = ["UnionOperator"]
 
@@ -37,9 +38,9 @@ class UnionOperator(Operator):
             del self._right[right]
         super().lost(member)
 
-    def epoch(self, time: int, *channels: Channel) -> Channel:
+    def run(self, *channels: Channel) -> Channel:
         """The events of either, each with its side."""
-        found: Channel = []
+        found = Channel()
         told: dict[object, set[int]] = {}
         for event, membership in channels[0]:
             for _, members in self.grouped(membership):
@@ -47,7 +48,7 @@ class UnionOperator(Operator):
         for event, membership in channels[1]:
             members = tuple([one for right in membership for one in self._right.get(right, ())])
             self._tell(event, 1, members, told, found)
-        return found
+        return found.in_order()
 
     def _tell(
         self,

@@ -18,6 +18,7 @@ from pattern_stage.algebra import Layout, attributes
 from pattern_stage.algebra.functions import as_json
 from pattern_stage.algebra.nodes import Aggregate, Source
 from pattern_stage.algebra.terms import Call, Column, Constant, Operation
+from pattern_stage.plan.channels import Channel
 from pattern_stage.plan.kinds.aggregates import AggregateOperator
 from pattern_stage.plan.operators import Context, Design
 from tests.drawn import drawn
@@ -133,11 +134,11 @@ def feed(one: AggregateOperator, events: list[Any], told: Callable[..., None]) -
     """Epoch by epoch."""
     layout = one.context.layout
     numbered = sorted(enumerate(events), key=lambda pair: pair[1][0])
-    for time, epoch in groupby(numbered, key=lambda pair: pair[1][0]):
+    for _, epoch in groupby(numbered, key=lambda pair: pair[1][0]):
         channel = [(tuple_of(layout, n, event), event[4]) for n, event in epoch]
         # Equal events come twice, in one stream each.
         twice = [(event, (stream,)) for event, streams in channel for stream in streams]
-        for event, members in one.epoch(time, channel + twice):
+        for event, members in one.run(Channel(channel + twice)):
             told(event, members)
 
 
@@ -196,10 +197,10 @@ def test_aggregates_of_one_stream_go_through_its_events_once() -> None:
     for one in made:
         one.add(0, 0, ())
     event = tuple_of(context.layout, 0, (7, "p", 2.5, "u", (0,)))
-    channel: Any = [(event, (0,)), (event, (0,))]
+    channel = Channel([(event, (0,)), (event, (0,))])
     for one, node in zip(made, nodes, strict=True):
         gather = attributes(node, context.layout)
-        read += [gather(point) for point, _ in one.epoch(7, channel)]
+        read += [gather(point) for point, _ in one.run(channel)]
     assert read == [{"n": 1}, {"has": 1}, {"sum": 2.5}]
     assert made[0]._distinct is made[2]._distinct
     alone = AggregateOperator(nodes[0], (reads,), context, Design("form", consed=True))

@@ -1,0 +1,90 @@
+"""Channels: the events of a batch that come out of an m-op, with the members they belong to.
+
+M-ops take whole batches one after the other, inputs first: an event of a channel meets what has
+ended before it, and not what merely has been put in before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, KeysView
+from itertools import chain
+from operator import itemgetter
+from typing import Any
+
+from pattern_stage.plan.memberships import Membership
+
+__all__ = ["Channel", "Event", "Stream", "epochs"]
+
+Event = tuple[Any, ...]
+
+_end_of = itemgetter(1)
+
+
+class Stream:
+    """The events of a channel that belong to a member, in order of their ends."""
+
+    __slots__ = ("ends", "events")
+
+    def __init__(self, events: list[Event]) -> None:
+        self.events = events
+        self.ends = list(map(_end_of, events))
+
+
+class Channel(list[tuple[Event, Membership]]):
+    """Events in order of their ends, each with the members it belongs to."""
+
+    __slots__ = ("_streams",)
+
+    def __init__(self, *entries: Any) -> None:
+        super().__init__(*entries)
+        self._streams: dict[int, list[Stream]] | None = None
+
+    @property
+    def members(self) -> KeysView[int]:
+        """Those that an event belongs to."""
+        return self._by_member().keys()
+
+    def stream(self, member: int) -> Stream:
+        """The events of a member."""
+        streams = self._by_member()[member]
+        if len(streams) > 1:
+            events = chain.from_iterable([one.events for one in streams])
+            streams[:] = [Stream(sorted(events, key=_end_of))]
+        return streams[0]
+
+    def in_order(self) -> Channel:
+        """Itself, once what was put in here and there is in order."""
+        self.sort(key=_end_of_entry)
+        return self
+
+    def _by_member(self) -> dict[int, list[Stream]]:
+        if self._streams is None:
+            # Memberships are shared, so members are gone through once for each.
+            by: dict[int, tuple[Membership, list[Event]]] = {}
+            for event, membership in self:
+                there = by.get(id(membership))
+                if there is None:
+                    by[id(membership)] = membership, [event]
+                else:
+                    there[1].append(event)
+            self._streams = streams = dict[int, list[Stream]]()
+            for membership, events in by.values():
+                stream = Stream(events)
+                for member in membership:
+                    streams.setdefault(member, []).append(stream)
+        return self._streams
+
+
+def _end_of_entry(entry: tuple[Event, Membership]) -> Any:
+    return entry[0][1]
+
+
+def epochs(channel: Channel) -> Iterator[list[tuple[Event, Membership]]]:
+    """A channel's entries, by when they end."""
+    place, many = 0, len(channel)
+    while place < many:
+        first, time = place, channel[place][0][1]
+        place += 1
+        while place < many and channel[place][0][1] == time:
+            place += 1
+        yield channel[first:place]
