@@ -104,6 +104,13 @@ class Answers(EngineParts):
                 for one, stream in zip(documents, streams, strict=False)
             ]
             if events is not None:
+                foreign = {*dissection.streams}.isdisjoint(one.stream for one in given)
+                for one in self._queries if foreign else ():
+                    if (stream := one.wiring.stream) in dissection.streams:
+                        raise XSCLError(
+                            f"query {name!r} reads {stream}, the results of query {one.name!r}, "
+                            "and none of these documents: ask for that query"
+                        )
                 return why_events(dissection.query, events.compiled, given)
             if pattern:
                 return why_sequence(dissection.query, given, self._intake.readable)

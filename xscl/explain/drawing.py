@@ -7,6 +7,7 @@ by `textLength`, so that none runs out of its box.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
@@ -34,8 +35,9 @@ __all__ = [
 _CELL = 15
 """Half pixels of a letter at 12 pixels."""
 
-_LONGEST = 46
-"""Cells of a label; a longer one is cut, and whole as the title that a pointer shows."""
+_LONGEST, _MOST = 46, 4
+"""Cells of a line in a box, and the lines that a longer one becomes; what is still longer is cut,
+and whole as the title that a pointer shows."""
 
 _LINE, _PAD, _TWIG, _BETWEEN = 17, 12, 22, 8
 
@@ -93,6 +95,12 @@ def text(x: int, y: int, words: str, kind: str = "") -> str:
     chosen = f' class="{kind}"' if kind else ""
     length = f' textLength="{wide(shown)}" lengthAdjust="spacingAndGlyphs"' if shown else ""
     return f'<text x="{x}" y="{y}"{chosen}{length}>{title}{escape(shown)}</text>'
+
+
+def _rows(line: str) -> list[str]:
+    """A line of a box as some that fit it; the last of very many is cut."""
+    rows = textwrap.wrap(plain(line), _LONGEST, break_on_hyphens=False) or [""]
+    return [*rows[: _MOST - 1], " ".join(rows[_MOST - 1 :])] if len(rows) > _MOST else rows
 
 
 def caption(*lines: str, kind: str = "dim") -> Piece:
@@ -154,15 +162,15 @@ def tree(nodes: Sequence[tuple[int, int | None, Sequence[str], str]]) -> Piece:
     while waiting:
         number, depth, parent = waiting.pop()
         lines, kind = named[number]
+        rows = [(one, "said" if n else "") for n, line in enumerate(lines) for one in _rows(line)]
         x = depth * _TWIG
-        across = max(min(wide(line), _LONGEST * _CELL // 2) for line in lines) + 2 * 10
-        down = _LINE * len(lines) + 8
+        across = max(min(wide(line), _LONGEST * _CELL // 2) for line, _ in rows) + 2 * 10
+        down = _LINE * len(rows) + 8
         parts.append(
             f'<rect class="node {kind}" x="{x}" y="{y}" width="{across}" height="{down}" rx="6"/>'
         )
         parts += (
-            text(x + 10, y + 17 + _LINE * row, line, "said" if row else "")
-            for row, line in enumerate(lines)
+            text(x + 10, y + 17 + _LINE * row, line, said) for row, (line, said) in enumerate(rows)
         )
         boxes[number], bottoms[number] = Box(x, x + across, y + down // 2), y + down
         if parent is not None:

@@ -35,6 +35,10 @@ _SIGNS = {
     "on": _FILTER,
     "within": _LENGTH,
     "like": "write `contains(x, 'a')` or `matches(x, '^a')`",
+    "contains": "write `contains(x, 'a')`",
+    "matches": "write `matches(x, '^a')`",
+    "@": "an XML attribute is read by its name, as in `lang = 'en'`",
+    ":": "bind a name with a prefix in the block, as in `S//item[./dc:creator->who]`",
     "in": "write each value, as in `x = 1 OR x = 2`",
     "between": "write both bounds, as in `x >= 1 AND x <= 2`",
     "is": "a comparison that reads what an event lacks is false",
@@ -45,7 +49,7 @@ _SIGNS = {
     "followed": "write `NEXT`, or put the join in parentheses, as a query",
     "select": "a query within another stands in parentheses",
 }
-_SIGN = re.compile(rf"(?ai:\b(?:{'|'.join(word for word in _SIGNS if word.isalpha())})\b)|[&|!%]")
+_SIGN = re.compile(rf"(?ai:\b(?:{'|'.join(word for word in _SIGNS if word.isalpha())})\b)|[&|!%@:]")
 _WORD = re.compile(VARIABLE)
 _LAST = re.compile(rf"({VARIABLE})[ \t\r\n]*\Z")
 _PATTERN = re.compile(r"\b(?ai:EVENT|PATTERN)[ \t\r\n]+\Z")
@@ -58,6 +62,8 @@ _BRACES = {
     "`WINDOW{60 s}(S)`",
 }
 _BEFORE = re.compile(r"(?ai:\b(FILTER|WINDOW))[ \t\r\n]*(?:\{[^{}]*\}[ \t\r\n]*)?\Z")
+_VARIABLE = re.compile(rf"({VARIABLE})[ \t\r\n]*(?:[);]|\Z|(?ai:NEXT|FOLD|UNION)\b)")
+_BLOCK = re.compile(rf"(?:/|\}}|\b(?ai:FROM|NEXT|UNION)[ \t\r\n])[ \t\r\n]*{VARIABLE}[ \t\r\n]+\Z")
 _LONGEST = 100
 
 
@@ -88,6 +94,10 @@ def meant_by_events(query: str, at: int) -> Problem | None:
             "a path behind a parenthesis is a query of its own: put both in parentheses, as in "
         )
         return Problem(at, f"found `/`; {problem}`((A NEXT B)/c->x) NEXT D`")
+    variable = _VARIABLE.match(query, at)
+    if variable is not None and _BLOCK.search(before):
+        problem = "no variable stands behind a block here: `$1.x` and `$2.x` say whose `x` it is"
+        return Problem(at, f"found `{variable[1][:_LONGEST]}`; {problem}")
     called = _CALLED.search(before)
     if called is not None and called[1].lower() not in _KNOWN:
         near = closest(called[1], _FUNCTIONS)

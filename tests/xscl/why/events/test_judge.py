@@ -140,3 +140,12 @@ def test_what_is_skipped_is_said_with_the_values() -> None:
 def test_a_match_has_no_such_number_of_documents(query: str, documents: str, wrong: str) -> None:
     with pytest.raises(XSCLError, match=f"{wrong} documents"):
         why(query, documents)
+
+
+def test_of_results_the_query_is_named_that_publishes_them() -> None:
+    engine = Engine()
+    engine.subscribe("SELECT x FROM FILTER{x > 1}(S) PUBLISH P", name="below")
+    engine.subscribe("FILTER{x > 2}(P) NEXT P", name="above")
+    with pytest.raises(XSCLError, match="'above' reads P, the results of query 'below'"):
+        engine.why("above", {"stream": "S", "json": {"x": 3}})
+    assert not engine.why("above", {"stream": "P", "json": {"x": 3}}, {"json": {}}).holds
