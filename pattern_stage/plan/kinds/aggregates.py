@@ -74,7 +74,7 @@ class AggregateOperator(Operator):
         self._distinct = Distinct(same(self.node.input, layout), self._grouping.keys)
         if self.design.buffered:
             of = self.context.grouped.setdefault(self.inputs[0], {})
-            self._distinct = of.setdefault(self.node.keys, self._distinct)
+            self._distinct = of.setdefault((self.node.input, self.node.keys), self._distinct)
         self._cohorts: dict[int, Cohort] = {}
         """By member, while there are events that it reaches."""
 

@@ -371,3 +371,11 @@ def test_each_technique_can_be_switched_off_and_none_that_is_not_there() -> None
         engine.subscribe(RISE)
     with pytest.raises(xscl.XSCLError, match="s_x"):
         xscl.Engine(without={"s_x"})
+
+
+def test_groups_by_a_name_are_by_what_it_stands_for(engine: xscl.Engine) -> None:
+    """Queries that group one stream by one name may mean two attributes of it."""
+    engine.subscribe("SELECT b, COUNT(*) AS n FROM (SELECT n AS b FROM S) GROUP BY b", name="n")
+    engine.subscribe("SELECT b, COUNT(*) AS n FROM S GROUP BY b", name="b")
+    found = [*engine.publish_many([event(1, 1, b=2)]), *engine.flush()]
+    assert {match.query: match.result["b"] for match in found} == {"n": 1, "b": 2}
