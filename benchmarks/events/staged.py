@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import xscl
 from benchmarks.engine import resident
 from benchmarks.events.ways import speed
 from benchmarks.events.workloads import WORKLOADS, Queries
@@ -104,6 +105,7 @@ def main() -> None:
     profile.disable()
     loading = time.process_time() - started
     each = (resident() - before) / arguments.queries
+    xscl.collect_rarely()
     ready = staged.prepare(lines)
     if arguments.profile == "events":
         profile.enable()

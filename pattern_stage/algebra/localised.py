@@ -2,6 +2,7 @@
 
 Operators alike but for constants are then equal, and equal ones one object (common sub-expressions;
 patterns-cel.md, section 6), whatever stands around them: who has the object can go by identity.
+Nor does it matter to an operator which events its inputs select: it reads them the same way.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
-from pattern_stage.algebra.nodes import Aggregate, Node
+from pattern_stage.algebra.nodes import Aggregate, Node, Select
 from pattern_stage.algebra.terms import Constant
 
 __all__ = ["Localised", "Operators", "inputs"]
@@ -55,11 +56,11 @@ class Operators:
         """A plan, from its root."""
         below = tuple(self.localise(one) for one in inputs(node))
         places: dict[int, int] = {}
-        known = iter(below)
+        known = iter(_read(one.node) for one in below)
         values: dict[str, Any] = {}
         for field in fields(node):
             if field.name in ("input", "left", "right"):
-                values[field.name] = next(known).node
+                values[field.name] = next(known)
             elif field.name == "window" and isinstance(node, Aggregate):
                 window = node.window
                 values["window"] = None if window is None else _local(window, places)
@@ -73,6 +74,11 @@ class Operators:
             for value in [getattr(local, field.name)]
         )
         return Localised(self._known.setdefault((type(local), *own), local), (*places,), below)
+
+
+def _read(node: Node) -> Node:
+    """What the events of a node are."""
+    return node.input if isinstance(node, Select) else node
 
 
 def _local(place: int, places: dict[int, int]) -> int:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pattern_stage.algebra.localised import Localised, Operators, inputs
-from pattern_stage.algebra.nodes import Aggregate, Node, Source
+from pattern_stage.algebra.nodes import Aggregate, Node, Select, Source
 from pattern_stage.algebra.normal_form import fold_conditions, normal_form
 from pattern_stage.plan.operators import Design
 from pattern_stage.plan.rules import RULES, Rule, design
@@ -169,6 +169,9 @@ def plan(
             window = isinstance(local.node, Aggregate) and local.node.window
             at = None if window is None or made.indexed else own[window]
             of = reads, "buffer", window is None, at
+        elif made.of == "form" and isinstance(local.node, Select):
+            # One index, whatever the conditions compare.
+            of = reads, "select", id(local.node.input)
         elif made.of == "definition":
             of = (of, stream)
         elif made.of == "query":

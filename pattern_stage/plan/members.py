@@ -3,7 +3,8 @@ queries (hash-consing: s_cse).
 
 There may be hundreds of thousands, and few of them are ever met by an event, so a member is its
 number and no object: lists and arrays by number, and below each member of the left input the
-members that read it, as a number, a short tuple or, where they are many, dicts by their constants.
+members that read it, as a number, a short tuple or, where they are many, dicts: by index and key
+where events find them so, and by their constants.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _SHORT = 2
 _WORN = 1024
 """So many more members than there are may have been freed before values are looked through."""
 
-_FEW = 8
+_FEW = 16
 """So many members are gone through one by one."""
 
 
@@ -45,10 +46,13 @@ def members_in(bucket: Bucket) -> Iterator[int]:
 
 
 class Members:
-    """Members by number.  `key_of` gives the part of a member's constants by which an event finds
-    it among many (equalities), None where there is none.  With `alone` none is shared."""
+    """Members by number.  `key_of` says, given the right input's member and the constants, how an
+    event finds a member among many: by which index, and there under which key.  With `alone` none
+    is shared."""
 
-    def __init__(self, key_of: Callable[[Constants], object] | None, alone: bool = False) -> None:
+    def __init__(
+        self, key_of: Callable[[int, Constants], tuple[object, object]] | None, alone: bool = False
+    ) -> None:
         self._key_of, self._alone = key_of, alone
         self.constants: list[Constants | None] = []
         """Own constants; None: the number is free."""
@@ -127,18 +131,6 @@ class Members:
         """What reads a member of the left input."""
         return self.below[left] if left < len(self.below) else None
 
-    def has(self, key: object) -> bool:
-        """Whether there is a member that events find by this key."""
-        key_of = self._key_of
-        assert key_of is not None
-        for bucket in self.below:
-            if isinstance(bucket, dict):
-                if key in bucket:
-                    return True
-            elif any(key_of(self.constants[one] or ()) == key for one in members_in(bucket)):
-                return True
-        return False
-
     def _find(self, bucket: Bucket, right: int, constants: Constants) -> int | None:
         if isinstance(bucket, int):
             bucket = (bucket,)
@@ -147,11 +139,14 @@ class Members:
                 if self.constants[member] == constants and self.right[member] == right:
                     return int(member)
             return None
-        if self._key_of is not None:
-            bucket = bucket.get(self._key_of(constants))
-            if not isinstance(bucket, dict):
-                return None if bucket is None else self._find(bucket, right, constants)
-        return bucket.get((right, constants))  # type: ignore[no-any-return]
+        if self._key_of is None:
+            return bucket.get((right, constants))  # type: ignore[no-any-return]
+        index, key = self._key_of(right, constants)
+        there = bucket.get(index)
+        part = None if there is None else there.get(key)
+        if isinstance(part, dict):
+            part = part.get(constants)
+        return None if part is None else self._find(part, right, constants)
 
     def _with(self, bucket: Bucket, member: int) -> Bucket:
         if bucket is None:
@@ -168,23 +163,36 @@ class Members:
         return self._into(bucket, member)
 
     def _into(self, many: dict[Any, Bucket], member: int) -> dict[Any, Bucket]:
-        constants = self.constants[member]
+        constants, right = self.constants[member], self.right[member]
         assert constants is not None
         if self._key_of is None:
-            many[self._apart(member)] = member
+            many[member if self._alone else (right, constants)] = member
             return many
-        key = self._key_of(constants)
-        bucket = many.get(key)
+        index, key = self._key_of(right, constants)
+        by_key = many.setdefault(index, {})
+        bucket = by_key.get(key)
+        if isinstance(bucket, tuple) and len(bucket) == _FEW:
+            few, bucket = bucket, {}
+            for one in few:
+                self._beside(bucket, one)
+            by_key[key] = bucket
         if isinstance(bucket, dict):
-            bucket[self._apart(member)] = member
-        elif isinstance(bucket, tuple) and len(bucket) == _FEW:
-            many[key] = {self._apart(one): one for one in (*bucket, member)}
+            self._beside(bucket, member)
         else:
-            many[key] = self._with(bucket, member)
+            by_key[key] = self._with(bucket, member)
         return many
 
+    def _beside(self, many: dict[Any, Bucket], member: int) -> None:
+        """Into many that have one key, by constants."""
+        apart = self._apart(member)
+        there = many.get(apart)
+        if there is None:
+            many[apart] = member
+        else:
+            many[apart] = (*members_in(there), member)
+
     def _apart(self, member: int) -> object:
-        return member if self._alone else (self.right[member], self.constants[member])
+        return member if self._alone else self.constants[member]
 
     def _less(self, bucket: Bucket, member: int) -> Bucket:
         if isinstance(bucket, int):
@@ -192,23 +200,30 @@ class Members:
         if isinstance(bucket, tuple):
             rest = tuple([one for one in bucket if one != member])
             return rest if len(rest) > 1 else rest[0]
-        constants = self.constants[member]
+        constants, right = self.constants[member], self.right[member]
         assert constants is not None
         if self._key_of is None:
-            del bucket[self._apart(member)]
+            del bucket[member if self._alone else (right, constants)]
+            return bucket or None
+        index, key = self._key_of(right, constants)
+        by_key = bucket[index]
+        part = by_key[key]
+        if isinstance(part, dict):
+            _put(part, self._apart(member), self._less(part[self._apart(member)], member))
+            part = part or None
         else:
-            key = self._key_of(constants)
-            part = bucket[key]
-            if isinstance(part, dict):
-                del part[self._apart(member)]
-                part = part or None
-            else:
-                part = self._less(part, member)
-            if part is None:
-                del bucket[key]
-            else:
-                bucket[key] = part
+            part = self._less(part, member)
+        _put(by_key, key, part)
+        if not by_key:
+            del bucket[index]
         return bucket or None
+
+
+def _put(many: dict[Any, Bucket], key: object, bucket: Bucket) -> None:
+    if bucket is None:
+        del many[key]
+    else:
+        many[key] = bucket
 
 
 def _number(number: int) -> int:

@@ -27,7 +27,7 @@ from pattern_stage.plan.channels import Channel, Event
 from pattern_stage.plan.kinds.aggregates import AggregateOperator
 from pattern_stage.plan.kinds.iterates import IterateOperator
 from pattern_stage.plan.kinds.maps import MapOperator
-from pattern_stage.plan.kinds.selects import SelectOperator
+from pattern_stage.plan.kinds.selects import Form, SelectOperator
 from pattern_stage.plan.kinds.sequences import SequenceOperator
 from pattern_stage.plan.kinds.sources import SourceOperator
 from pattern_stage.plan.kinds.unions import UnionOperator
@@ -63,6 +63,9 @@ class Step:
     """Whether a source is of its type alone, sharable or not."""
 
     operator: Operator | None = None
+    form: Form | None = None
+    """That of a Select's condition, in the m-op that took it last."""
+
     own: Callable[[Sequence[Any]], tuple[Any, ...]] = field(init=False)
     """The own constants among a query's."""
 
@@ -135,9 +138,19 @@ class Network:
             operator = step.operator
             if operator is None or operator.gone:
                 operator = self._operator(template, step, made, (left, right), own)
+            if isinstance(operator, SelectOperator):
+                right = self._form(operator, step)
             made.append(operator)
             members.append(operator.add(left, right, own))
         return made[-1], members[-1]
+
+    def _form(self, operator: SelectOperator, step: Step) -> int:
+        """The place of a Select's condition among those of its m-op."""
+        form = step.form
+        if form is None or form.of is not operator:
+            assert isinstance(step.node, Select)
+            form = step.form = operator.form(step.node)
+        return form.place
 
     def _operator(
         self,
@@ -151,6 +164,8 @@ class Network:
         below = tuple(made[place] for place in step.inputs)
         of = step.design.of
         key: object = (id(step.node), below)
+        if of == "form" and isinstance(step.node, Select):
+            key = (Select, id(step.node.input), below)
         if step.apart:
             key = (key, step.type)
         if of == "query":
@@ -173,11 +188,10 @@ class Network:
     def _join(self, operator: Operator) -> None:
         while operator.rank >= len(self._agenda):
             self._agenda.append([])
-        if not operator.is_indexed:
-            # A right stream is read by who holds instances that wait for it.
-            both = isinstance(operator, UnionOperator)
-            for one in operator.inputs[: 2 if both else 1]:
-                one.consumers.append(operator)
+        # A right stream is read by who holds instances that wait for it.
+        both = isinstance(operator, UnionOperator)
+        for one in operator.inputs[: 2 if both else 1]:
+            one.consumers.append(operator)
 
     def remove(self, operator: Operator, member: int) -> None:
         """A query less, from its root's member on."""
@@ -209,8 +223,7 @@ class Network:
         del self._made[key]
         operator.gone = True
         for one in operator.inputs:
-            if operator in one.consumers:
-                one.consumers.remove(operator)
+            one.left(operator)
             for member in [*one.listeners]:
                 one.ignored(operator, member)
 
@@ -246,14 +259,10 @@ class Network:
                 done.append(operator)
                 if operator.root is not None:
                     told.append((operator, out))
-                for reader in operator.consumers:
+                for reader in operator.reading():
                     self._call(reader)
                 for reader in operator.listening():
                     self._call(reader)
-                if operator.index:
-                    for reader, some in operator.index.met(out).items():
-                        reader.picked = some
-                        self._call(reader)
             agenda.clear()
         for operator in done:
             operator.out = _NOTHING

@@ -16,7 +16,6 @@ from pattern_stage.algebra.nodes import Node
 from pattern_stage.plan.channels import Channel
 from pattern_stage.plan.members import Constants, Members, members_in
 from pattern_stage.plan.memberships import Membership
-from pattern_stage.plan.predicate_index import PredicateIndex
 
 __all__ = ["Context", "Design", "Operator"]
 
@@ -72,8 +71,6 @@ class Operator:
         self.listeners: dict[int | None, dict[Operator, None]] = {}
         """Who reads it for the instances that it holds: by the member whose events they wait for,
         None for all."""
-        self.index = PredicateIndex()
-        """Who reads some of its events alone."""
         self.due = self.gone = False
         self.touched = 0
         """How many instances events have taken."""
@@ -86,14 +83,9 @@ class Operator:
         """The own constants of each member."""
         return self.members.constants
 
-    def key_of(self) -> Callable[[Constants], object] | None:
-        """The part of a member's constants by which an event finds it among many."""
+    def key_of(self) -> Callable[[int, Constants], tuple[object, object]] | None:
+        """How an event finds a member among many (`Members`)."""
         return None
-
-    @property
-    def is_indexed(self) -> bool:
-        """Whether it reads what an index of its input hands it, and not the whole channel."""
-        return False
 
     # Members
 
@@ -105,6 +97,8 @@ class Operator:
             if self._grouped:
                 self._grouped.clear()
             self.gained(member)
+            for one, below in zip(self.inputs, (left, right), strict=False):
+                one.reads(self, below)
         return member
 
     def remove(self, member: int) -> bool:
@@ -121,6 +115,18 @@ class Operator:
     def lost(self, member: int) -> None:
         """A member that no query has any more; whoever holds instances of it frees it later."""
         self.members.free(member)
+
+    def reads(self, consumer: Operator, member: int) -> None:
+        """A consumer has a member more that reads one of these."""
+
+    def left(self, consumer: Operator) -> None:
+        """A consumer has gone."""
+        if consumer in self.consumers:
+            self.consumers.remove(consumer)
+
+    def reading(self) -> Iterable[Operator]:
+        """Who reads what has come: all consumers, or those with members for it."""
+        return self.consumers
 
     def listening(self) -> Iterable[Operator]:
         """Who holds instances that wait for an event that has come."""
@@ -140,16 +146,20 @@ class Operator:
             if not here:
                 del self.listeners[member]
 
+    def alike(self, member: int) -> object:
+        """Equal for members that are evaluated once, if they read the same event."""
+        return self.constants[member]
+
     def grouped(self, members: Membership) -> list[tuple[Constants, tuple[int, ...]]]:
         """What a membership of the (left) input is here, by own constants."""
         found = self._grouped.get(members)
         if found is None:
             by: dict[object, list[int]] = {}
             apart = not self.design.channel
-            under, constants = self.members.under, self.members.constants
+            under, constants, alike = self.members.under, self.members.constants, self.alike
             for left in members:
                 for member in members_in(under(left)):
-                    by.setdefault(member if apart else constants[member], []).append(member)
+                    by.setdefault(member if apart else alike(member), []).append(member)
             found = [(constants[here[0]], tuple(here)) for here in by.values()]  # type: ignore[misc]
             if len(self._grouped) >= _REMEMBERED:
                 self._grouped.clear()

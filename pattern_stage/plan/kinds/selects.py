@@ -1,5 +1,6 @@
-"""σ as an m-op: below each member of the input the members that select from it, found by an index
-over their equalities with constants (s_σ: the predicate index over a source, FR over a state).
+"""σ as an m-op: below each member of the input the members that select from it, whatever their
+conditions compare, found by an index over their equalities with constants (s_σ: the predicate
+index over a source, FR over a state).
 
 Few members are tested one by one.  Where many have no equality, those that compare a number by
 order are found by bisection.
@@ -12,164 +13,228 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from pattern_stage.algebra import Texts, admits, function
-from pattern_stage.algebra.nodes import Select
+from pattern_stage.algebra.nodes import Condition, Select
 from pattern_stage.plan.channels import Channel, Event
 from pattern_stage.plan.kinds.conditions import equalities, key, orders, without
 from pattern_stage.plan.members import Bucket, Constants, members_in
-from pattern_stage.plan.memberships import Membership
-from pattern_stage.plan.operators import Operator
+from pattern_stage.plan.memberships import Membership, Order, Prefix
+from pattern_stage.plan.operators import Context, Operator
 
-__all__ = ["SelectOperator"]
+__all__ = ["Form", "SelectOperator"]
 
 _MANY = 8
-"""Of a larger membership the members with equal constants are evaluated once."""
+"""Of a larger membership that comes again the members with equal constants are evaluated once."""
+
+
+_LATELY = 256
+"""So many memberships are remembered."""
+
+
+class Form:
+    """The members of a Select whose conditions are alike but for constants."""
+
+    __slots__ = (
+        "bound", "condition", "consumers", "count", "hold", "key", "key_of", "of", "order", "place",
+        "rest", "test", "value",
+    )  # fmt: skip
+
+    def __init__(
+        self, node: Select, of: SelectOperator, place: int, context: Context, indexed: bool
+    ) -> None:
+        self.condition, self.place, self.count = node.condition, place, 0
+        self.of: SelectOperator | None = of
+        """Whose form it is, None once it has no members any more."""
+        self.consumers: dict[Operator, None] = {}
+        """Who reads members of the form."""
+        texts = Texts.over(node.input, context.layout)
+        equal, rest = equalities(node.condition) if indexed else ([], node.condition)
+        equal.sort(key=repr)
+        self.test = admits(node, context.layout)
+        self.rest = admits(without(node, rest), context.layout) if rest else None
+        """What is left to test of an event with the key."""
+        self.key: Callable[..., Any] | None = None
+        """What the equalities ask of an event; forms with the same share an index."""
+        self.key_of: Callable[[Constants], object] | None = None
+        if equal:
+            self.key = key([(one.one, one.number) for one in equal], texts, "a")
+            self.key_of = key([(one.other, one.number) for one in equal], texts, "c")
+        self.order = orders(node.condition) if indexed and not equal else None
+        if self.order is not None:
+            self.value = function("a", texts.number(self.order.value))
+            self.bound = function("c", texts.number(self.order.constant))
+        condition = texts.condition(node.condition)
+        self.hold = function("a, pairs", f"[m for m, c in pairs if {condition}]")
 
 
 class SelectOperator(Operator):
-    """Selects over one stream, alike but for constants."""
+    """Selects over one stream: a member's place in `members.right` is that of its form."""
 
     node: Select
 
     def __init__(self, *arguments: Any) -> None:
         node, inputs, context, design = arguments
-        indexed = design.indexed and not (
-            "FR" in context.without and any(True for _ in _stateful(inputs))
-        )
-        texts = Texts.over(node.input, context.layout)
-        equal, rest = equalities(node.condition) if indexed else ([], node.condition)
-        equal.sort(key=repr)
-        self._test = admits(node, context.layout)
-        self._rest = admits(without(node, rest), context.layout) if rest else None
-        self._key: Callable[..., Any] | None = None
-        self._key_of: Callable[[Constants], object] | None = None
-        if equal:
-            self._key = key([(one.one, one.number) for one in equal], texts, "a")
-            self._key_of = key([(one.other, one.number) for one in equal], texts, "c")
-        self._order = orders(node.condition) if indexed and not equal else None
-        if self._order is not None:
-            self._value = function("a", texts.number(self._order.value))
-            self._bound = function("c", texts.number(self._order.constant))
-        self.picked = Channel()
-        """What the source's index has found of a batch."""
-        self._source = inputs[0] if equal and not inputs[0].inputs else None
-        condition = texts.condition(node.condition)
-        self._hold = function("a, pairs", f"[m for m, c in pairs if {condition}]")
-        self._listed: dict[int, tuple[list[float], list[tuple[int, Constants]]]] = {}
-        super().__init__(*arguments)
+        self._indexed = design.indexed and not ("FR" in context.without and inputs[0].inputs)
+        self._forms: list[Form] = []
+        self._known: dict[Condition, Form] = {}
+        self._free: list[Form] = []
+        self._listed: dict[tuple[int, Form], tuple[list[float], list[tuple[int, Constants]]]] = {}
+        self._lately: set[tuple[int, ...] | Order] = set()
+        super().__init__(Select((), node.input), inputs, context, design)
 
-    def key_of(self) -> Callable[[Constants], object] | None:
-        """What the equalities compare."""
-        return self._key_of
+    # Members
 
-    @property
-    def is_indexed(self) -> bool:
-        """Whether the source's index finds what it has members for."""
-        return self._source is not None
+    def form(self, node: Select) -> Form:
+        """The form of a condition."""
+        form = self._known.get(node.condition)
+        if form is None:
+            place = self._free.pop().place if self._free else len(self._forms)
+            form = Form(node, self, place, self.context, self._indexed)
+            self._forms[place : place + 1] = [form]
+            self._known[node.condition] = form
+        return form
+
+    def key_of(self) -> Callable[[int, Constants], tuple[object, object]] | None:
+        """By what the equalities of its form compare; without any by its form."""
+
+        def key_of(place: int, constants: Constants) -> tuple[object, object]:
+            form = self._forms[place]
+            return (form, None) if form.key_of is None else (form.key, form.key_of(constants))
+
+        return key_of
 
     def gained(self, member: int) -> None:
         """A new member."""
+        self._forms[self.members.right[member]].count += 1
         if self._listed:
             self._listed.clear()
-        if self._source is not None:
-            assert self._key is not None
-            assert self._key_of is not None
-            self._source.index.add(self._key, self._key_of(self.constants[member]), self)
 
     def lost(self, member: int) -> None:
-        """A member less."""
+        """A member less; a form without any goes."""
         self._listed.clear()
-        if self._source is not None:
-            assert self._key is not None
-            assert self._key_of is not None
-            key = self._key_of(self.constants[member])
-            if not self.members.has(key):
-                self._source.index.remove(self._key, key, self)
+        form = self._forms[self.members.right[member]]
+        form.count -= 1
+        if not form.count:
+            del self._known[form.condition]
+            form.of = None
+            self._free.append(form)
         super().lost(member)
 
-    def take(self) -> Channel:
-        """What comes of the source, or of what its index has picked of it."""
-        if self._source is None:
-            return super().take()
-        picked, self.picked = self.picked, Channel()
-        return self.run(picked)
+    def reads(self, consumer: Operator, member: int) -> None:
+        """Remembered by form: queries of one form are mostly of one kind."""
+        self._forms[self.members.right[member]].consumers[consumer] = None
+
+    def left(self, consumer: Operator) -> None:
+        """Its forms forget it, too."""
+        super().left(consumer)
+        for form in self._forms:
+            form.consumers.pop(consumer, None)
+
+    def reading(self) -> Iterable[Operator]:
+        """Those who read a form that events are of."""
+        consumers = self.consumers
+        if len(consumers) == 1:
+            return consumers
+        place_of, forms = self.members.right, self._forms
+        places = {place_of[member] for _, members in self.out for member in members}
+        found = {one for place in places for one in forms[place].consumers}
+        return [one for one in consumers if one in found]
+
+    def alike(self, member: int) -> object:
+        """Equal conditions."""
+        return self.members.right[member], self.constants[member]
+
+    # Batches
 
     def run(self, *channels: Channel) -> Channel:
         """The events that some members select."""
         found = Channel()
-        under, constants, test = self.members.under, self.constants, self._test
+        below, constants, place_of = self.members.below, self.constants, self.members.right
+        forms, many = self._forms, _MANY if self.design.channel else len(constants)
         for event, membership in channels[0]:
-            if len(membership) > _MANY and self.design.channel:
+            if len(membership) > many and self._comes_again(membership):
                 hits = self._once(event, membership)
                 if hits:
                     found.append((event, hits))
                 continue
             several: list[int] = []
             for left in membership:
-                bucket = under(left)
+                bucket = below[left] if left < len(below) else None
                 if bucket.__class__ is int:
-                    if test(event, constants[bucket]):
+                    if forms[place_of[bucket]].test(event, constants[bucket]):
                         several.append(bucket)
                 elif bucket.__class__ is tuple:
-                    several += [one for one in bucket if test(event, constants[one])]
+                    for one in bucket:
+                        if forms[place_of[one]].test(event, constants[one]):
+                            several.append(one)
                 elif bucket is not None:
-                    several += self._among(left, bucket, event)
+                    self._among(left, bucket, event, several)
             if several:
                 found.append((event, tuple(several)))
         return found
 
-    def _among(self, left: int, bucket: dict[Any, Bucket], event: Event) -> Iterable[int]:
-        """Of many members."""
-        constants, rest = self.constants, self._rest
-        if self._key is not None:
-            key = self._key(event)
-            if key is None:
-                return ()
-            part = bucket.get(key)
-            if part is None:
-                return ()
-            members: Iterable[int] = (
-                (part,)
-                if part.__class__ is int
-                else part
-                if part.__class__ is tuple
-                else part.values()
-            )
-            if rest is None:
-                return members
-            return [one for one in members if rest(event, constants[one])]
-        return self._hold(event, self._below(left, event))  # type: ignore[no-any-return]
+    def _among(self, left: int, bucket: dict[Any, Bucket], event: Event, found: list[int]) -> None:
+        """Finds members among many."""
+        constants, place_of, forms = self.constants, self.members.right, self._forms
+        for by, members in bucket.items():
+            if by.__class__ is Form:
+                found += by.hold(event, self._below(left, by, members, event))
+                continue
+            key = by(event)
+            if key is None or (part := members.get(key)) is None:
+                continue
+            if part.__class__ is int:
+                part = (part,)
+            elif part.__class__ is dict:
+                part = members_in(part)
+            for one in part:
+                rest = forms[place_of[one]].rest
+                if rest is None or rest(event, constants[one]):
+                    found.append(one)
 
-    def _below(self, left: int, event: Event) -> list[tuple[int, Constants]]:
-        """The members, with their constants, that an order with a number leaves."""
-        listed = self._listed.get(left)
+    def _below(
+        self, left: int, form: Form, bucket: Bucket, event: Event
+    ) -> list[tuple[int, Constants]]:
+        """The members of a form, with their constants, that an order with a number leaves."""
+        listed = self._listed.get((left, form))
         if listed is None:
             constants = self.constants
-            pairs = [(one, constants[one]) for one in members_in(self.members.under(left))]
+            pairs = [(one, constants[one]) for one in members_in(bucket)]
             bounds: list[float] = []
-            if self._order is not None:
-                bound = self._bound
+            if form.order is not None:
+                bound = form.bound
                 pairs.sort(key=lambda pair: bound(pair[1]))
                 bounds = [bound(own) for _, own in pairs]
-            listed = self._listed[left] = bounds, pairs
+            listed = self._listed[left, form] = bounds, pairs
         bounds, pairs = listed
-        if self._order is None:
+        if form.order is None:
             return pairs
-        value, operator = self._value(event), self._order.operator
+        value, operator = form.value(event), form.order.operator
         if value != value:
             return []
         if operator in ("<", "<="):
             return pairs[(bisect_right if operator == "<" else bisect_left)(bounds, value) :]
         return pairs[: (bisect_left if operator == ">" else bisect_right)(bounds, value)]
 
+    def _comes_again(self, membership: Membership) -> bool:
+        """Whether it has been asked lately: it takes as long to find out which constants are equal
+        as to go through all once."""
+        of = membership.order if isinstance(membership, Prefix) else membership
+        if of in self._lately:
+            return True
+        if len(self._lately) >= _LATELY:
+            self._lately.clear()
+        self._lately.add(of)
+        return False
+
     def _once(self, event: Event, membership: Membership) -> Membership:
         """Of a large membership each set of constants once (c_σ)."""
-        test = self._test
+        place_of, forms = self.members.right, self._forms
         groups = self.grouped(membership)
-        hits = [members for constants, members in groups if test(event, constants)]
+        hits = [
+            members
+            for constants, members in groups
+            if forms[place_of[members[0]]].test(event, constants)
+        ]
         if len(hits) == 1:
             return hits[0]
         return tuple([member for members in hits for member in members])
-
-
-def _stateful(inputs: tuple[Operator, ...]) -> Iterable[Operator]:
-    return (one for one in inputs if one.inputs)

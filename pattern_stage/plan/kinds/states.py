@@ -95,10 +95,9 @@ class Stateful(Operator):
         found = self._waits.get(membership)
         if found is not None:
             return found
-        under, left_of = self.members.under, self.members.left
+        left_of = self.members.left
         found = []
-        here = (one for left in membership for one in members_in(under(left)))
-        for (right, constants), some in self._by_state(here).items():
+        for (right, constants), some in self._by_state(self._waiting(membership)).items():
             streams = {0: some}
             if not self.design.channel:
                 # Without channels each stream's event waits by itself.
@@ -111,11 +110,20 @@ class Stateful(Operator):
         self._waits[membership] = found
         return found
 
+    def _waiting(self, membership: Membership) -> Iterator[int]:
+        below = self.members.below
+        for left in membership:
+            bucket = below[left] if left < len(below) else None
+            if bucket.__class__ is int:
+                yield bucket
+            elif bucket is not None:
+                yield from members_in(bucket)
+
     def _by_state(self, members: Iterable[int]) -> dict[tuple[int, Constants], list[int]]:
         by: dict[tuple[int, Constants], list[int]] = {}
+        right, constants, apart = self.members.right, self.constants, self._apart
         for member in members:
-            at = self.members.right[member], self._apart(self.members.constants[member] or ())
-            by.setdefault(at, []).append(member)
+            by.setdefault((right[member], apart(constants[member])), []).append(member)
         return by
 
     def _apart(self, constants: Constants) -> Constants:

@@ -1,4 +1,4 @@
-"""s_σ: Selects over one stream that differ in constants are one predicate index.
+"""s_σ: Selects over one stream are one predicate index, whatever they compare.
 
 An event is looked up by the values that conditions compare by equality, then bisected by order;
 what the index finds is tested as a whole, so it finds a superset."""

@@ -55,6 +55,9 @@ class Input:
 
     rank = 0
 
+    def reads(self, consumer: object, member: int) -> None:
+        """Nobody asks who reads it."""
+
 
 def operator(window: bool, design: Design) -> AggregateOperator:
     """The m-op over a channel of two streams, its layout asked for the columns above."""
