@@ -4,7 +4,7 @@ start and end (patterns-cel.md, section 2).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 from pattern_stage.algebra.attributes import attributes
@@ -47,29 +47,48 @@ def is_document(node: Node) -> bool:
 
 def same(node: Node, layout: Layout) -> Callable[[Any], Hashable]:
     """The key that equal events of a node share."""
+    lists = {None if one.open else one.names for one in _told_by_attributes(node)}
+    return _same(node, layout, by_place=len(lists) == 1 and None not in lists)
+
+
+def _told_by_attributes(node: Node) -> Iterator[Node]:
+    """The nodes whose events are those of a node, on whichever side of a UNION."""
+    match node:
+        case Select() | Map(star=True, items=()):
+            yield from _told_by_attributes(node.input)
+        case Union():
+            yield from _told_by_attributes(node.left)
+            yield from _told_by_attributes(node.right)
+        case _:
+            yield node
+
+
+def _same(node: Node, layout: Layout, *, by_place: bool) -> Callable[[Any], Hashable]:
     match node:
         case Source(type_):
-            by_attributes = _same_attributes(node, layout)
+            by_attributes = _same_attributes(node, layout, by_place=by_place)
             return lambda a: by_attributes(a) if a[2] is None else (type_, a[2])
         case Select() | Map(star=True, items=()):
-            return same(node.input, layout)
+            return _same(node.input, layout, by_place=by_place)
         case Union():
-            sides = same(node.left, layout), same(node.right, layout)
+            left = _same(node.left, layout, by_place=by_place)
+            sides = left, _same(node.right, layout, by_place=by_place)
             return lambda a: sides[a[3]](a[4])
         case _:
-            return _same_attributes(node, layout)
+            return _same_attributes(node, layout, by_place=by_place)
 
 
-def _same_attributes(node: Node, layout: Layout) -> Callable[[Any], Hashable]:
-    if node.open:
+def _same_attributes(node: Node, layout: Layout, *, by_place: bool) -> Callable[[Any], Hashable]:
+    """By the values alone where all that it is compared with has the same names in one order."""
+    if not by_place:
         gather = attributes(node, layout)
         return lambda a: (a[0], a[1], frozen(gather(a)))
-    read, names = values(node, node.names, layout), node.names
+    read = values(node, node.names, layout)
 
     def key(a: Any) -> Hashable:
         found = read(a)
         if _PLAIN.issuperset(map(type, found)):
-            return a[0], a[1], names, found
-        return a[0], a[1], names, tuple(map(frozen, found))
+            return a[0], a[1], found
+        return a[0], a[1], tuple(map(frozen, found))
 
     return key

@@ -10,7 +10,7 @@ from xscl.counts import counted
 from xscl.language.problems import enumerated
 from xscl.language.syntax import Call
 
-__all__ = ["NUMERIC", "TESTS", "bad_call", "is_aggregate", "nearest"]
+__all__ = ["NUMERIC", "TESTS", "bad_call", "is_aggregate", "may_aggregate", "nearest"]
 
 _MANY = 1_000
 
@@ -36,6 +36,8 @@ _AGGREGATES = {
     "argmax": (2, 2),
     "argmin": (2, 2),
 }
+_ELSEWHERE = {"mean": "avg", "total": "sum", "len": "string-length", "trim": "normalize-space"}
+"""The names that other languages have for some."""
 NUMERIC = frozenset(["number", "string-length", "abs", "min", "max"])
 """The functions that are arithmetic."""
 
@@ -45,17 +47,24 @@ def is_aggregate(function: str, arguments: int) -> bool:
     return function in _AGGREGATES and (function not in _FUNCTIONS or arguments == 1)
 
 
-def bad_call(call: Call, *, test: bool, aggregate: bool) -> str | None:
-    """What is wrong with a call where a test may stand, or a value: in it an aggregate, or not."""
+def may_aggregate(function: str, arguments: int) -> bool:
+    """Whether a function is an aggregate, or none that there is, so that one may be meant."""
+    known = function in _FUNCTIONS or function in TESTS
+    return is_aggregate(function, arguments) or not known
+
+
+def bad_call(call: Call, *, test: bool, aggregate: bool, selected: bool = False) -> str | None:
+    """What is wrong with a call where a test may stand, or a value: in it an aggregate, or not.
+    What is `selected` may have been meant for an aggregate."""
     name, given = call.function, len(call.arguments)
     if test and name not in TESTS:
         if name in _FUNCTIONS or name in _AGGREGATES:
             return f"`{name}()` is a value; compare it, as in `{name}(…) = 1`"
-        return _unknown(name, TESTS, "tests")
+        return _unknown(name, TESTS, "tests are")
     if not test and name in TESTS:
         return f"`{name}()` is a test: it stands in a condition by itself"
     if not test and name not in _FUNCTIONS and name not in _AGGREGATES:
-        return _unknown(name, _FUNCTIONS | _AGGREGATES if aggregate else _FUNCTIONS, "functions")
+        return _unknown(name, _FUNCTIONS, "functions are", _AGGREGATES if selected else ())
     if is_aggregate(name, given) and not aggregate:
         problem = f"`{name.upper()}` is an aggregate: it stands in SELECT, in no other aggregate"
         return problem + f"; of two it is none: `{name}(x, y)`" * (name in _FUNCTIONS)
@@ -68,11 +77,13 @@ def bad_call(call: Call, *, test: bool, aggregate: bool) -> str | None:
     return f"`{shown}()` takes {takes}, found {given}"
 
 
-def _unknown(name: str, known: Iterable[str], what: str) -> str:
-    near = nearest(name, known)
+def _unknown(name: str, known: Iterable[str], are: str, aggregates: Iterable[str] = ()) -> str:
+    summing = [one.upper() for one in aggregates]
+    near = nearest(_ELSEWHERE.get(name, name), [*summing, *known])
     instead = "" if near is None else f" (did you mean `{near}`?)"
-    listed = enumerated((f"`{one}`" for one in known), "and")
-    return f"there is no function `{name}` here{instead}; {what} are {listed}"
+    listed = [enumerated((f"`{one}`" for one in known), "and")]
+    listed += [f"aggregates {enumerated((f'`{one}`' for one in summing), 'and')}"] * bool(summing)
+    return f"there is no function `{name}` here{instead}; {are} {', '.join(listed)}"
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple, cast
 
 from pattern_stage.algebra import terms as algebra
 from pattern_stage.algebra.nodes import Aggregate, Item, Map, Node
-from xscl.event_queries.functions import is_aggregate
+from xscl.event_queries.functions import is_aggregate, may_aggregate
 from xscl.event_queries.schema import Schema
 from xscl.event_queries.scope import Scope
 from xscl.event_queries.terms import Terms, named_in
@@ -77,9 +77,8 @@ class Selecting:
 
     def over(self, node: Node, schema: Schema) -> tuple[Node, Schema]:
         """The plan and the schema of the events that are selected."""
-        aggregated = self.grouping is not None or any(
-            map(_has_aggregate, (one.value for one in self.values))
-        )
+        told = is_aggregate if self.window is None else may_aggregate
+        aggregated = self.grouping is not None or any(_has(told, one.value) for one in self.values)
         self._names()
         scope = Scope("SELECT", schema)
         keys = [] if self.grouping is None else self.grouping.names
@@ -151,15 +150,16 @@ class Selecting:
         return plan, Schema((), True) if self.constructs else Schema(names, False)
 
 
-def _has_aggregate(value: Scalar) -> bool:
+def _has(told: Callable[[str, int], bool], value: Scalar) -> bool:
+    """Whether a call is told within a value by its function and number of arguments."""
     match value:
-        case Call(_, arguments):
+        case Call(function, arguments):
             some = (one for one in arguments if not isinstance(one, Star))
-            return is_aggregate(value.function, len(arguments)) or any(map(_has_aggregate, some))
+            return told(function, len(arguments)) or any(_has(told, one) for one in some)
         case Arithmetic(_, left, right):
-            return _has_aggregate(left) or _has_aggregate(right)
+            return _has(told, left) or _has(told, right)
         case Minus(operand):
-            return _has_aggregate(operand)
+            return _has(told, operand)
         case _:
             return False
 
@@ -168,7 +168,7 @@ def _outside_aggregates(value: Scalar | Star) -> Iterator[Named]:
     match value:
         case Named():
             yield value
-        case Call(_, arguments) if not is_aggregate(value.function, len(arguments)):
+        case Call(_, arguments) if not may_aggregate(value.function, len(arguments)):
             for one in arguments:
                 yield from _outside_aggregates(one)
         case Arithmetic(_, left, right):

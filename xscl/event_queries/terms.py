@@ -208,7 +208,8 @@ class Terms:
 
     def call(self, call: Call, scope: Scope, *, aggregate: bool) -> algebra.Scalar:
         """A function or an aggregate; none of these is in another one."""
-        problem = bad_call(call, test=False, aggregate=aggregate)
+        selected = scope.operator == "SELECT"
+        problem = bad_call(call, test=False, aggregate=aggregate, selected=selected)
         if problem is not None:
             self.note(call.at, problem)
             return _NOTHING

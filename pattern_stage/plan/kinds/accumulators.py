@@ -9,7 +9,7 @@ and `arranged` make them (pattern_stage/algebra/functions.py).
 from __future__ import annotations
 
 from collections import deque
-from math import inf, nan
+from math import inf, isinf, nan
 from typing import Any
 
 __all__ = ["Accumulator", "Best", "Count", "Total"]
@@ -87,9 +87,13 @@ class Total:
             return inf if self.sum > 0 else -inf
 
     def average(self) -> float | None:
-        """The sum over the number of values."""
+        """The sum over the number of values, which is finite where they are."""
         total = self.total()
-        return None if total is None else total / self.count
+        if total is None:
+            return None
+        if isinf(total) and self.infinite == (0, 0):
+            return self.sum / (self.count << self.shift)
+        return total / self.count
 
     def dump(self) -> Any:
         """What is kept, as plain data."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from tests.oracle.event_algebra.conditions import Names, Seen, scalar
@@ -99,8 +100,10 @@ def _of_group(term: Scalar, names: Names, keys: Sequence[str]) -> OfGroup:
                 raise Refused(f"{name} is neither aggregated nor grouped")
             return lambda group: group[0].attributes.get(name, MISSING)
         case Operation(sign, left, right):
-            a = (lambda group: 0.0) if left is None else _of_group(left, names, keys)
             b = _of_group(right, names, keys)
+            if left is None:
+                return lambda group: arithmetic("*", -1.0, b(group))
+            a = _of_group(left, names, keys)
             return lambda group: arithmetic(sign, a(group), b(group))
         case Function(name, (Star(),)):
             return len
@@ -129,9 +132,12 @@ def _aggregate(name: str, rows: list[list[Any]]) -> Any:
         return MISSING
     match name:
         case "sum":
-            return math.fsum(numbers)
+            return _sum(numbers)
         case "avg":
-            return math.fsum(numbers) / len(numbers)
+            # A mean of finite numbers is one, whatever their sum is.
+            total = _sum(numbers)
+            beyond = math.isinf(total) and all(map(math.isfinite, numbers))
+            return float(_exact(numbers) / len(numbers)) if beyond else total / len(numbers)
         case "min":
             return min(numbers)
         case "max":
@@ -140,3 +146,17 @@ def _aggregate(name: str, rows: list[list[Any]]) -> Any:
     named = [row[1] for row, number in zip(having, numbers, strict=True) if number == best]
     there = [one for one in named if one is not MISSING]
     return min(there, key=lambda one: (text_of(one), isinstance(one, str)), default=MISSING)
+
+
+def _sum(numbers: Sequence[float]) -> float:
+    if not all(map(math.isfinite, numbers)):
+        return sum(numbers)
+    total = _exact(numbers)
+    try:
+        return float(total)
+    except OverflowError:
+        return math.inf if total > 0 else -math.inf
+
+
+def _exact(numbers: Sequence[float]) -> Fraction:
+    return sum(map(Fraction, numbers), Fraction())

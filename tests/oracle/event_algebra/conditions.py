@@ -120,8 +120,11 @@ def scalar(term: Scalar, names: Names) -> Valued:
             side, name = names.read(term)
             return lambda seen: seen.attributes[side].get(name, MISSING)
         case Operation(sign, left, right):
-            a = (lambda seen: 0.0) if left is None else scalar(left, names)
             b = scalar(right, names)
+            if left is None:
+                # 0 - 0 is 0, but -0 is -0.
+                return lambda seen: arithmetic("*", -1.0, b(seen))
+            a = scalar(left, names)
             return lambda seen: arithmetic(sign, a(seen), b(seen))
         case Function(name, arguments):
             parts = [scalar(one, names) for one in arguments]

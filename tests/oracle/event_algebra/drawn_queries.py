@@ -87,7 +87,11 @@ class _Drawing:
                 return self.fold(self.expression(depth - 1), depth)
             case "union":
                 left, right = self.expression(depth - 1), self.expression(depth - 1)
-                return self.first(Union(left, right), Union(left, left))
+                turned = left
+                if isinstance(left, Query) and isinstance(left.items, tuple):
+                    # The same attributes in another order.
+                    turned = replace(left, items=left.items[::-1], publish=None)
+                return self.first(Union(left, right), Union(left, turned))
             case "query":
                 return self.aggregate("", self.expression(depth - 1), means=False)
         return self.block()

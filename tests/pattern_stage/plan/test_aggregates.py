@@ -103,7 +103,9 @@ def expected(events: Iterable[Any], stream: int, length: int | None, factor: flo
                 result[name] = min((y for _, _, x, y, _ in group if x == best and y), default=None)
             if all(map(isfinite, numbers)):
                 result["sum"] = exact_sum(numbers)
-                result["mean"] = result["sum"] / len(numbers)
+                mean = result["sum"] / len(numbers)
+                exact = sum(map(Fraction, numbers)) / len(numbers)
+                result["mean"] = mean if isfinite(mean) else float(exact)
                 result["more"] = result["sum"] * factor
         kept = {
             name: as_json(value)

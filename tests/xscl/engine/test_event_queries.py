@@ -66,6 +66,29 @@ def test_what_still_is_a_document_says_which(engine: xscl.Engine) -> None:
 
 
 @pytest.mark.parametrize(
+    "union",
+    [
+        "(SELECT n, m FROM S) UNION (SELECT m, n FROM S)",
+        "(SELECT n, m FROM S) UNION (SELECT m, n FROM FILTER{m = 2}(S))",
+        "(SELECT *, 2 AS m FROM S) UNION (SELECT m, n FROM S)",
+        "(SELECT *, m AS n, n AS m FROM T) UNION (SELECT n, m FROM S)",
+    ],
+)
+def test_equal_events_are_one_whatever_order_their_attributes_have(
+    engine: xscl.Engine, union: str
+) -> None:
+    engine.subscribe(f"SELECT n, m FROM ({union}) PUBLISH R", name="union")
+    engine.subscribe(union, name="bare")
+    engine.subscribe(f"SELECT COUNT(*) AS n FROM ({union})", name="count")
+    found = engine.publish_many([event(1, 1, m=2), event(2, 1, "T", m=1)])
+    found = [*found, *engine.flush()]
+    told = {(one.query, str(sorted(one.result.items()))) for one in found}
+    both = "[('m', 2), ('n', 1)]"
+    assert told == {("union", both), ("bare", both), ("count", "[('n', 1)]")}
+    assert len(found) == 3
+
+
+@pytest.mark.parametrize(
     "document",
     [
         {"json": {"n": 7, "list": [1, 2], "none": None, "deep": {"x": "y"}, "empty": []}},
