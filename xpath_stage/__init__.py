@@ -26,7 +26,7 @@ from xpath_stage.parsing.json_documents import (
     json_values,
     number_text,
 )
-from xpath_stage.parsing.json_shapes import is_exact, is_flat
+from xpath_stage.parsing.json_shapes import are_flat, is_exact
 from xpath_stage.parsing.pruned import PIECE, PrunedDocument
 from xpath_stage.patterns import Definition, Family, Filter, Spine, Step, Test
 from xpath_stage.strings import Strings
@@ -57,6 +57,7 @@ __all__ = [
     "Witnesses",
     "XPathEvaluator",
     "apply",
+    "are_flat",
     "compared",
     "decode_name",
     "double_of",
@@ -66,7 +67,6 @@ __all__ = [
     "evaluate_text",
     "evaluate_value",
     "is_exact",
-    "is_flat",
     "json_tree",
     "json_value",
     "json_values",

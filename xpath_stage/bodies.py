@@ -18,7 +18,7 @@ from xpath_stage.evaluator import XPathEvaluator
 from xpath_stage.layouts import Layout, Witnesses
 from xpath_stage.parsing.documents import MalformedDocument, parse
 from xpath_stage.parsing.json_documents import json_tree
-from xpath_stage.parsing.json_shapes import cut_value, is_exact, is_flat, texts_of_value
+from xpath_stage.parsing.json_shapes import are_flat, cut_value, is_exact, texts_of_value
 from xpath_stage.parsing.markup import LONGEST, cut_text, places_of_attributes, texts_of_tags
 from xpath_stage.structures import FEW, Alike, Asked
 from xpath_stage.transitions import DEAD
@@ -61,7 +61,7 @@ def evaluate_value(
 ) -> Layout:
     """As `evaluate_text`, of a JSON value."""
     table = evaluator.settle()
-    if table.root(stream) == DEAD and is_flat(body):
+    if table.root(stream) == DEAD and are_flat((body,)):
         return _NOTHING
     known = table.structures[stream]
     cut = cut_value(body) if known.credit > 0 or known.pay else None

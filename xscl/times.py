@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "TOO_LONG",
     "duration",
     "from_timestamp",
+    "from_timestamps",
     "is_unit",
     "microseconds",
     "moment",
@@ -56,6 +58,7 @@ _DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*([A-Za-z]*)")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _EARLIEST = datetime.min.replace(tzinfo=UTC).timestamp()
 _FARTHEST = 10**17
+_WHOLE = {int}
 
 
 def is_unit(word: str) -> bool:
@@ -130,6 +133,19 @@ def from_timestamp(value: object) -> int:
     if not abs(value) < _FARTHEST / 1_000_000:
         raise ValueError(f"timestamp {value!r} is out of range")
     return round(value * 1_000_000)
+
+
+def from_timestamps(values: Sequence[object]) -> list[int]:
+    """`from_timestamp` of each.
+
+    >>> from_timestamps([1, 2]), from_timestamps([1, 0.5])
+    ([1000000, 2000000], [1000000, 500000])
+    """
+    if _WHOLE.issuperset(map(type, values)):
+        seconds: list[int] = [*values]  # type: ignore[list-item]
+        if max(seconds) < _FARTHEST // 1_000_000 and min(seconds) > -_FARTHEST // 1_000_000:
+            return [one * 1_000_000 for one in seconds]
+    return [*map(from_timestamp, values)]
 
 
 def to_seconds(microseconds: int) -> float:

@@ -7,13 +7,14 @@ hold (a character that XML has not, a number beyond all doubles), is left to it.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
+from itertools import chain
 from math import isfinite
 
 from xpath_stage.parsing.json_documents import number_text
 from xpath_stage.parsing.markup import LONGEST
 
-__all__ = ["cut_value", "is_exact", "is_flat", "texts_of_value"]
+__all__ = ["are_flat", "cut_value", "is_exact", "texts_of_value"]
 
 _MOST = 500
 """Of more scalars, a value is not cut."""
@@ -21,12 +22,7 @@ _MOST = 500
 _PLAIN = bytes({*range(0x20, 0x100), *b"\t\n\r"})
 """The bytes of UTF-8 that a text of a tree may have."""
 
-_STR = {str}
-
-_MANY = 1_000
-_KNOWN: set[tuple[str, ...]] = set()
-"""The keys of some objects, which are texts: most have those of another one."""
-
+_STR, _DICT = {str}, {dict}
 _SCALARS = {str, int, float, bool, type(None)}
 _ROUNDED = 2.0**63
 """From here on a parser may have made a double of a whole number."""
@@ -54,7 +50,8 @@ def cut_value(value: object) -> tuple[Hashable, list[str]] | None:
             _cut(value, shape, texts)
         except (ValueError, RecursionError):
             return None
-    if not _is_plain("".join(texts)):
+    text = "".join(texts)
+    if len(text) > LONGEST or not _is_plain(text):
         return None
     texts.append("")
     return tuple(shape), texts
@@ -68,27 +65,24 @@ def is_exact(value: object) -> bool:
     return not isinstance(value, float) or abs(value) < _ROUNDED
 
 
-def is_flat(value: object) -> bool:
-    """Whether a value is an object of scalars alone which a tree can hold."""
-    if type(value) is not dict or len(value) > _MOST:
+def are_flat(values: Sequence[object]) -> bool:
+    """Whether each of some values is an object of scalars alone which a tree can hold."""
+    if not _DICT.issuperset(map(type, values)):
         return False
-    keys = (*value,)
-    if keys not in _KNOWN:
-        if not _STR.issuperset(map(type, keys)):
-            return False
-        if len(_KNOWN) >= _MANY:
-            _KNOWN.clear()
-        _KNOWN.add(keys)
-    members = value.values()
+    objects: Sequence[dict[object, object]] = values  # type: ignore[assignment]
+    members = [*chain.from_iterable(map(dict.values, objects))]
     kinds = {*map(type, members)}
-    if not kinds <= _SCALARS:
+    if not (kinds <= _SCALARS and _STR.issuperset(map(type, chain.from_iterable(objects)))):
         return False
-    if float in kinds and not all(map(isfinite, [one for one in members if type(one) is float])):
-        return False
+    if float in kinds:
+        floats = [one for one in members if type(one) is float]
+        # What is not finite makes a sum so, too.
+        if not isfinite(sum(floats)) and not all(map(isfinite, floats)):
+            return False
     if str not in kinds:
         return True
     text = "".join([one for one in members if type(one) is str])
-    return (text.isascii() and text.isprintable() and len(text) <= LONGEST) or _is_plain(text)
+    return (text.isascii() and text.isprintable()) or _is_plain(text)
 
 
 def texts_of_value(value: object, texts: list[str]) -> list[slice]:
@@ -100,8 +94,8 @@ def texts_of_value(value: object, texts: list[str]) -> list[slice]:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a tree can hold a text, which is not too long to be looked through."""
-    if len(text) > LONGEST or "\ufffe" in text or "\uffff" in text:
+    """Whether a tree can hold a text."""
+    if "\ufffe" in text or "\uffff" in text:
         return False
     try:
         return not text.encode().translate(None, _PLAIN)

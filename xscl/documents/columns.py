@@ -7,7 +7,9 @@ members, without a tree; a value is then the member as it is, of XML it is the s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import repeat
+from operator import itemgetter
 from typing import Any
 
 from lxml import etree
@@ -38,8 +40,10 @@ __all__ = [
     "values_in",
 ]
 
-ValueColumns = Callable[[object, int, int, int], tuple[Any, ...]]
-"""The event of a JSON value, given start, end and number."""
+ValueColumns = Callable[
+    [Sequence[object], Iterable[int], Iterable[int], Iterable[int]], list[tuple[Any, ...]]
+]
+"""The events of JSON values, given their starts, ends and numbers."""
 
 ValueOf = Callable[[Node], object]
 
@@ -48,47 +52,59 @@ NodeColumns = Callable[[Node, Mapping[str, Node], ValueOf, int, int, int], tuple
 
 _PLAIN = {str, int, float, bool}
 _AS_IT_IS = {str, int, bool}
+_DICT, _FLOAT, _INT, _STR = {dict}, {float}, {int}, {str}
 
 
 def columns_of_value(slots: Sequence[Slot], *, whole: bool) -> ValueColumns:
     """Reads the events that JSON documents are, as such."""
-    names: dict[str, Any] = {"MISSING": MISSING, "of_any": _of_any(slots, whole=whole)}
-    names |= {"text": text_of_member, "number": number_of_member, "value": member_value}
-    names["all_of"] = members_of
-    columns = ["start", "end", "event", "all_of(members)" if whole else "None"]
-    for place, slot in enumerate(slots):
-        names[f"name{place}"] = slot.attribute.steps[0]
-        read = f"(found := get(name{place}, MISSING))"
-        columns.append(
-            {
-                Form.TEXT: f"found if type{read} is str else text(found)",
-                Form.NUMBER: f"found + 0.0 if type{read} is float else number(found)",
-                Form.VALUE: f"found if type{read} in plain else value(found)",
-            }[slot.form]
-        )
-    names["plain"] = _PLAIN
-    text = (
-        "def read(members, start, end, event):\n"
-        "    if type(members) is not dict:\n"
-        "        return of_any(members, start, end, event)\n"
-        "    get = members.get\n"
-        f"    return ({', '.join(columns)},)\n"
-    )
-    exec(compile(text, "<columns>", "exec"), names)
-    made: ValueColumns = names["read"]
-    return made
+    names = [*dict.fromkeys(slot.attribute.steps[0] for slot in slots)]
+    wanted = [(names.index(slot.attribute.steps[0]), _CONVERTED[slot.form]) for slot in slots]
+    members = _members(names)
 
-
-def _of_any(slots: Sequence[Slot], *, whole: bool) -> ValueColumns:
-    """The same of a value that need not be an object."""
-    readers = {Form.TEXT: text_of_member, Form.NUMBER: number_of_member, Form.VALUE: member_value}
-
-    def read(value: object, start: int, end: int, number: int) -> tuple[Any, ...]:
-        firsts = [(slot, first_member(value, slot.attribute.steps)) for slot in slots]
-        columns = [readers[slot.form](first) for slot, first in firsts]
-        return start, end, number, members_of(value) if whole else None, *columns
+    def read(
+        values: Sequence[object], starts: Iterable[int], ends: Iterable[int], events: Iterable[int]
+    ) -> list[tuple[Any, ...]]:
+        found = [(column, {*map(type, column)}) for column in members(values)]
+        everything = map(members_of, values) if whole else repeat(None)
+        columns = [convert(*found[place]) for place, convert in wanted]
+        return [*zip(starts, ends, events, everything, *columns, strict=False)]
 
     return read
+
+
+def _members(names: Sequence[str]) -> Callable[[Sequence[Any]], Sequence[Sequence[object]]]:
+    """Reads the members of some names of values, one column for each."""
+    every = itemgetter(*names) if names else None
+
+    def read(values: Sequence[Any]) -> Sequence[Sequence[object]]:
+        if not _DICT.issuperset(map(type, values)):
+            return [[first_member(one, (name,)) for one in values] for name in names]
+        try:
+            # As most have what is asked for.
+            rows = map(every, values) if every else ()
+            return [[*rows]] if len(names) == 1 else [*zip(*rows, strict=True)]
+        except KeyError:
+            return [[one.get(name, MISSING) for one in values] for name in names]
+
+    return read
+
+
+def _texts(column: Sequence[Any], kinds: set[type]) -> Sequence[object]:
+    if kinds == _INT:
+        return [*map(str, column)]
+    return column if kinds == _STR else [*map(text_of_member, column)]
+
+
+def _numbers(column: Sequence[Any], kinds: set[type]) -> Sequence[object]:
+    # As a text, 0 has no sign.
+    return [one + 0.0 for one in column] if kinds == _FLOAT else [*map(number_of_member, column)]
+
+
+def _values(column: Sequence[Any], kinds: set[type]) -> Sequence[object]:
+    return column if kinds <= _PLAIN else [*map(member_value, column)]
+
+
+_CONVERTED = {Form.TEXT: _texts, Form.NUMBER: _numbers, Form.VALUE: _values}
 
 
 def member_value(member: object) -> object:

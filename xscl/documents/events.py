@@ -7,7 +7,7 @@ variables has one number, whatever types it is of.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -24,7 +24,7 @@ __all__ = [
     "EventNodes",
     "EventType",
     "Holder",
-    "TypedEvent",
+    "TypedEvents",
     "Waiting",
 ]
 
@@ -44,8 +44,8 @@ class Holder(Protocol):
     waiting: list[Waiting]
 
 
-TypedEvent = tuple[Holder, int, Event]
-"""Whom an event is for, its type, and it."""
+TypedEvents = tuple[Holder, int, Sequence[Event]]
+"""Whom events are for, their type, and they."""
 
 AttributeName = Callable[[int], str | None]
 

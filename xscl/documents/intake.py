@@ -12,19 +12,19 @@ import weakref
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
+from operator import attrgetter
 from typing import Protocol
 
-from xpath_stage import Witnesses
+from xscl.documents.arrivals import Arrivals, Documents, Identified
 from xscl.documents.bodies import Bodies
 from xscl.documents.composites import Composite, DerivedStream, OperatorRow
 from xscl.documents.document import Document, document_of, from_file
-from xscl.documents.events import TypedEvent
-from xscl.documents.retention import NO_LEAVES, DocumentShape, Retention
+from xscl.documents.retention import DocumentShape, Retention
 from xscl.documents.trees import Trees
-from xscl.errors import DocumentError
 from xscl.times import now
 
-__all__ = ["Arrivals", "Intake", "Skipped"]
+__all__ = ["Intake", "Skipped"]
 
 
 class Reader(Protocol):
@@ -35,8 +35,8 @@ class Reader(Protocol):
         has numbers of queries yet."""
 
 
-_DAY = 86_400_000_000
 _NONE: Mapping[str, int] = {}
+_NUMBER = attrgetter("number")
 
 
 @dataclass(slots=True)
@@ -119,14 +119,14 @@ class Intake:
 
     def count_if_duplicate(self, document: Document) -> bool:
         """Whether a result is a duplicate of one that is held; these are counted."""
-        if not self.has(document, self.watermark):
+        if not self.has(document.stream, document.id, self.watermark):
             return False
         self.skipped.duplicate += 1
         return True
 
-    def has(self, document: Document, watermark: int | None) -> bool:
-        """Whether a document of the same stream and id is held and in reach of a watermark."""
-        number = self.ids.get(document.stream, _NONE).get(document.id)
+    def has(self, stream: str, id: str, watermark: int | None) -> bool:
+        """Whether a document of a stream and id is held and in reach of a watermark."""
+        number = self.ids.get(stream, _NONE).get(id)
         return number is not None and self._is_reachable(number, watermark)
 
     def named(self, id: str) -> list[Document]:
@@ -150,14 +150,28 @@ class Intake:
             self.skipped.malformed += len(arrivals.errors)
             self.skipped.duplicate += arrivals.duplicate
             self.skipped.late += arrivals.late
-        documents = arrivals.documents
-        if documents:
-            self.documents += len(documents)
-            self.next_number += len(documents)
+        if arrivals.count:
+            self.documents += arrivals.count
+            self.next_number += arrivals.count
             self.settled = False
-            for document, shape in documents:
-                if shape is not None:
-                    self.hold(document, shape)
+            held = [self._hold_part(*part) for part in arrivals.parts]
+            coming = held[0] if len(held) == 1 else sorted(chain(*held), key=_NUMBER)
+            self.held.update([(one.number, one) for one in coming])
+
+    def _hold_part(self, some: Documents, shape: DocumentShape | None) -> Sequence[Document]:
+        """What is to be held of documents of a shape that were not held before; of those for their
+        ids alone none that no query can reach any more, unless somebody asks for them."""
+        if shape is None:
+            return ()
+        if isinstance(some, Identified):
+            since = None if some.asked else self.retention.since(shape, self.watermark)
+            some = some.documents(since)
+        if some:
+            self._since_forgetting += len(some)
+            numbers = [one.number for one in some]
+            self.ids[shape[0]].update(zip([one.id for one in some], numbers, strict=True))
+            self.retention.hold_many(numbers, [one.time for one in some], shape)
+        return some
 
     def admit_result(self, document: Document, shape: DocumentShape) -> None:
         """Takes in the result document of a match: it is never late, and moves no time."""
@@ -271,89 +285,6 @@ class Intake:
             del ids[document.id]
             if not ids:
                 del self.ids[document.stream]
-
-
-class Arrivals:
-    """A batch on its way in: documents with their shapes (None where nobody reads their stream)
-    and `witnesses`, errors and counts, judged one by one as if those before were in.
-
-    Nothing of it counts before `Intake.admit`, so that it may be given up until then.
-    """
-
-    def __init__(self, intake: Intake) -> None:
-        self._intake = intake
-        self.latest = intake.latest
-        self.advanced = intake.advanced
-        self.last_arrival = intake.last_arrival
-        self._now = now()
-        self.documents: list[tuple[Document, DocumentShape | None]] = []
-        self.witnesses = Witnesses()
-        self.events: list[TypedEvent] = []
-        self.errors: list[DocumentError] = []
-        self.duplicate = self.late = 0
-        self._held: dict[tuple[str, str], tuple[int, DocumentShape]] = {}
-        self._shapes: dict[str, DocumentShape] = {}
-
-    def document(self, envelope: Mapping[str, object]) -> Document:
-        """The document of the next envelope; raises DocumentError if it has none."""
-        intake = self._intake
-        # All of a batch are there when it is read: the clock is asked once.
-        following = self.last_arrival + 1
-        self.last_arrival = self._now if self._now > following else following
-        number = intake.next_number + len(self.documents)
-        return document_of(envelope, number, self.last_arrival, intake.trees)
-
-    def advance(self, time: int) -> None:
-        """Takes note that nothing earlier will come."""
-        if self.advanced is None or time > self.advanced:
-            self.advanced = time
-
-    def count_if_refused(self, document: Document) -> bool:
-        """Whether a document is late or a duplicate; these are counted."""
-        intake = self._intake
-        watermark = intake.watermark_at(self.latest, self.advanced)
-        if watermark is not None and document.time < watermark:
-            self.late += 1
-            return True
-        held = self._held and self._held.get((document.stream, document.id))
-        if not held:
-            refused = intake.has(document, watermark)
-        else:
-            refused = intake.retention.would_reach(*held, watermark)
-        self.duplicate += refused
-        return refused
-
-    def identify(self, stream: str, id: str, time: int) -> int | None:
-        """Adds a document that is to be held for its id alone, without looking at it; returns its
-        number, or None where it is refused."""
-        intake = self._intake
-        following = self.last_arrival + 1
-        self.last_arrival = self._now if self._now > following else following
-        number = intake.next_number + len(self.documents)
-        document = Document(number, stream, id, time, None, True)
-        known = intake.ids.get(stream, _NONE)
-        latest = self.latest
-        # Most are new, and after all others; of them nobody has said that they are late.
-        plain = (latest is None or time >= latest) and self.advanced is None
-        plain = plain and id not in known and (stream, id) not in self._held
-        if not plain and self.count_if_refused(document):
-            return None
-        self.add(document, self._shapes.get(stream) or self._shape(stream))
-        return number
-
-    def _shape(self, stream: str) -> DocumentShape:
-        shape = self._shapes[stream] = stream, NO_LEAVES
-        return shape
-
-    def add(self, document: Document, shape: DocumentShape | None) -> None:
-        """Adds a document that is to be taken in."""
-        # A clock that is wrong by more than a day must not make all others late.
-        time, latest = document.time, self.latest
-        if (latest is None or time > latest) and time <= self.last_arrival + _DAY:
-            self.latest = time
-        self.documents.append((document, shape))
-        if shape is not None:
-            self._held[document.stream, document.id] = document.time, shape
 
 
 def _after(arrival: int) -> int:

@@ -11,7 +11,9 @@ are held, each as long as its own leaf path can be reached.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from itertools import repeat
+from math import inf
 
 __all__ = ["NO_LEAVES", "DocumentShape", "Retention", "Shape"]
 
@@ -54,6 +56,16 @@ class Retention:
             self._unsorted.add(shape)
         by_time.append(entry)
 
+    def hold_many(self, numbers: Sequence[int], times: Sequence[int], shape: Shape) -> None:
+        """Holds documents of a shape that are not held."""
+        shape = self._shapes.setdefault(shape, shape)
+        self._held.update(zip(numbers, zip(times, repeat(shape)), strict=False))
+        by_time = self._by_time.setdefault(shape, [])
+        entries = [*zip(times, numbers, strict=True)]
+        if (by_time and entries[0] < by_time[-1]) or entries != sorted(entries):
+            self._unsorted.add(shape)
+        by_time += entries
+
     def queries_changed(self, moved: Mapping[int, int | None]) -> None:
         """To be called when queries have come or gone; leaf paths may have moved to others, or
         to None where nobody asks for them any more."""
@@ -81,6 +93,14 @@ class Retention:
         """Whether a document of a time and shape could be reached from the watermark."""
         reach = self._reach(shape)
         return reach is not None and (watermark is None or time >= watermark - reach)
+
+    def since(self, shape: Shape, watermark: int | None) -> float | None:
+        """The time from which on a document of a shape can be reached from the watermark, None if
+        at any."""
+        reach = self._reach(shape)
+        if reach is None:
+            return inf
+        return None if watermark is None else watermark - reach
 
     def expired(self, watermark: int | None) -> list[int]:
         """Lets go of what cannot be reached from the watermark; returns the numbers."""

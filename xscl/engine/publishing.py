@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar, overload
 
 from join_stage.constraints import FOREVER
+from xscl.documents.arrivals import Arrivals
 from xscl.documents.batches import in_batches
-from xscl.documents.intake import Arrivals
 from xscl.engine.parts import EngineParts, lateness_of
 from xscl.errors import StateError, XSCLError
 from xscl.evaluation.match_groups import MatchGroup, MatchGroups

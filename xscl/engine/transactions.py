@@ -28,7 +28,7 @@ from xscl.queries.callbacks import call_back, check_callback
 from xscl.queries.subscription import Subscription
 
 if TYPE_CHECKING:
-    from xscl.documents.intake import Arrivals
+    from xscl.documents.arrivals import Arrivals
     from xscl.durable.changes import Undelivered
     from xscl.durable.keeper import Keeper
     from xscl.evaluation.evaluation import Evaluation

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from join_stage import Wanted
 from xpath_stage import Strings, XPathEvaluator
-from xscl.documents.intake import Arrivals, Intake
+from xscl.documents.arrivals import Arrivals
+from xscl.documents.intake import Intake
 from xscl.errors import DocumentError
 from xscl.evaluation.event_outputs import Delivery, EventOutputs
 from xscl.evaluation.grouping import Grouping
@@ -155,8 +156,7 @@ class Evaluation:
         for error in arrivals.errors:
             self._on_error(error)
         self._patterns.wait(arrivals.events)
-        documents = [document for document, shape in arrivals.documents if shape is not None]
-        return Wave(documents, [], arrivals.witnesses)
+        return Wave(arrivals.evaluated, [], arrivals.witnesses)
 
     def _is_alone(self, subscription: Subscription) -> bool:
         """Whether the matches of a query need no look at: no disjunct but one finds them, and

@@ -8,7 +8,7 @@ from operator import itemgetter
 
 from xscl.documents.composites import DerivedStream
 from xscl.documents.document import Document, as_held
-from xscl.documents.events import EventType, TypedEvent
+from xscl.documents.events import EventType, TypedEvents
 from xscl.documents.intake import Intake
 from xscl.evaluation.event_outputs import Delivery
 from xscl.evaluation.rows import FoundRow
@@ -87,7 +87,7 @@ class History:
             return rows
         held, intake = self._intake.held, self._intake
 
-        def events(readers: EventReaders) -> Iterator[TypedEvent]:
+        def events(readers: EventReaders) -> Iterator[TypedEvents]:
             for document in wave.documents:
                 if readers.whole(document.stream):
                     yield from readers.of_whole(document)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import repeat
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,8 +18,8 @@ from xpath_stage import (
     evaluate_parser_events,
     evaluate_text,
     evaluate_value,
-    is_flat,
 )
+from xscl.documents.arrivals import Arrivals, Documents, Identified
 from xscl.documents.bodies import Body
 from xscl.documents.composites import Composite
 from xscl.documents.document import (
@@ -29,15 +30,15 @@ from xscl.documents.document import (
     is_streamed,
     without_body,
 )
-from xscl.documents.events import PLACES, TypedEvent
-from xscl.documents.intake import Arrivals, Intake
+from xscl.documents.events import TypedEvents
+from xscl.documents.intake import Intake
 from xscl.documents.retention import NO_LEAVES, DocumentShape
+from xscl.documents.runs import Run, in_runs
 from xscl.documents.trees import in_pieces, parsed
 from xscl.errors import DocumentError
-from xscl.queries.levels.event_readers import StreamColumns
 from xscl.queries.levels.pattern_levels import PatternLevels
 from xscl.queries.stream_graph import StreamGraph
-from xscl.times import from_timestamp
+from xscl.stream_names import is_internal
 
 __all__ = ["Preview", "StageOne", "Wave"]
 
@@ -49,7 +50,7 @@ class Wave(Struct):
     documents: list[Document] = []
     composites: list[Composite] = []
     witnesses: Witnesses = field(default_factory=Witnesses)
-    events: list[TypedEvent] = []
+    events: list[TypedEvents] = []
 
     def __bool__(self) -> bool:
         return bool(self.documents or self.composites)
@@ -81,26 +82,28 @@ class StageOne:
         self._patterns = patterns
         self._intake = intake
         self._on_error = on_error
-        self._columns_at: tuple[object, Mapping[str, Sequence[StreamColumns]]] = None, {}
+        self._of_events: tuple[object, frozenset[str]] = None, frozenset()
 
-    def read(self, envelopes: Iterable[Mapping[str, object]], *, raising: bool = False) -> Arrivals:
+    def read(self, envelopes: Sequence[Mapping[str, object]], *, raising: bool = False) -> Arrivals:
         """Reads a batch and its witnesses whole; nothing of it counts until it is admitted.
 
         Documents have followed the queries before: duplicates are those of documents that can be
         reached as queries are now.  A document that cannot be read is raised, if `raising`.
         """
         arrivals = self._intake.arrivals()
-        columns = self._columns()
-        for envelope in envelopes:
-            try:
-                if not columns or not _arrive_flat(envelope, columns, arrivals):
+        for run, some in in_runs(envelopes, self._streams_of_events()):
+            if run is not None:
+                self._arrive_together(run, arrivals)
+                continue
+            for envelope in some:
+                try:
                     self._arrive(envelope, arrivals)
-            except DocumentError as error:
-                if raising:
-                    self._intake.skipped.malformed += 1
-                    raise
-                error.envelope = envelope
-                arrivals.errors.append(error)
+                except DocumentError as error:
+                    if raising:
+                        self._intake.skipped.malformed += 1
+                        raise
+                    error.envelope = envelope
+                    arrivals.errors.append(error)
         return arrivals
 
     def preview(self, envelope: Mapping[str, object]) -> Preview:
@@ -156,16 +159,34 @@ class StageOne:
             to.events += readers.of_whole(document, columns=columns)
         return stream, layout.kinds
 
-    def _columns(self) -> Mapping[str, Sequence[StreamColumns]]:
-        """How events are read of streams that event queries alone read, whose documents need no
-        more."""
+    def _streams_of_events(self) -> frozenset[str]:
+        """The streams whose documents are events as such, and nothing else of them is read."""
         version = self._graph.version, self._patterns.version
-        if version != self._columns_at[0]:
-            readers, graph = self._patterns.readers, self._graph
-            streams = readers.streams if self._patterns.timed else ()
-            columns = {one: readers.columns(one) for one in streams if graph.only_columns(one)}
-            self._columns_at = version, columns
-        return self._columns_at[1]
+        if version != self._of_events[0]:
+            streams = self._patterns.readers.streams if self._patterns.timed else ()
+            root = self._xpath.automaton.root
+            of_events = (one for one in streams if not is_internal(one) and root(one) is None)
+            self._of_events = version, frozenset(of_events)
+        return self._of_events[1]
+
+    def _arrive_together(self, run: Run, arrivals: Arrivals) -> None:
+        """Reads documents of a batch as `_arrive` does, of which nothing but events is read."""
+        run = arrivals.judged(run)
+        readers, intake = self._patterns.readers, self._intake
+        first = arrivals.next_number
+        places = range(first, first + len(run.ids))
+        for stream in {*run.streams}:
+            ids, times, values, numbers = run.only(stream, places)
+            some: Documents
+            if self._graph.only_columns(stream):
+                some = Identified(stream, numbers, ids, times, stream in readers.identified)
+            else:
+                some = [
+                    as_held(Document(*one, True), intake.bodies, intake.trees)
+                    for one in zip(numbers, repeat(stream), ids, times, values, strict=False)
+                ]
+            arrivals.events += readers.of_values(stream, values, numbers, ids, times)
+            arrivals.add_part(some, (stream, NO_LEAVES))
 
     def _arrive(self, envelope: Mapping[str, object], arrivals: Arrivals) -> None:
         """Reads one document of a batch; whether it is late or a duplicate comes first, and what
@@ -214,35 +235,3 @@ class StageOne:
             return
         self._intake.admit_result(document, shape)
         wave.documents.append(document)
-
-
-def _arrive_flat(
-    envelope: Mapping[str, object],
-    columns: Mapping[str, Sequence[StreamColumns]],
-    arrivals: Arrivals,
-) -> bool:
-    """Reads a document of a batch, as `_arrive` does, if it is what most are that event queries
-    alone read: an object of scalars, with an id and a time in seconds."""
-    get = envelope.get
-    stream, id, body, seconds = get("stream"), get("id"), get("json"), get("timestamp")
-    if (
-        type(stream) is not str
-        or (readers := columns.get(stream)) is None
-        or type(id) is not str
-        or type(seconds) not in (int, float)
-        or not is_flat(body)
-        or not id.isascii()
-        or get("xml") is not None
-        or get("start") is not None
-    ):
-        return False
-    try:
-        time = from_timestamp(seconds)
-    except ValueError:
-        return False
-    number = arrivals.identify(stream, id, time)
-    if number is not None:
-        event = number << PLACES
-        for plan, kind, of_value, _ in readers:
-            arrivals.events.append((plan, kind, of_value(body, time, time, event)))
-    return True

@@ -61,7 +61,7 @@ def arriving(intake: Intake, *documents: tuple[str, float]) -> tuple[int, int, i
         document = arrivals.document({"id": id_, "timestamp": seconds, "xml": "<a/>"})
         if not arrivals.count_if_refused(document):
             arrivals.add(document, ("S", frozenset()))
-    counts = len(arrivals.documents), arrivals.duplicate, arrivals.late
+    counts = arrivals.count, arrivals.duplicate, arrivals.late
     intake.admit(arrivals)
     return counts
 
@@ -270,5 +270,5 @@ def test_an_id_that_comes_again_looks_at_its_own_composites_alone() -> None:
     assert arriving(intake, ("late", 1_000)) == (1, 0, 0)
     for n in range(200):
         looked.clear()
-        assert intake.has(intake.held[n], intake.watermark)
+        assert intake.has("S", intake.held[n].id, intake.watermark)
         assert looked == [n, n + 200]

@@ -16,10 +16,11 @@ import pytest
 from join_stage import Accepted, Batch, ChannelTuple, JoinProcessor, Wanted
 from xpath_stage import Strings, XPathEvaluator, double_of
 from xscl.dissection.dissect import dissect
+from xscl.documents.arrivals import Arrivals
 from xscl.documents.composites import Composite, Computed, OperatorRow
 from xscl.documents.document import Document
 from xscl.documents.events import EventNodes
-from xscl.documents.intake import Arrivals, Intake
+from xscl.documents.intake import Intake
 from xscl.documents.retention import Retention
 from xscl.errors import DocumentError
 from xscl.evaluation.evaluation import Evaluation
@@ -211,7 +212,7 @@ class Stages:
 
     def read(self, *documents: tuple[str, float, str]) -> Arrivals:
         self.evaluation.follow_queries()
-        return self.evaluation.read(map(envelope, documents), raising=True)
+        return self.evaluation.read([*map(envelope, documents)], raising=True)
 
     def publish(self, *documents: tuple[str, float, str]) -> list[tuple[str, float, Any]]:
         _, deliveries = self.evaluation.publish(self.read(*documents))

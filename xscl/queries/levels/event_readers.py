@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from operator import attrgetter
 from typing import Any
 
@@ -17,22 +17,18 @@ from xscl.documents.columns import (
 )
 from xscl.documents.composites import OperatorRow
 from xscl.documents.document import Document
-from xscl.documents.events import PLACES, Event, EventNodes, EventType, TypedEvent
+from xscl.documents.events import PLACES, Event, EventNodes, EventType, TypedEvents
 from xscl.documents.trees import content_of, parsed
 from xscl.queries.levels.event_query import EventQuery
 from xscl.queries.levels.stage_holders import Patterns, Plan
 
-__all__ = ["EventReaders", "StreamColumns"]
+__all__ = ["EventReaders"]
 
 _NUMBER = attrgetter("number")
 
 OfValue = Callable[[object, int, str], Values]
 OfEvent = Callable[[Event], tuple[Any, ...]]
 OfNode = Callable[[Node, Mapping[str, Node], int, str], Values]
-
-
-StreamColumns = tuple[Plan, int, ValueColumns, NodeColumns]
-"""What takes the events that documents of a stream are, their type, and how they are read."""
 
 
 class EventReaders:
@@ -45,7 +41,7 @@ class EventReaders:
         self._nodes = nodes
         self.identified: set[str] = set()
         self._of_whole: dict[str, list[tuple[Patterns, int, OfValue, OfNode]]] = {}
-        self._columns: dict[str, list[StreamColumns]] = {}
+        self._columns: dict[str, list[tuple[Plan, int, ValueColumns, NodeColumns]]] = {}
         self._parts: dict[int, list[tuple[Patterns, OfNode]]] = {}
         self._outputs: dict[int, dict[str, list[tuple[Plan, int, OfEvent, bool]]]] = {}
         self._columns_of_parts: dict[int, list[tuple[Plan, NodeColumns]]] = {}
@@ -91,39 +87,54 @@ class EventReaders:
             plan.waiting.append((kind, (found.start, found.time, number, everything, *columns)))
 
     @property
-    def streams(self) -> Collection[str]:
-        """The streams whose documents are events of event queries as such."""
-        return self._columns.keys()
-
-    def columns(self, stream: str) -> Sequence[StreamColumns]:
-        """How the events are read that documents of a stream are."""
-        return self._columns[stream]
+    def streams(self) -> Set[str]:
+        """The streams whose documents are events as such."""
+        return self._of_whole.keys() | self._columns.keys()
 
     def whole(self, stream: str) -> bool:
         """Whether documents of a stream are events as such."""
         return stream in self._of_whole or stream in self._columns
 
-    def of_whole(self, document: Document, *, columns: bool = True) -> Iterator[TypedEvent]:
+    def of_values(
+        self,
+        stream: str,
+        values: Sequence[object],
+        numbers: Iterable[int],
+        ids: Sequence[str],
+        times: Sequence[int],
+        starts: Sequence[int] | None = None,
+        *,
+        columns: bool = True,
+    ) -> Iterator[TypedEvents]:
+        """The events that JSON documents of a stream are, as such, given their values, numbers,
+        ids and times, and where some bear intervals their starts; without `columns` not those of
+        event queries."""
+        events = [number << PLACES for number in numbers]
+        for holder, kind, of_value, _ in self._of_whole.get(stream, ()):
+            of = zip(values, events, ids, times, strict=True)
+            read = [(time, event, *of_value(value, time, id)) for value, event, id, time in of]
+            yield holder, kind, read
+        for plan, kind, columns_of, _ in self._columns.get(stream, ()) if columns else ():
+            yield plan, kind, columns_of(values, starts or times, times, events)
+
+    def of_whole(self, document: Document, *, columns: bool = True) -> Iterator[TypedEvents]:
         """The events that a document is, as such; those of event queries unless these have them
         already."""
-        time, number, id = document.time, document.number << PLACES, document.id
-        patterns = self._of_whole.get(document.stream, ())
-        plans = self._columns.get(document.stream, ()) if columns else ()
+        time, number, id = document.time, document.number, document.id
+        start = time if document.start is None else document.start
         if document.json:
             value = document.body if type(document.body) is dict else content_of(document)
-            for level, kind, of_value, _ in patterns:
-                yield level, kind, (time, number, *of_value(value, time, id))
-            start = time if document.start is None else document.start
-            for plan, kind, columns_of, _ in plans:
-                yield plan, kind, columns_of(value, start, time, number)
+            one = (value,), (number,), (id,), (time,), (start,)
+            yield from self.of_values(document.stream, *one, columns=columns)
             return
-        root = parsed(document), None
-        for level, kind, _, of_node in patterns:
-            yield level, kind, (time, number, *of_node(root, {}, time, id))
-        start = time if document.start is None else document.start
+        root, event = (parsed(document), None), number << PLACES
+        for level, kind, _, of_node in self._of_whole.get(document.stream, ()):
+            yield level, kind, [(time, event, *of_node(root, {}, time, id))]
         value_of = values_in(document)
-        for plan, kind, _, node_columns in plans:
-            yield plan, kind, node_columns(root, {}, value_of, start, time, number)
+        for plan, kind, _, node_columns in (
+            self._columns.get(document.stream, ()) if columns else ()
+        ):
+            yield plan, kind, [node_columns(root, {}, value_of, start, time, event)]
 
     def of_rows(
         self,
@@ -132,7 +143,7 @@ class EventReaders:
         held: Mapping[int, Document],
         *,
         columns: bool = True,
-    ) -> Iterator[TypedEvent]:
+    ) -> Iterator[TypedEvents]:
         """The events that rows of a type are; those of event queries unless these have them
         already."""
         patterns = self._parts.get(kind.number, ())
@@ -147,9 +158,10 @@ class EventReaders:
             event, time = self._nodes.number(number, node), document.time
             for holder, read in patterns:
                 values = read(output, bound, time, document.id)
-                yield holder, kind.number, (time, event, *values)
+                yield holder, kind.number, [(time, event, *values)]
             if plans and document is not of:
                 of, value_of = document, values_in(document)
             start = time if document.start is None else document.start
             for plan, of_node in plans:
-                yield plan, kind.number, of_node(output, bound, value_of, start, time, event)
+                read_of = of_node(output, bound, value_of, start, time, event)
+                yield plan, kind.number, [read_of]

@@ -9,10 +9,11 @@ publishes are events of those above it.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import repeat
 from typing import Any
 
 from xscl.documents.document import Document
-from xscl.documents.events import PLACES, EventNodes, EventType, TypedEvent
+from xscl.documents.events import PLACES, EventNodes, EventType, TypedEvents
 from xscl.queries.levels.event_query import EventQuery, Member
 from xscl.queries.levels.event_readers import EventReaders
 from xscl.queries.levels.event_rows import EventRows
@@ -65,10 +66,10 @@ class PatternLevels(WitnessFree):
             self._read_at = self.levels.version
         return self._readers
 
-    def wait(self, events: Iterable[TypedEvent]) -> None:
+    def wait(self, events: Iterable[TypedEvents]) -> None:
         """Takes events, which wait for the end of the step."""
-        for holder, kind, event in events:
-            holder.waiting.append((kind, event))
+        for holder, kind, some in events:
+            holder.waiting += zip(repeat(kind), some)
 
     def catch_up(self, watermark: int | None, flushed: int) -> Sequence[PatternRows]:
         """The matches of patterns that are known of the events that wait, all of which came
@@ -145,7 +146,7 @@ class PatternLevels(WitnessFree):
         self,
         query: EventQuery,
         member: Member,
-        events: Callable[[EventReaders], Iterable[TypedEvent]],
+        events: Callable[[EventReaders], Iterable[TypedEvents]],
         watermark: int | None,
         flushed: int,
     ) -> EventRows:

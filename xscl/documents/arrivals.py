@@ -1,0 +1,199 @@
+"""A batch of documents on its way in: read, and judged one by one as if those before were in."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from operator import le
+from typing import TYPE_CHECKING
+
+from xpath_stage import Witnesses
+from xscl.documents.document import Document, document_of
+from xscl.documents.events import TypedEvents
+from xscl.documents.retention import NO_LEAVES, DocumentShape
+from xscl.documents.runs import Run
+from xscl.errors import DocumentError
+from xscl.times import now
+
+if TYPE_CHECKING:
+    from xscl.documents.intake import Intake
+
+__all__ = ["Arrivals", "Documents", "Identified"]
+
+_DAY = 86_400_000_000
+_NONE: Mapping[str, int] = {}
+_NO_DOCUMENTS: Mapping[str, tuple[int, DocumentShape]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Identified:
+    """Documents of a stream that are held for their ids alone, as of them nothing but columns was
+    wanted; whether they are `asked` for, as outputs are that still are documents."""
+
+    stream: str
+    numbers: Sequence[int]
+    ids: Sequence[str]
+    times: Sequence[int]
+    asked: bool
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __iter__(self) -> Iterator[Document]:
+        return iter(self.documents())
+
+    def documents(self, since: float | None = None) -> list[Document]:
+        """They themselves, or those from a time on."""
+        columns = zip(self.numbers, self.ids, self.times, strict=True)
+        stream = self.stream
+        return [
+            Document(number, stream, id, time, None, True)
+            for number, id, time in columns
+            if since is None or time >= since
+        ]
+
+
+Documents = Sequence[Document] | Identified
+
+
+class Arrivals:
+    """A batch on its way in: documents with their shapes (None where nobody reads their stream)
+    and `witnesses`, errors and counts, judged one by one as if those before were in.
+
+    Nothing of it counts before `Intake.admit`, so that it may be given up until then.
+    """
+
+    def __init__(self, intake: Intake) -> None:
+        self._intake = intake
+        self.latest = intake.latest
+        self.advanced = intake.advanced
+        self.last_arrival = intake.last_arrival
+        self._now = now()
+        self.parts: list[tuple[Documents, DocumentShape | None]] = []
+        self.count = 0
+        self.evaluated: list[Document] = []
+        """Those that more than events was read of."""
+        self.witnesses = Witnesses()
+        self.events: list[TypedEvents] = []
+        self.errors: list[DocumentError] = []
+        self.duplicate = self.late = 0
+        self._held: defaultdict[str, dict[str, tuple[int, DocumentShape]]] = defaultdict(dict)
+        self._looked_through = 0
+        """So many parts are among what is `_held`: most batches are one."""
+
+    def document(self, envelope: Mapping[str, object]) -> Document:
+        """The document of the next envelope; raises DocumentError if it has none."""
+        intake = self._intake
+        # All of a batch are there when it is read: the clock is asked once.
+        following = self.last_arrival + 1
+        self.last_arrival = self._now if self._now > following else following
+        return document_of(envelope, self.next_number, self.last_arrival, intake.trees)
+
+    @property
+    def next_number(self) -> int:
+        """The number of the next document."""
+        return self._intake.next_number + self.count
+
+    def advance(self, time: int) -> None:
+        """Takes note that nothing earlier will come."""
+        if self.advanced is None or time > self.advanced:
+            self.advanced = time
+
+    def count_if_refused(self, document: Document) -> bool:
+        """Whether a document is late or a duplicate; these are counted."""
+        return self._is_refused(document.stream, document.id, document.time)
+
+    def _is_refused(self, stream: str, id: str, time: int) -> bool:
+        intake = self._intake
+        watermark = intake.watermark_at(self.latest, self.advanced)
+        if watermark is not None and time < watermark:
+            self.late += 1
+            return True
+        held = self._of(stream).get(id)
+        if held is None:
+            refused = intake.has(stream, id, watermark)
+        else:
+            refused = intake.retention.would_reach(*held, watermark)
+        self.duplicate += refused
+        return refused
+
+    def judged(self, run: Run) -> Run:
+        """What of a run is neither late nor a duplicate, with the times of all; the others are
+        counted.  What is left comes in by `add_part`, the whole of it."""
+        many = len(run.ids)
+        # All of a batch are there when it is read: the clock is asked once.
+        first = max(self._now, self.last_arrival + 1)
+        self.last_arrival = first + many - 1
+        if None in run.times:
+            times = [first + at if time is None else time for at, time in enumerate(run.times)]
+            run = run._replace(times=times)
+        if self._all_new(run) and self._none_late(run.times, first + _DAY):
+            return run
+        kept = []
+        for place, (stream, id, time) in enumerate(zip(*run[:3], strict=True)):
+            if not self._is_refused(stream, id, time):
+                kept.append(place)
+                self._follow(time, first + place + _DAY)
+                self._held[stream][id] = time, (stream, NO_LEAVES)
+        return run if len(kept) == many else run.at(kept)
+
+    def _all_new(self, run: Run) -> bool:
+        """Whether documents certainly are no duplicates."""
+        ids, streams = {*run.ids}, {*run.streams}
+        if len(ids) < len(run.ids) and (
+            len(streams) == 1 or len({*zip(run.streams, run.ids, strict=True)}) < len(run.ids)
+        ):
+            return False
+        known = self._intake.ids
+        return all(
+            ids.isdisjoint(known.get(one, _NONE)) and ids.isdisjoint(self._of(one))
+            for one in streams
+        )
+
+    def _none_late(self, times: Sequence[int], farthest: int) -> bool:
+        """Whether documents certainly are not late; if so, time follows them."""
+        lowest, highest = min(times), max(times)
+        if highest > farthest:
+            return False
+        latest, at = self.latest, self._intake.watermark_at
+        latest_after = highest if latest is None or highest > latest else latest
+        after = at(latest_after, self.advanced)
+        if after is not None and lowest < after:
+            before = at(latest, self.advanced)
+            if (before is not None and lowest < before) or not _ascend(times):
+                return False
+        self.latest = latest_after
+        return True
+
+    def _of(self, stream: str) -> Mapping[str, tuple[int, DocumentShape]]:
+        """The documents of a stream that are in the batch, by id: their times and shapes."""
+        while self._looked_through < len(self.parts):
+            some, shape = self.parts[self._looked_through]
+            self._looked_through += 1
+            if shape is not None:
+                found = ((one.id, (one.time, shape)) for one in some)
+                self._held[shape[0]].update(found)
+        return self._held.get(stream, _NO_DOCUMENTS)
+
+    def add(self, document: Document, shape: DocumentShape | None) -> None:
+        """Adds a document that is to be taken in."""
+        self._follow(document.time, self.last_arrival + _DAY)
+        self.add_part([document], shape)
+        if shape is not None and document.body is not None:
+            self.evaluated.append(document)
+
+    def add_part(self, some: Documents, shape: DocumentShape | None) -> None:
+        """Adds documents of a shape, for whose times it has been seen to."""
+        self.parts.append((some, shape))
+        self.count += len(some)
+
+    def _follow(self, time: int, farthest: int) -> None:
+        # A clock that is wrong by more than a day must not make all others late.
+        if (self.latest is None or time > self.latest) and time <= farthest:
+            self.latest = time
+
+
+def _ascend(times: Sequence[int]) -> bool:
+    return all(map(le, times, islice(times, 1, None)))

@@ -1,0 +1,79 @@
+"""Runs of envelopes: of a batch those that most are of which events alone are read, objects of
+scalars -> columns, so that what is asked of each of them is asked of many at once.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import compress, groupby
+from typing import Any, NamedTuple
+
+from xpath_stage import are_flat
+from xscl.times import from_timestamps
+
+__all__ = ["Run", "in_runs"]
+
+_STR = {str}
+
+
+class Run(NamedTuple):
+    """Documents in order: their streams, ids and times (microseconds; None of one that has no
+    other than that of its arrival), and JSON values."""
+
+    streams: Sequence[str]
+    ids: Sequence[str]
+    times: Sequence[Any]
+    values: Sequence[object]
+
+    def only(self, stream: str, *others: Sequence[Any]) -> Sequence[Sequence[Any]]:
+        """The ids, times and values of a stream, and of other columns what is beside them."""
+        columns = self.ids, self.times, self.values, *others
+        if self.streams.count(stream) == len(self.streams):
+            return columns
+        chosen = [one == stream for one in self.streams]
+        return [[*compress(column, chosen)] for column in columns]
+
+    def at(self, places: Sequence[int]) -> Run:
+        """Those at some places."""
+        chosen: Any = [[column[place] for place in places] for column in self]
+        return Run(*chosen)
+
+
+def in_runs(
+    envelopes: Sequence[Mapping[str, object]], streams: frozenset[str]
+) -> Iterator[tuple[Run | None, Sequence[Mapping[str, object]]]]:
+    """The envelopes of a batch in order: those of a run together, if they are of some streams, and
+    others in between."""
+    run = _run(envelopes, streams) if envelopes and streams else None
+    if run is not None or len(envelopes) < 2 or not streams:
+        yield run, envelopes
+        return
+    for plain, some in groupby(envelopes, lambda one: _run((one,), streams) is not None):
+        alike = [*some]
+        yield _run(alike, streams) if plain else None, alike
+
+
+def _run(envelopes: Sequence[Mapping[str, object]], streams: frozenset[str]) -> Run | None:
+    """Some envelopes as a run, if each of them may be in one."""
+    try:
+        of = [one.get("stream", "S") for one in envelopes]
+        if not streams.issuperset(of):
+            return None
+        if any("xml" in one or "start" in one for one in envelopes):
+            return None
+        ids: Any = [one.get("id") for one in envelopes]
+        if None in ids:
+            ids = [uuid.uuid4().hex if one is None else one for one in ids]
+        "".join(ids).encode()
+        times: Any = [one.get("timestamp") for one in envelopes]
+        if None in times:
+            times = [None if one is None else from_timestamps((one,))[0] for one in times]
+        else:
+            times = from_timestamps(times)
+    except (TypeError, ValueError):
+        return None
+    values = [one.get("json") for one in envelopes]
+    if not _STR.issuperset(map(type, ids)) or not are_flat(values):
+        return None
+    return Run(of, ids, times, values)  # type: ignore[arg-type]
