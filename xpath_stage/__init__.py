@@ -26,7 +26,7 @@ from xpath_stage.parsing.json_documents import (
     json_values,
     number_text,
 )
-from xpath_stage.parsing.json_shapes import are_flat, is_exact
+from xpath_stage.parsing.json_shapes import are_flat, read_exactly
 from xpath_stage.parsing.pruned import PIECE, PrunedDocument
 from xpath_stage.patterns import Definition, Family, Filter, Spine, Step, Test
 from xpath_stage.strings import Strings
@@ -66,11 +66,11 @@ __all__ = [
     "evaluate_parser_events",
     "evaluate_text",
     "evaluate_value",
-    "is_exact",
     "json_tree",
     "json_value",
     "json_values",
     "number_text",
     "parse",
+    "read_exactly",
     "string_value",
 ]

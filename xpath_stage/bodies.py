@@ -18,7 +18,7 @@ from xpath_stage.evaluator import XPathEvaluator
 from xpath_stage.layouts import Layout, Witnesses
 from xpath_stage.parsing.documents import MalformedDocument, parse
 from xpath_stage.parsing.json_documents import json_tree
-from xpath_stage.parsing.json_shapes import are_flat, cut_value, is_exact, texts_of_value
+from xpath_stage.parsing.json_shapes import are_flat, cut_value, read_exactly, texts_of_value
 from xpath_stage.parsing.markup import LONGEST, cut_text, places_of_attributes, texts_of_tags
 from xpath_stage.structures import FEW, Alike, Asked
 from xpath_stage.transitions import DEAD
@@ -97,12 +97,10 @@ def evaluate_json(
 def json_value(body: bytes) -> object:
     """The value that a text of JSON says; raises MalformedDocument."""
     try:
-        # Some times as fast, but it rounds integers of more than 64 bits.
-        with suppress(orjson.JSONDecodeError):
-            value: object = orjson.loads(body)
-            if is_exact(value):
-                return value
-        return json.loads(body)
+        try:
+            return read_exactly(body)
+        except ValueError:
+            return json.loads(body)
     except (ValueError, RecursionError) as error:
         raise MalformedDocument(f"it is no JSON: {error}") from error
 

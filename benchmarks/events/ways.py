@@ -17,6 +17,7 @@ from typing import Any
 import xscl
 from benchmarks.events.workloads import Queries
 from benchmarks.scale import QUICK, Scale
+from xpath_stage import read_exactly
 
 __all__ = [
     "ALL_OFF",
@@ -91,8 +92,9 @@ def engine_with(queries: Queries, **options: Any) -> xscl.Engine:
 
 
 def published(engine: xscl.Engine, lines: Sequence[str]) -> int:
-    """Publishes lines as one batch; the number of outputs told."""
-    return engine.publish_many([json.loads(line) for line in lines], grouped=True).total
+    """Publishes lines, read as those of a file are, as one batch; the number of outputs told."""
+    envelopes = [read_exactly(line.encode()) for line in lines]
+    return engine.publish_many(envelopes, grouped=True).total
 
 
 def counted(

@@ -24,7 +24,7 @@ from xpath_stage import (
     number_text,
     string_value,
 )
-from xpath_stage.parsing.json_shapes import are_flat
+from xpath_stage.parsing.json_shapes import are_flat, read_exactly
 
 # The oracle: a tree is (name, text, children, value); of names and numbers only simple ones.
 
@@ -265,3 +265,23 @@ def test_what_is_flat_has_a_tree(value: Any) -> None:
 )
 def test_a_text_says_what_pythons_own_reader_says(text: bytes) -> None:
     assert repr(json_value(text)) == repr(json.loads(text))
+
+
+@given(
+    st.recursive(
+        st.integers() | st.integers(-(2**65), 2**65) | st.floats(allow_nan=False) | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
+@example([{"a": [2**64]}])
+@example({"a": -(2**63) - 1})
+@example(1234567890123456789.5)
+@example("12345678901234567890")
+@drawn(60)
+def test_what_is_read_fast_is_read_exactly(value: Any) -> None:
+    text = json.dumps(value).encode()
+    try:
+        read = read_exactly(text)
+    except ValueError:
+        return
+    assert repr(read) == repr(json.loads(text))
