@@ -87,7 +87,10 @@ def rewritings(
     rules = [rule for rule in RULES if rule.name not in off]
     later = frozenset(rule.name for rule in RULES)
     raw = plan(queries, later, classes)
-    queries = [replace(one, root=normal_form(one.root)) for one in queries]
+    # Queries alike but for constants are one plan, which is looked at once.
+    normal = {one.root: one.root for one in queries}
+    normal = {root: normal_form(root) for root in normal}
+    queries = [replace(one, root=normal[one.root]) for one in queries]
     before = plan(queries, later, classes)
     if [*map(_definition, raw)] != [*map(_definition, before)]:
         # Its law is that of each step of `normal_form.RULES`.
@@ -148,6 +151,7 @@ def plan(
     operators, tickets = Operators(), count()
     found: list[MOp] = []
     places: dict[Hashable, int] = {}
+    designs: dict[int, Design] = {}
 
     def placed(node: Node, local: Localised, query: Planned) -> tuple[int, Hashable]:
         """The place of an operator's m-op, and its stream."""
@@ -156,7 +160,9 @@ def plan(
         ]
         reads, streams = tuple(one for one, _ in below), tuple(one for _, one in below)
         own = tuple(query.constants[place] for place in local.places)
-        made = design(local.node, without)
+        made = designs.get(id(local.node))
+        if made is None:
+            made = designs[id(local.node)] = design(local.node, without)
         if isinstance(node, Source):
             made, own = Design("form", consed=True), (node.type,)
         stream: Hashable = (id(local.node), streams, own) if made.consed else next(tickets)
@@ -185,10 +191,13 @@ def plan(
         m_op.evaluations.add((id(local.node), alike, None if made.channel else streams))
         return places[of], stream
 
+    known: dict[Hashable, tuple[Node, Localised]] = {}
     for query in queries:
-        typed = _typed(query.root, query.types)
-        shared = _typed(query.root, [classes.get(one, one) for one in query.types])
-        root, _ = placed(typed, operators.localise(shared), query)
+        key = query.root, query.types
+        if key not in known:
+            shared = _typed(query.root, [classes.get(one, one) for one in query.types])
+            known[key] = _typed(query.root, query.types), operators.localise(shared)
+        root, _ = placed(*known[key], query)
         found[root].queries[query.name] = None
     return found
 

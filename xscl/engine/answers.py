@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from xscl.counts import counted
+from xscl.dissection.parts import Dissection
 from xscl.documents.intake import Skipped
 from xscl.engine.parts import EngineParts
 from xscl.errors import XSCLError
 from xscl.evaluation.stats import stats
 from xscl.language.syntax import EventPattern
 from xscl.notebook import short, table
+from xscl.queries.subscription import Subscription, Wiring
 from xscl.stream_names import is_internal
 from xscl.times import to_seconds
 
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
     from xscl.why import Funnel, Why
 
 __all__ = ["Answers"]
+
+_EXPLAINED = 200
+"""So many queries stand for all that are alike but for names and constants."""
 
 Envelope = Mapping[str, object]
 
@@ -68,12 +73,25 @@ class Answers(EngineParts):
         from xscl.explain import as_text, explain_file
 
         with self._transactions.asking():
-            all_of_them = [subscription.outline for subscription in self._queries]
-            if name is None:
-                every = [subscription.dissection for subscription in self._queries]
-                levels = self._queries.levels
-                return explain_file(every, levels.without, levels.sharable)
-            return as_text(self._queries.named(name).dissection, all_of_them)
+            if name is not None:
+                return as_text(self._queries.named(name).dissection, self._sample())
+            levels = self._queries.levels
+            return explain_file(self._sample(), levels.without, levels.sharable)
+
+    def _sample(self) -> Sequence[Dissection]:
+        """The queries; of very many alike but for names and constants some that stand for all."""
+        from xscl.explain import Sample
+
+        if len(self._queries) <= _EXPLAINED:
+            return [one.dissection for one in self._queries]
+        alike: dict[Wiring, list[Subscription]] = {}
+        for one in self._queries:
+            alike.setdefault(one.wiring, []).append(one)
+        most = max(1, _EXPLAINED // max(1, len(alike)))
+        return Sample(
+            ([one.dissection for one in some[:most]], [one.name for one in some[most:]])
+            for some in alike.values()
+        )
 
     def why(self, name: str, *documents: str | Envelope) -> Why | Funnel:
         """Why some documents match the query of a name, or do not: each condition with the values

@@ -10,6 +10,7 @@ patterns.py   a pattern   -> its automaton, in each of these forms
 events.py     an event query -> its schemas, plan and automaton, in each of these forms
   event_plans.py  queries -> the plans of those of events, and what they share
 catalogue.py  queries     -> their templates and streams, as tables
+sample.py     very many queries -> some of each form
 shared.py     queries     -> their plan before and after each rule of the optimiser
 sql.py        queries     -> their conjunctive queries as SQL
 mermaid.py    queries     -> a flowchart
@@ -22,6 +23,7 @@ from xscl.explain.event_plans import EventPlans
 from xscl.explain.mermaid import as_mermaid
 from xscl.explain.notes import warnings
 from xscl.explain.records import as_json
+from xscl.explain.sample import Sample
 from xscl.explain.shared import shared_members
 from xscl.explain.sql import as_sql
 from xscl.explain.svg import as_svg
@@ -29,6 +31,7 @@ from xscl.explain.text import as_text
 
 __all__ = [
     "EventPlans",
+    "Sample",
     "as_json",
     "as_mermaid",
     "as_sql",

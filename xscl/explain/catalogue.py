@@ -5,7 +5,6 @@ The catalogue is what the sharing rests on (section 6.4.2): few templates for ma
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from io import StringIO
 
@@ -18,6 +17,7 @@ from xscl.dissection.parts import Dissection
 from xscl.explain.event_plans import EventPlans, is_events
 from xscl.explain.events import event_template
 from xscl.explain.patterns import is_pattern, pattern_template
+from xscl.explain.sample import names_of, number_of
 from xscl.explain.shared import shared_lines
 from xscl.explain.stages import joins
 from xscl.explain.text import WIDTH, as_text
@@ -37,8 +37,8 @@ def explain_file(
 ) -> str:
     """The texts of up to 20 queries of a file, then, of several, their catalogue; of more queries
     the catalogue alone.  `without` and `sharable` as the engine has them."""
-    if len(dissections) > _MOST:
-        how = f"{len(dissections):,} queries; `xscl explain … --query NAME` shows one of them"
+    if (number := number_of(dissections)) > _MOST:
+        how = f"{number:,} queries; `xscl explain … --query NAME` shows one of them"
         return f"{catalogue_text(dissections, without, sharable)}\n\n{how}"
     texts = [as_text(dissection, dissections) for dissection in dissections]
     if len(dissections) > 1:
@@ -63,18 +63,20 @@ def _templates(dissections: Sequence[Dissection]) -> Iterator[str]:
     queries: dict[str, dict[str, None]] = {}
     plans = EventPlans(dissections)
     for dissection in dissections:
+        names = dict.fromkeys(names_of(dissections, dissection.query.name))
         for one in dissection.everything():
+            mine = names if one is dissection else {one.query.name: None}
             for id, minor, value_joins in _used(one, plans):
                 shown[id] = minor, value_joins
-                queries.setdefault(id, {})[one.query.name] = None
+                queries.setdefault(id, {}).update(mine)
     ranked = sorted(shown, key=lambda id: (-len(queries[id]), id))
     if not ranked:
         yield "templates: none, since nothing joins"
         return
     rows = [("template", "minor", "value joins", "queries", "names")]
     for id in ranked:
-        names = list(queries[id])
-        rows.append((id, *shown[id], str(len(names)), shortened(names, most=3)))
+        of = list(queries[id])
+        rows.append((id, *shown[id], f"{len(of):,}", shortened(of, most=3)))
     yield from _table(rows)
 
 
@@ -91,19 +93,20 @@ def _used(dissection: Dissection, plans: EventPlans) -> Iterator[tuple[str, str,
 
 
 def _streams(dissections: Sequence[Dissection]) -> Iterator[str]:
-    read: dict[str, Counter[str]] = {}
-    fed: dict[str, Counter[str]] = {}
+    read: dict[str, dict[str, None]] = {}
+    fed: dict[str, dict[str, None]] = {}
     for dissection in dissections:
+        names = dict.fromkeys(names_of(dissections, dissection.query.name))
         for one in dissection.everything():
             for stream in one.streams:
                 if not is_internal(stream):
-                    read.setdefault(stream, Counter())[dissection.query.name] += 1
+                    read.setdefault(stream, {}).update(names)
             if one.feeds is not None:
-                fed.setdefault(one.feeds, Counter())[dissection.query.name] += 1
+                fed.setdefault(one.feeds, {}).update(names)
     rows: list[tuple[str, ...]] = [("stream", "published by", "read by")]
     for stream in dict.fromkeys((*read, *fed)):
-        names = (list(of.get(stream, ())) for of in (fed, read))
-        rows.append((stream, *(shortened(some, most=3) if some else "—" for some in names)))
+        both = (list(of.get(stream, ())) for of in (fed, read))
+        rows.append((stream, *(shortened(some, most=3) if some else "—" for some in both)))
     yield from _table(rows)
 
 

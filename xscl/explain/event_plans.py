@@ -3,7 +3,7 @@ form, and which operators others have, too (patterns-cel.md, sections 5 and 6)."
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pattern_stage.algebra.nodes import Aggregate, Iterate, Map, Select, Source, Union
@@ -16,6 +16,7 @@ from xscl.event_queries.identity import Operator, operators
 from xscl.event_queries.published import Published
 from xscl.event_queries.schema import Schema
 from xscl.event_queries.wording import OF_ONE, OF_TWO, TermWording, name
+from xscl.explain.sample import names_of
 from xscl.explain.words import plain
 from xscl.language.syntax import Block, Element, Events, JSONObject, Query, SubQuery
 from xscl.stream_names import public_name
@@ -54,16 +55,16 @@ class EventPlans:
     """The event queries among some, compiled in their order: what one publishes a later one
     reads."""
 
-    def __init__(self, dissections: Iterable[Dissection]) -> None:
-        self._given = [*dissections]
+    def __init__(self, dissections: Sequence[Dissection]) -> None:
+        self._given = dissections
         # By identity, of those given and of those that were asked for beside.
         self._plans: dict[int, EventPlan] = {}
         self._beside: list[Dissection] = []
         # What queries that many subscriptions have in common is compiled once.
         self._alike: dict[tuple[object, ...], EventPlan] = {}
-        # The queries of each operator and form, in order.
+        # The queries of each operator and form, in order, by those that stand for them.
         self.of_operator: dict[str, dict[str, None]] = {}
-        self.of_form: dict[str, dict[str, None]] = {}
+        self._of_form: dict[str, dict[str, None]] = {}
         published = Published()
         for dissection in self._given:
             for one in dissection.everything():
@@ -75,7 +76,7 @@ class EventPlans:
         plan = self._plans[id(dissection)] = self._compiled(dissection, published)
         for operator in plan.plan.everything():
             self.of_operator.setdefault(operator.id, {})[of] = None
-            self.of_form.setdefault(operator.form, {})[of] = None
+            self._of_form.setdefault(operator.form, {})[of] = None
 
     def _compiled(self, dissection: Dissection, published: Published) -> EventPlan:
         query, schemas = dissection.query, dissection.schemas
@@ -102,7 +103,7 @@ class EventPlans:
         if plan is None:
             published = Published()
             for one in self._given:
-                if one.query.name == dissection.query.name:
+                if dissection.query.name in names_of(self._given, one.query.name):
                     break
                 published.add(one.query, self._step(one))
             plan = self._plans[id(dissection)] = self._compiled(dissection, published)
@@ -122,7 +123,8 @@ class EventPlans:
 
     def channel(self, plan: EventPlan) -> list[str]:
         """The queries whose plans are equal but for constants: their results are one channel."""
-        return list(self.of_form.get(plan.plan.form, ()))
+        alike = self._of_form.get(plan.plan.form, ())
+        return [name for one in alike for name in names_of(self._given, one)]
 
 
 def schema_text(schema: Schema) -> str:

@@ -20,6 +20,7 @@ from xscl.event_queries.plan_words import operator_text
 from xscl.event_queries.terms import Known, Open
 from xscl.explain.event_plans import EventPlans, is_events
 from xscl.explain.patterns import is_pattern, pattern_template
+from xscl.explain.sample import number_of
 from xscl.explain.text import WIDTH
 from xscl.explain.words import plain, shortened
 from xscl.language.same_query import bare
@@ -237,8 +238,8 @@ def shared_lines(
     """The rules that did something, each with the plan before and after; nothing if none did."""
     steps = shared_plan(dissections[:_MOST_QUERIES], without, sharable)
     if steps:
-        few = len(dissections) <= _MOST_QUERIES
-        yield f"plan of {'all' if few else f'the first {_MOST_QUERIES:,}'} queries"
+        some, number = min(len(dissections), _MOST_QUERIES), number_of(dissections)
+        yield f"plan of {'all' if some == number else f'{some:,} of {number:,}'} queries"
     shown: tuple[Box, ...] = ()
     for step in steps:
         # Joins and automata are listed as templates already.

@@ -19,6 +19,7 @@ from xscl.explain.event_plans import EventPlans, is_events
 from xscl.explain.events import event_lines
 from xscl.explain.notes import notes
 from xscl.explain.patterns import is_pattern, pattern_lines
+from xscl.explain.sample import names_of
 from xscl.explain.stages import RULE_NAMES, comparisons, joins, reduced, roles, waiting
 from xscl.explain.words import Words, listed, plain, shortened
 from xscl.times import span
@@ -53,12 +54,13 @@ class _Beside:
     def of(cls, dissections: Sequence[Dissection]) -> _Beside:
         beside = cls({}, {}, EventPlans(dissections))
         for dissection in dissections:
+            names = dict.fromkeys(names_of(dissections, dissection.query.name))
             for one in dissection.everything():
+                mine = names if one is dissection else {one.query.name: None}
                 for stage in joins(one):
-                    sharing = beside.of_template.setdefault(stage.plan.template.id, {})
-                    sharing[one.query.name] = None
+                    beside.of_template.setdefault(stage.plan.template.id, {}).update(mine)
                 for stream in one.streams:
-                    beside.of_stream.setdefault(stream, {})[dissection.query.name] = None
+                    beside.of_stream.setdefault(stream, {}).update(names)
         return beside
 
 

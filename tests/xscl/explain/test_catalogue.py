@@ -134,3 +134,25 @@ def test_an_engine_tells_the_plan_that_it_has() -> None:
         told = engine.explain().partition("plan of all queries")[2]
     assert "s_;: 2 operators → 1 m-op" in told
     assert "c_;" not in told
+
+
+def test_of_very_many_alike_queries_some_stand_for_all() -> None:
+    """Templates and streams are of all; a query that no other stands for is there, too."""
+    with Engine() as engine:
+        engine.subscribe_many(
+            "SELECT x FROM FILTER{x > :least}(S) NEXT{DUR <= 1 h} S",
+            [{"name": f"e{least}", "least": least} for least in range(300)],
+        )
+        engine.subscribe_many(
+            "S//a->b[. = :it] JOIN {b = c} T//c->c",
+            [{"name": f"j{it}", "it": str(it)} for it in range(300)],
+        )
+        engine.subscribe("FILTER{x > 2}(S)", name="alone")
+        told, one = engine.explain(), engine.explain("e299")
+    assert "e0, e1, e2 and 297 more" in told
+    assert "j0, j1, j2 and 297 more" in told
+    assert "e0, e1, e2 and 598 more" in told
+    assert "alone\n" in told
+    assert "plan of 133 of 601 queries" in told
+    assert "x > 299" in one
+    assert "one channel with e0, e1, e2, e3, e4 and 294 more, alike" in one
