@@ -6,12 +6,12 @@ ended before it, and not what merely has been put in before it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, KeysView
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from operator import itemgetter
 from typing import Any
 
-from pattern_stage.plan.memberships import Membership
+from pattern_stage.plan.memberships import Membership, within
 
 __all__ = ["Channel", "Event", "Stream", "epochs"]
 
@@ -33,16 +33,19 @@ class Stream:
 class Channel(list[tuple[Event, Membership]]):
     """Events in order of their ends, each with the members it belongs to."""
 
-    __slots__ = ("_streams",)
+    _streams: dict[int, list[Stream]] | None = None
 
-    def __init__(self, *entries: Any) -> None:
-        super().__init__(*entries)
-        self._streams: dict[int, list[Stream]] | None = None
+    def within(self, known: Mapping[Any, Any]) -> Iterable[int]:
+        """The members with events that are keys of a dict."""
+        if len(self) == 1:
+            return within(self[0][1], known)
+        return known.keys() & self._by_member().keys()
 
-    @property
-    def members(self) -> KeysView[int]:
-        """Those that an event belongs to."""
-        return self._by_member().keys()
+    def has(self, member: int) -> bool:
+        """Whether there are events of a member."""
+        if len(self) < 2:
+            return bool(self) and member in self[0][1]
+        return member in self._by_member()
 
     def stream(self, member: int) -> Stream:
         """The events of a member."""

@@ -8,7 +8,7 @@ has to go through before it is read.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 __all__ = ["Membership", "Order", "Prefix", "joined", "within"]
@@ -83,7 +83,7 @@ def joined(one: Membership, other: Membership) -> Membership:
     return tuple({**dict.fromkeys(one), **dict.fromkeys(other)})
 
 
-def within(members: Membership, known: dict[Any, Any]) -> Iterable[int]:
+def within(members: Membership, known: Mapping[Any, Any]) -> Iterable[int]:
     """The members that are keys of a dict."""
     if len(members) > _SHORT:
         return known.keys() & members

@@ -261,8 +261,9 @@ class Network:
                     told.append((operator, out))
                 for reader in operator.reading():
                     self._call(reader)
-                for reader in operator.listening():
-                    self._call(reader)
+                if operator.listeners:
+                    for reader in operator.listening():
+                        self._call(reader)
             agenda.clear()
         for operator in done:
             operator.out = _NOTHING

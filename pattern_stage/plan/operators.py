@@ -131,10 +131,8 @@ class Operator:
     def listening(self) -> Iterable[Operator]:
         """Who holds instances that wait for an event that has come."""
         listeners = self.listeners
-        if not listeners:
-            return ()
         found = dict(listeners.get(None, ()))
-        for member in self.out.members & listeners.keys():
+        for member in self.out.within(listeners):
             found.update(listeners[member])
         return found
 
@@ -170,10 +168,6 @@ class Operator:
 
     def take(self) -> Channel:
         """What comes of what has come of the inputs."""
-        return self.run(*[one.out for one in self.inputs])
-
-    def run(self, *channels: Channel) -> Channel:
-        """What comes of the events of a batch."""
         raise NotImplementedError
 
     def forget(self, watermark: int) -> None:

@@ -122,10 +122,10 @@ class AggregateOperator(Operator):
         for member in cohort.members:
             self._cohorts[member] = cohort
 
-    def run(self, *channels: Channel) -> Channel:
+    def take(self) -> Channel:
         """What the groups are after each epoch in which they have had an event."""
         found = Channel()
-        for events in self._distinct.of(channels[0]):
+        for events in self._distinct.of(self.inputs[0].out):
             found += self._epoch(events[0].event[1], events)
         return found
 

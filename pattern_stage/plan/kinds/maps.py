@@ -18,13 +18,13 @@ class MapOperator(Operator):
         super().__init__(*arguments)
         self._make = mapped(self.node, self.context.layout)  # type: ignore[arg-type]
 
-    def run(self, *channels: Channel) -> Channel:
+    def take(self) -> Channel:
         """Each event with its items."""
         make, grouped = self._make, self.grouped
         return Channel(
             [
                 (make(event, constants), members)
-                for event, membership in channels[0]
+                for event, membership in self.inputs[0].out
                 for constants, members in grouped(membership)
             ]
         )

@@ -145,12 +145,12 @@ class SelectOperator(Operator):
 
     # Batches
 
-    def run(self, *channels: Channel) -> Channel:
+    def take(self) -> Channel:
         """The events that some members select."""
         found = Channel()
         below, constants, place_of = self.members.below, self.constants, self.members.right
         forms, many = self._forms, _MANY if self.design.channel else len(constants)
-        for event, membership in channels[0]:
+        for event, membership in self.inputs[0].out:
             if len(membership) > many and self._comes_again(membership):
                 hits = self._once(event, membership)
                 if hits:

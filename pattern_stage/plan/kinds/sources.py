@@ -30,6 +30,7 @@ class SourceOperator(Operator):
     def gained(self, member: int) -> None:
         """A new type, or another beginning."""
         self._all.clear()
+        self._types.add(self.constants[member][0])
 
     def lost(self, member: int) -> None:
         """A type or beginning less."""
@@ -39,6 +40,8 @@ class SourceOperator(Operator):
     def __init__(self, *arguments: object) -> None:
         self._all: dict[tuple[int, ...], tuple[int, tuple[int, ...]]] = {}
         """By types from which number on all members see an event, and these."""
+        self._types: set[int] = set()
+        """All that there have been."""
         self._version, self._width = -1, 0
         self.coming: list[tuple[int, Event]] = []
         """The events of a batch with their types."""
@@ -53,12 +56,12 @@ class SourceOperator(Operator):
             self._version = layout.version
             assert isinstance(self.node, Source)
             self._width = _FIRST + len(layout.slots(self.node.type))
-        width, found = self._width, Channel()
+        width, several, found = self._width, len(self._types) > 1, Channel()
         came: list[Any] = []
         for type_, event in coming:
             if len(event) < width:
                 event += (None,) * (width - len(event))
-            if came and came[-1][0][1] == event[1]:
+            if several and came and came[-1][0][1] == event[1]:
                 # Equal events of different types are one; of one type two events are two.
                 for one in came[-_RECENT:]:
                     if (

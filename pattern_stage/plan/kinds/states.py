@@ -28,6 +28,9 @@ __all__ = ["Stateful"]
 
 _REMEMBERED = 256
 
+_FORGOTTEN = 1024
+"""Of so many instances it is seen which ones are too old."""
+
 
 class Stateful(Operator):
     """Sequences or Iterates over the same streams, alike but for constants."""
@@ -47,7 +50,7 @@ class Stateful(Operator):
         """States with instances, by member of the right input and constants."""
         self.pending: list[Instance] = []
         """What goes on from the epoch that a state is at."""
-        self._limit = 1024
+        self._limit = _FORGOTTEN
         self._stale: list[int] = []
         self._waits: dict[Membership, list[tuple[int, Constants, Order]]] = {}
         super().__init__(*arguments)
@@ -149,30 +152,28 @@ class Stateful(Operator):
 
     # Batches
 
-    def run(self, *channels: Channel) -> Channel:
+    def take(self) -> Channel:
         """What right events make of the instances, of before and of the batch."""
-        found, (left, right) = Channel(), channels
+        found, left, right = Channel(), self.inputs[0].out, self.inputs[1].out
         coming: dict[int, dict[Constants, list[Instance]]] = {}
         for event, membership in left:
             for at, constants, order in self.waits(membership):
-                states = coming.setdefault(at, {})
-                states.setdefault(constants, []).append((event, order, len(order), True))
+                instance = event, order, len(order), True
+                if right.has(at):
+                    coming.setdefault(at, {}).setdefault(constants, []).append(instance)
+                else:
+                    self._enter(at, constants, instance)
         met = 0
         for at, stream in self._streams(right, coming) if right else ():
-            here, new = self.active.get(at, {}), coming.pop(at, {})
+            here, new = self.active.get(at, {}), coming.get(at, {})
             for constants in {**here, **new}:
-                state = here.get(constants) or self._state(new[constants])
+                state = here.get(constants) or self._state(new[constants][0])
                 self._meet(state, stream, new.get(constants, []), found)
                 self._keep(at, constants, state)
                 met += 1
-        for at, some in coming.items():
-            for constants, instances in some.items():
-                state = self.active.get(at, {}).get(constants) or self._state(instances)
-                for one in instances:
-                    self._install(state, one)
-                self._keep(at, constants, state)
-        if left or found:
-            self._swept(max(channel[-1][0][1] for channel in channels if channel))
+        if self.count > self._limit:
+            self.forget(max(channel[-1][0][1] for channel in (left, right) if channel))
+            self._limit = max(_FORGOTTEN, 2 * self.count)
         return found.in_order() if met > 1 else found
 
     def meet(
@@ -185,9 +186,7 @@ class Stateful(Operator):
         """The right members that instances wait for, with their events."""
         active = self.active
         if not self._scanned:
-            members = right.members
-            wanted = (members & active.keys()) | (members & coming.keys())
-            return [(one, right.stream(one)) for one in wanted]
+            return [(one, right.stream(one)) for one in {*right.within(active), *coming}]
         found = []
         for one in {**active, **coming}:
             events = [event for event, membership in right if one in set(membership)]
@@ -243,11 +242,17 @@ class Stateful(Operator):
 
     # Instances
 
-    def _state(self, instances: list[Instance]) -> State:
-        """A state that these come into."""
-        whole = self.members.constants[instances[0][1].members[0]]
-        assert whole is not None
-        return State(whole)
+    def _enter(self, right: int, constants: Constants, instance: Instance) -> None:
+        """A new instance, whatever comes."""
+        state = self.active.get(right, {}).get(constants) or self._state(instance)
+        self._install(state, instance)
+        self._keep(right, constants, state)
+
+    def _state(self, instance: Instance) -> State:
+        """One that an instance comes into."""
+        constants = self.members.constants[instance[1].members[0]]
+        assert constants is not None
+        return State(constants)
 
     def _install(self, state: State, instance: Instance) -> None:
         """A new instance, of events from now on."""
@@ -308,12 +313,6 @@ class Stateful(Operator):
                 for key, instances in state.instances.items():
                     yield right, (constants, state), key, instances
 
-    def _swept(self, time: int) -> None:
-        """Forgets, once there are many instances."""
-        if self.count > self._limit:
-            self.forget(time)
-            self._limit = max(1024, 2 * self.count)
-
     def forget(self, watermark: int) -> None:
         """Lets go of instances that are too old for their widest bound."""
         if self.bound is None:
@@ -365,10 +364,7 @@ class Stateful(Operator):
         for element, first, names in state:
             for (right, constants), here in self._by_state(members(names)).items():
                 order = self._order(here)
-                instance = (element, order, len(order), first)
-                state = self.active.get(right, {}).get(constants) or self._state([instance])
-                self._install(state, instance)
-                self._keep(right, constants, state)
+                self._enter(right, constants, (element, order, len(order), first))
 
 
 def _both(some: list[Instance], others: list[Instance]) -> list[Instance]:

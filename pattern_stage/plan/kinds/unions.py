@@ -38,14 +38,14 @@ class UnionOperator(Operator):
             del self._right[right]
         super().lost(member)
 
-    def run(self, *channels: Channel) -> Channel:
+    def take(self) -> Channel:
         """The events of either, each with its side."""
         found = Channel()
         told: dict[object, set[int]] = {}
-        for event, membership in channels[0]:
+        for event, membership in self.inputs[0].out:
             for _, members in self.grouped(membership):
                 self._tell(event, 0, members, told, found)
-        for event, membership in channels[1]:
+        for event, membership in self.inputs[1].out:
             members = tuple([one for right in membership for one in self._right.get(right, ())])
             self._tell(event, 1, members, told, found)
         return found.in_order()

@@ -143,7 +143,8 @@ def feed(one: AggregateOperator, events: list[Any], told: Callable[..., None]) -
         channel = [(tuple_of(layout, n, event), event[4]) for n, event in epoch]
         # Equal events come twice, in one stream each.
         twice = [(event, (stream,)) for event, streams in channel for stream in streams]
-        for event, members in one.run(Channel(channel + twice)):
+        one.inputs[0].out = Channel(channel + twice)
+        for event, members in one.take():
             told(event, members)
 
 
@@ -202,10 +203,10 @@ def test_aggregates_of_one_stream_go_through_its_events_once() -> None:
     for one in made:
         one.add(0, 0, ())
     event = tuple_of(context.layout, 0, (7, "p", 2.5, "u", (0,)))
-    channel = Channel([(event, (0,)), (event, (0,))])
+    reads.out = Channel([(event, (0,)), (event, (0,))])
     for one, node in zip(made, nodes, strict=True):
         gather = attributes(node, context.layout)
-        read += [gather(point) for point, _ in one.run(channel)]
+        read += [gather(point) for point, _ in one.take()]
     assert read == [{"n": 1}, {"has": 1}, {"sum": 2.5}]
     assert made[0]._distinct is made[2]._distinct
     alone = AggregateOperator(nodes[0], (reads,), context, Design("form", consed=True))
