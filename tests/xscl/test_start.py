@@ -13,7 +13,8 @@ from xscl.cli.main import _COMMANDS, cli
 
 _HEAVY = (
     "asyncio", "duckdb", "feedparser", "httpcore", "igraph", "lark", "matplotlib", "pandas",
-    "pyarrow", "pyspark", "rich", "sqlglot",
+    "pattern_stage.plan.stage", "pattern_stage.processor", "pyarrow", "pyspark", "rich", "sqlglot",
+    "xscl.event_queries", "xscl.language.syntax",
 )  # fmt: skip
 
 _PUBLISH = """
@@ -41,7 +42,7 @@ def imported(program: str, **environment: str) -> set[str]:
     ("program", "needed"),
     [
         ("import xscl; xscl.Engine()", set()),
-        (f"import xscl{_PUBLISH}", {"lark"}),
+        (f"import xscl{_PUBLISH}", {"lark", "xscl.language.syntax"}),
         ("import xscl.cli.run", set()),
     ],
 )

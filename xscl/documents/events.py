@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from xpath_stage import ATTRIBUTE
-from xscl.documents.attributes import Node
 from xscl.documents.composites import OperatorRow
 from xscl.documents.document import Document
 from xscl.documents.trees import nodes_of
+
+if TYPE_CHECKING:
+    from xscl.documents.attributes import Node
 
 __all__ = [
     "PLACES",

@@ -11,7 +11,6 @@ from xscl.documents.intake import Skipped
 from xscl.engine.parts import EngineParts
 from xscl.errors import XSCLError
 from xscl.evaluation.stats import stats
-from xscl.language.syntax import EventPattern
 from xscl.notebook import short, table
 from xscl.queries.subscription import Subscription, Wiring
 from xscl.stream_names import is_internal
@@ -107,13 +106,13 @@ class Answers(EngineParts):
 
         with self._transactions.asking():
             subscription = self._queries.named(name)
-            dissection, events = subscription.dissection, subscription.wiring.events
+            dissection, wiring = subscription.dissection, subscription.wiring
+            events = wiring.events
             if not documents and events is not None:
                 raise XSCLError("an event query holds no documents to count; name those of a match")
             if not documents:
                 return funnel_of_held(dissection, self._intake)
-            pattern = isinstance(dissection.query.source, EventPattern)
-            streams = [] if pattern or events is not None else [*dissection.streams]
+            streams = [] if wiring.timed else [*dissection.streams]
             streams += [""] * len(documents)
             given = [
                 self._intake.document(one)
@@ -130,7 +129,7 @@ class Answers(EngineParts):
                             "and none of these documents: ask for that query"
                         )
                 return why_events(dissection.query, events.compiled, given)
-            if pattern:
+            if wiring.pattern is not None:
                 return why_sequence(dissection.query, given, self._intake.readable)
         return why(dissection.query, given)
 

@@ -9,8 +9,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from join_stage import JoinProcessor, Strategies
-from pattern_stage.plan.rules import SWITCHES as OF_EVENTS
-from pattern_stage.switches import SWITCHES
 from xpath_stage import Strings, XPathEvaluator, double_of
 from xscl.documents.bodies import Bodies
 from xscl.documents.events import EventNodes
@@ -55,10 +53,8 @@ class EngineParts:
         without: Collection[str] = (),
         sharable: Iterable[Iterable[str]] = (),
     ) -> None:
-        known_switches = SWITCHES | OF_EVENTS
-        if unknown := sorted({*without} - known_switches):
-            known = ", ".join(sorted(known_switches))
-            raise XSCLError(f"without: {unknown[0]!r} is no technique; there are: {known}")
+        if without:
+            _check_techniques(without)
         budget = Budget.of(memory)
         self._relations = Relations(budget.relations)
         strategies = strategies or Strategies()
@@ -165,6 +161,14 @@ def lateness_of(lateness: float | str | None) -> int | None:
         return duration(text)
     except ValueError as error:
         raise XSCLError(f"lateness: {error}") from error
+
+
+def _check_techniques(without: Collection[str]) -> None:
+    from pattern_stage.switches import EVENT_SWITCHES, SWITCHES
+
+    if unknown := sorted({*without} - SWITCHES - EVENT_SWITCHES):
+        known = ", ".join(sorted(SWITCHES | EVENT_SWITCHES))
+        raise XSCLError(f"without: {unknown[0]!r} is no technique; there are: {known}")
 
 
 def _apart(sharable: Iterable[Iterable[str]]) -> list[set[str]]:

@@ -18,11 +18,11 @@ from xscl.evaluation.match_groups import MatchGroup, MatchGroups
 from xscl.evaluation.stage_one import Preview
 from xscl.evaluation.waves import Delivery
 from xscl.garbage import paused
-from xscl.matches.match import Match
 from xscl.sources.tables import envelopes as envelopes_of
 from xscl.times import from_timestamp, to_seconds
 
 if TYPE_CHECKING:
+    from xscl.matches.match import Match
     from xscl.matches.published import MatchStream
 
 __all__ = ["Publishing"]

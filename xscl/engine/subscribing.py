@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -11,8 +11,7 @@ from xscl.engine.transactions import Outgoing
 from xscl.errors import QueryError, XSCLError
 from xscl.evaluation.waves import Delivery
 from xscl.garbage import without_collecting
-from xscl.matches.match import Match
-from xscl.queries.callbacks import check_callback
+from xscl.queries.callbacks import OnMatch, check_callback
 from xscl.queries.subscription import Subscription
 
 if TYPE_CHECKING:
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from xscl.queries.registration import Request, Text
 
 __all__ = ["Subscribing"]
-
-OnMatch = Callable[[Match], object]
 
 Added = tuple[Subscription, Sequence[Delivery]]
 """A subscription, and the matches that it caused among the documents held."""

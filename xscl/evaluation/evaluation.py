@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from join_stage import Wanted
 from xpath_stage import Strings, XPathEvaluator
@@ -20,9 +21,11 @@ from xscl.evaluation.second_stage import SecondStage
 from xscl.evaluation.second_stages import SecondStages
 from xscl.evaluation.stage_one import Preview, StageOne, Wave
 from xscl.evaluation.waves import Waves
-from xscl.matches.match import Match
 from xscl.queries.catalogue import Catalogue
 from xscl.queries.subscription import Subscription
+
+if TYPE_CHECKING:
+    from xscl.matches.match import Match
 
 __all__ = ["Evaluation"]
 

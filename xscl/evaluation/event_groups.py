@@ -5,14 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
-from pattern_stage.plan.outputs import EventGroup
 from xscl.documents.document import Document
 from xscl.evaluation.event_outputs import Delivery, EventOutputs
 from xscl.evaluation.match_groups import MatchGroup
 from xscl.evaluation.query_names import QueryNames
-from xscl.matches.match import Match
 from xscl.queries.subscription import Subscription
+
+if TYPE_CHECKING:
+    from pattern_stage.plan.outputs import EventGroup
+    from xscl.matches.match import Match
 
 __all__ = ["EventRange"]
 

@@ -9,23 +9,26 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from operator import attrgetter
+from typing import TYPE_CHECKING
 
-from pattern_stage.plan.outputs import EventFound
 from xscl.documents.document import Document, without_body
 from xscl.documents.events import PLACES
 from xscl.documents.intake import Intake
 from xscl.documents.retention import NO_LEAVES
 from xscl.evaluation.stage_one import StageOne, Wave
 from xscl.matches.event_form import EventForm, Output
-from xscl.matches.match import Match
-from xscl.matches.sides import AttributeName
 from xscl.queries.catalogue import Catalogue
 from xscl.queries.levels.event_rows import EventRows
 from xscl.queries.subscription import Subscription
 
+if TYPE_CHECKING:
+    from pattern_stage.plan.outputs import EventFound
+    from xscl.matches.match import Match
+    from xscl.matches.sides import AttributeName
+
 __all__ = ["Delivery", "EventOutputs"]
 
-Delivery = tuple[Subscription, Match]
+Delivery = tuple[Subscription, "Match"]
 
 _IN_ORDER = attrgetter("time", "number", "start")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
+from typing import TYPE_CHECKING
 
 from xscl.documents.composites import DerivedStream
 from xscl.documents.document import Document, as_held
@@ -16,12 +17,14 @@ from xscl.evaluation.second_stages import SecondStages
 from xscl.evaluation.stage_one import StageOne, Wave
 from xscl.evaluation.waves import Waves
 from xscl.queries.catalogue import Catalogue
-from xscl.queries.levels.event_readers import EventReaders
 from xscl.queries.levels.event_rows import EventRows
 from xscl.queries.levels.levels import Told
 from xscl.queries.levels.pattern_levels import Saved
 from xscl.queries.levels.pattern_rows import PatternRows
 from xscl.queries.subscription import Subscription
+
+if TYPE_CHECKING:
+    from xscl.queries.levels.event_readers import EventReaders
 
 __all__ = ["History"]
 

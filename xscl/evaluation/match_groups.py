@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate, chain, islice, repeat
-from typing import Protocol, overload
+from typing import TYPE_CHECKING, Protocol, overload
 
 from msgspec import Struct
 
@@ -20,10 +20,12 @@ from xscl.documents.composites import OperatorRow
 from xscl.documents.document import Document
 from xscl.evaluation.query_names import QueryNames
 from xscl.matches.forms import Sides
-from xscl.matches.match import Match
 from xscl.notebook import MOST_ROWS, short, table
 from xscl.queries.stage_registration import Reader
 from xscl.queries.subscription import Subscription
+
+if TYPE_CHECKING:
+    from xscl.matches.match import Match
 
 __all__ = ["AttributeName", "ChannelQueries", "GroupRange", "MatchGroup", "MatchGroups", "Range"]
 

@@ -4,15 +4,18 @@ through them (SASE+'s compressed mode)."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from pattern_stage.found import Group, events_of
 from xscl.documents.document import Document
 from xscl.documents.events import PLACES, EventNode, EventNodes
 from xscl.evaluation.match_groups import AttributeName, MatchGroup
 from xscl.matches.forms import Sides
-from xscl.matches.match import Match
 from xscl.queries.levels.pattern_rows import PatternReading
 from xscl.queries.subscription import Subscription
+
+if TYPE_CHECKING:
+    from pattern_stage.found import Group
+    from xscl.matches.match import Match
 
 __all__ = ["PatternRange"]
 
@@ -42,6 +45,8 @@ class PatternRange:
 
     def keep(self, *, queries: bool) -> bool:
         """Keeps the documents themselves, and where the events are in them."""
+        from pattern_stage.found import events_of
+
         # The buffer that matches share may lead on to events before all of them, which have gone.
         numbers = [one[1] for one in events_of(self._groups) if one[1] >> PLACES in self._held]
         self._held = {one >> PLACES: self._held[one >> PLACES] for one in numbers}

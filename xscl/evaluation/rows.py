@@ -13,8 +13,7 @@ from operator import itemgetter
 from xscl.documents.composites import Composite, DerivedStream, OperatorRow
 from xscl.documents.events import EventType
 from xscl.evaluation.second_stage import StageRows
-from xscl.queries.constant_table import HeldConstants
-from xscl.queries.shared_query import SharedDisjunct
+from xscl.queries.constant_table import HeldConstants, SharedDisjunct
 from xscl.queries.stage_registration import Reader
 from xscl.queries.subscription import Subscription
 

@@ -154,9 +154,10 @@ class StageOne:
                     layout = evaluate_value(self._xpath, stream, body, number, witnesses)
         except (ExcessiveDocument, MalformedDocument) as error:
             raise DocumentError(str(error), stream=document.source, document=document.id) from error
-        readers = self._patterns.readers
-        if readers.whole(stream):
-            to.events += readers.of_whole(document, columns=columns)
+        if self._patterns.timed:
+            readers = self._patterns.readers
+            if readers.whole(stream):
+                to.events += readers.of_whole(document, columns=columns)
         return stream, layout.kinds
 
     def _streams_of_events(self) -> frozenset[str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Iterable, Sequence
 from operator import itemgetter
+from typing import TYPE_CHECKING
 
 from join_stage import Wanted
 from xpath_stage import Layout, Witnesses, XPathEvaluator
@@ -24,9 +25,11 @@ from xscl.evaluation.second_stage import StageRows
 from xscl.evaluation.second_stages import SecondStages
 from xscl.evaluation.stage_one import StageOne, Wave
 from xscl.matches.forms import Sides
-from xscl.matches.match import Match
 from xscl.queries.catalogue import Catalogue
 from xscl.queries.levels.event_rows import EventRows
+
+if TYPE_CHECKING:
+    from xscl.matches.match import Match
 
 __all__ = ["Delivery", "Waves"]
 

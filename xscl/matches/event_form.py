@@ -11,18 +11,16 @@ from typing import TYPE_CHECKING, Any
 from lxml import etree
 
 from xpath_stage import ATTRIBUTE, json_tree
-from xscl.documents.attributes import text_of_member
 from xscl.documents.document import Document
 from xscl.documents.events import EventNode
-from xscl.language.syntax import Named, Query, Selected
-from xscl.language.walk import selected_values
 from xscl.matches.nodes import START_OF_TAG, BoundNode, name_keys
-from xscl.matches.results import JSONForm, Path, XMLForm, dumps, json_form, xml_form
+from xscl.matches.result_forms import JSONForm, Path, XMLForm, dumps
 from xscl.matches.sides import AttributeName
 from xscl.times import to_seconds
 
 if TYPE_CHECKING:
     from pattern_stage.plan.outputs import EventFound
+    from xscl.language.syntax import Query
 
 __all__ = ["EventForm", "Output"]
 
@@ -154,19 +152,27 @@ class EventForm:
 
     @cached_property
     def _xml(self) -> XMLForm | None:
+        from xscl.matches.results import xml_form
+
         return None if self._select is None else xml_form(self._select, 1, self._find)
 
     @cached_property
     def _json(self) -> JSONForm | None:
+        from xscl.matches.results import json_form
+
         return None if self._select is None else json_form(self._select, 1, self._find)
 
     @cached_property
     def _places(self) -> Mapping[int, str]:
         """The names of what a constructor inserts, which are its places in the text."""
+        from xscl.language.walk import selected_values
+
         leaves = selected_values(self._select)
         return {id(leaf): str(place) for place, leaf in enumerate(leaves)}
 
     def _find(self, path: Path) -> tuple[int, None, Any]:
+        from xscl.language.syntax import Named, Selected
+
         assert isinstance(path, Selected)
         place, of = self._places[id(path)], path.value
         name = of.name if isinstance(of, Named) else "value"
@@ -187,6 +193,8 @@ class _Inserted:
 
     def string(self) -> str:
         """Its text."""
+        from xscl.documents.attributes import text_of_member
+
         return text_of_member(self.of) or ""
 
     def value(self) -> object:

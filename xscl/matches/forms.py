@@ -13,15 +13,17 @@ from functools import cached_property, lru_cache, partial
 from hashlib import sha256
 from itertools import accumulate, chain, groupby
 from operator import itemgetter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from join_stage import picking
 from xscl.documents.document import Document
-from xscl.language.syntax import Select
 from xscl.matches.nodes import BoundNode
-from xscl.matches.results import JSONForm, XMLForm, dumps, in_blocks, json_form, xml_form
+from xscl.matches.result_forms import JSONForm, XMLForm, dumps
 from xscl.matches.sides import AttributeName, Block, Codes, Kind, LineKind, Side
 from xscl.times import to_seconds
+
+if TYPE_CHECKING:
+    from xscl.language.syntax import Select
 
 __all__ = ["MatchForm", "Sides"]
 
@@ -136,10 +138,14 @@ class MatchForm:
 
     @cached_property
     def _xml(self) -> XMLForm | None:
+        from xscl.matches.results import in_blocks, xml_form
+
         return xml_form(self._select, len(self._outputs), in_blocks(self._block_of))
 
     @cached_property
     def _json(self) -> JSONForm | None:
+        from xscl.matches.results import in_blocks, json_form
+
         return json_form(self._select, len(self._outputs), in_blocks(self._block_of))
 
     @cached_property

@@ -15,7 +15,7 @@ from xscl.matches.event_form import EventForm
 from xscl.matches.forms import MatchForm
 from xscl.matches.nodes import BoundNode
 from xscl.matches.pattern_form import PatternForm
-from xscl.matches.results import dumps
+from xscl.matches.result_forms import dumps
 from xscl.notebook import short, table
 from xscl.times import rfc3339
 

@@ -7,15 +7,16 @@ from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from lxml import etree
 
 from xpath_stage import EXTENSIONS, decode_name, string_value
-from xscl.dissection.xpath_text import path_expression
 from xscl.documents.document import Document, is_streamed
 from xscl.documents.trees import Nodes, nodes_of
-from xscl.language.syntax import Step
+
+if TYPE_CHECKING:
+    from xscl.language.syntax import Step
 
 __all__ = ["START_OF_TAG", "BoundNode", "name_keys", "read_in_order"]
 
@@ -119,6 +120,8 @@ def read_in_order(bound: Iterable[BoundNode]) -> None:
 
 @lru_cache(maxsize=10_000)
 def _compiled(steps: tuple[Step, ...]) -> etree.XPath:
+    from xscl.dissection.xpath_text import path_expression
+
     expression, namespaces = path_expression(steps)
     return etree.XPath(expression, namespaces=namespaces, extensions=EXTENSIONS)
 

@@ -6,18 +6,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from xpath_stage import ATTRIBUTE
 from xscl.documents.composites import OperatorRow
 from xscl.documents.document import Document
-from xscl.language.syntax import Query, Selected, Value
 from xscl.matches.nodes import BoundNode
-from xscl.matches.pattern_values import Values
-from xscl.matches.results import JSONForm, Path, XMLForm, dumps, json_form, xml_form
+from xscl.matches.result_forms import JSONForm, Path, XMLForm, dumps
 from xscl.matches.sides import AttributeName
-from xscl.patterns.compile import CompiledPattern
 from xscl.times import to_seconds
+
+if TYPE_CHECKING:
+    from xscl.language.syntax import Query, Value
+    from xscl.matches.pattern_values import Values
+    from xscl.patterns.compile import CompiledPattern
 
 __all__ = ["PatternForm", "Taken", "TakenEvent"]
 
@@ -144,16 +146,24 @@ class PatternForm:
 
     @cached_property
     def _xml(self) -> XMLForm | None:
+        from xscl.matches.results import xml_form
+
         return xml_form(self._query.select, 1, self._find)
 
     @cached_property
     def _json(self) -> JSONForm | None:
+        from xscl.matches.results import json_form
+
         return json_form(self._query.select, 1, self._find)
 
     @cached_property
     def _values(self) -> Values:
+        from xscl.matches.pattern_values import Values
+
         return Values(self._query, self._pattern)
 
     def _find(self, path: Path) -> tuple[int, None, Any]:
+        from xscl.language.syntax import Selected
+
         assert isinstance(path, Selected)
-        return 0, None, self._values.reader(cast(Value, path.value))
+        return 0, None, self._values.reader(cast("Value", path.value))

@@ -15,10 +15,10 @@ from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from xscl.matches.match import Match
-
 if TYPE_CHECKING:
     import asyncio
+
+    from xscl.matches.match import Match
 
 __all__ = ["MatchStream", "Streams"]
 

@@ -7,11 +7,9 @@ without one, they are JSON where all documents of the match are (section 7), els
 
 from __future__ import annotations
 
-import json
 import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
@@ -31,20 +29,9 @@ from xscl.language.syntax import (
     VariablePath,
 )
 from xscl.matches.nodes import BoundNode
+from xscl.matches.result_forms import Find, JSONForm, Path, Pieces, Place, XMLForm, dumps
 
-__all__ = [
-    "Find",
-    "JSONForm",
-    "Path",
-    "Place",
-    "XMLForm",
-    "dumps",
-    "in_blocks",
-    "json_form",
-    "xml_form",
-]
-
-dumps = json.JSONEncoder(ensure_ascii=False).encode
+__all__ = ["in_blocks", "json_form", "xml_form"]
 
 _MARK = f"xscl-{secrets.token_hex(8)}-"
 _PLACE = re.compile(rf"{_MARK}(\d+)-")
@@ -53,57 +40,8 @@ _PLACE = re.compile(rf"{_MARK}(\d+)-")
 Blocks = Mapping[str, int]
 """Of which block each variable is."""
 
-Path = VariablePath | Selected
-
-Find = Callable[[Path], tuple[int, str | None, Callable[[Any], Sequence[Any]]]]
-"""Where what a SELECT names is: the block, the variable of the node from which it is reached, and
-how; in the end there are `BoundNode`s, or what has name, string, value and markup as these."""
-
-Pieces = Sequence[Sequence[Any]]
-"""The pieces of each block's document: texts; members of an object are a list of `Member`."""
-
 Member = tuple[str, str]
 """A name with its colon, and a value, as JSON."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A place of a result that is filled from one document: from the node of a variable or, where
-    that is None, from the output node."""
-
-    block: int = field(compare=False)
-    variable: str | None
-    fill: Callable[[Any], Any]
-
-
-@dataclass(frozen=True, slots=True)
-class XMLForm:
-    """XML results: `before`, the pieces in order, each by its block and its number in the block,
-    and `after`; `empty` where all pieces are.  `parts` are those of each piece, by block."""
-
-    before: str
-    pieces: tuple[tuple[int, int], ...]
-    after: str
-    empty: str
-    parts: tuple[tuple[tuple[str | Place, ...], ...], ...]
-
-    def text(self, of_blocks: Pieces) -> str:
-        """The result, given the pieces of each block."""
-        content = "".join([of_blocks[block][number] for block, number in self.pieces])
-        return f"{self.before}{content}{self.after}" if content else self.empty
-
-    def around(self, content: str) -> str:
-        """The result as a string of JSON, around content that is escaped already."""
-        before, after, empty = (dumps(one)[1:-1] for one in (self.before, self.after, self.empty))
-        return f'"{before}{content}{after}"' if content else f'"{empty}"'
-
-
-@dataclass(frozen=True, slots=True)
-class JSONForm:
-    """JSON results: `text` makes one of the pieces of each block, which are made by `places`."""
-
-    places: tuple[tuple[Place, ...], ...]
-    text: Callable[[Pieces], str]
 
 
 def xml_form(select: Select, blocks: int, find: Find) -> XMLForm | None:

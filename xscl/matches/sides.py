@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from xpath_stage import ATTRIBUTE
 from xscl.documents.document import Document
 from xscl.matches.nodes import BoundNode, read_in_order
-from xscl.matches.results import Place, dumps
+from xscl.matches.result_forms import Place, dumps
 
 __all__ = ["AttributeName", "Block", "Codes", "Kind", "LineKind", "LineParts", "Side"]
 

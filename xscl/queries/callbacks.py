@@ -9,13 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from inspect import isasyncgenfunction, iscoroutine, iscoroutinefunction, isgeneratorfunction
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from xscl.errors import XSCLError
 
-__all__ = ["call_back", "check_callback"]
+if TYPE_CHECKING:
+    from xscl.matches.match import Match
+
+__all__ = ["OnMatch", "call_back", "check_callback"]
 
 T = TypeVar("T")
+
+OnMatch = Callable[["Match"], object]
+"""What is called with each match of a query."""
 
 _ADVICE = (
     "give a plain function; one that hands over to an event loop is `lambda found: "

@@ -7,34 +7,33 @@ constants go in as one shared query.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from itertools import repeat
 from typing import TYPE_CHECKING
 
 from xpath_stage import XPathEvaluator
-from xscl.dissection.parts import Disjunct, Dissection
 from xscl.documents.composites import DerivedStream
 from xscl.documents.retention import Shape
 from xscl.errors import QueryError, StateError, line_and_column
-from xscl.language.syntax import Query
-from xscl.matches.match import Match
-from xscl.queries.constant_table import Asked, ConstantTable
-from xscl.queries.levels.event_query import EventQuery, Member
-from xscl.queries.levels.levels import Told
+from xscl.queries.callbacks import OnMatch
+from xscl.queries.constant_table import Asked, ConstantTable, SharedDisjunct
+from xscl.queries.levels.levels import Member, Told
 from xscl.queries.levels.pattern_levels import PatternLevels
-from xscl.queries.levels.pattern_rows import PatternReading
 from xscl.queries.schemas import Schemas
-from xscl.queries.shared_query import SharedDisjunct, SharedQueries, SharedQuery
 from xscl.queries.stage_registration import Reader, StageRegistration
 from xscl.queries.stream_graph import StreamGraph, edges_of
-from xscl.queries.subscription import Subscription, Wiring
+from xscl.queries.subscription import Subscription
 
 if TYPE_CHECKING:
+    from xscl.dissection.parts import Disjunct, Dissection
     from xscl.language.alike import TextPlace
     from xscl.language.parameters import Prepared
+    from xscl.language.syntax import Query
+    from xscl.queries.levels.event_query import EventQuery
+    from xscl.queries.shared_query import SharedQueries, SharedQuery
+    from xscl.queries.wiring import Wiring
 
 __all__ = ["Catalogue"]
-
-OnMatch = Callable[[Match], object]
 
 
 class Catalogue:
@@ -64,7 +63,6 @@ class Catalogue:
         self.outputs: list[Subscription | None] = []
         self.called = 0
         self.levels.members, self.levels.names = self._members, self._name
-        self.shared = SharedQueries()
         self._by_name: dict[str, Subscription] = {}
 
     def __iter__(self) -> Iterator[Subscription]:
@@ -79,6 +77,13 @@ class Catalogue:
             known = ", ".join(self._by_name) or "none"
             raise StateError(f"no query is named {name!r}; there are: {known}")
         return self._by_name[name]
+
+    @cached_property
+    def shared(self) -> SharedQueries:
+        """The queries that several subscriptions share."""
+        from xscl.queries.shared_query import SharedQueries
+
+        return SharedQueries()
 
     # Coming and going.
 
@@ -170,6 +175,8 @@ class Catalogue:
         if self._by_name.get(subscription.name) is not subscription:
             return False
         del self._by_name[subscription.name]
+        from xscl.queries.shared_query import SharedQuery
+
         source = subscription.wiring.source
         if isinstance(source, SharedQuery):
             subscription.active = False
@@ -207,6 +214,8 @@ class Catalogue:
 
     def _wiring(self, dissection: Dissection, internal: str | None, since: int) -> Wiring:
         """The wiring of a query, whose sub-queries are subscribed."""
+        from xscl.queries.wiring import Wiring
+
         inner = tuple(
             self._subscribe(self._wiring(below, stream, since), below.query.name, since, None)
             for stream, below in (*dissection.subqueries, *dissection.publishing)
@@ -238,6 +247,8 @@ class Catalogue:
             self.stages.register(number, subscription, name, disjunct, since, sole_disjunct=sole)
         if wiring.pattern is not None:
             self.levels.add(numbers[0], wiring.pattern, max(since, 0), feeding=bool(wiring.feeds))
+            from xscl.queries.levels.pattern_rows import PatternReading
+
             reading = PatternReading(wiring.pattern, self.patterns.nodes.node)
             self.stages.read_by(numbers[0], Reader(subscription, reading))
         if wiring.events is not None:
@@ -289,6 +300,8 @@ class Catalogue:
 
     def _register_shared(self, shared: SharedQuery, name: str, since: int) -> None:
         """Registers a shared query, whose first subscription bears this name."""
+        from xscl.queries.wiring import Wiring
+
         dissection = shared.dissection
         shared.wiring = Wiring.of(dissection, (), self._cancel, self.schemas.of, source=shared)
         self.graph.add(dissection)

@@ -12,16 +12,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import inf
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from sortedcontainers import SortedList
 
 from xpath_stage import Constant, Held
-from xscl.dissection.open_constants import OpenConstant
 from xscl.documents.composites import OperatorRow
 from xscl.queries.subscription import Subscription
 
-__all__ = ["Asked", "ConstantTable", "HeldConstants", "OrderedConstants"]
+if TYPE_CHECKING:
+    from xscl.dissection.open_constants import OpenConstant
+    from xscl.queries.shared_query import SharedQuery
+
+__all__ = ["Asked", "ConstantTable", "HeldConstants", "OrderedConstants", "SharedDisjunct"]
 
 HeldConstants = Mapping[int, Mapping[tuple[int, int], Held]]
 """By a document's number, then by a node's code and a family's number: the constants that hold."""
@@ -177,3 +180,11 @@ class OrderedConstants:
             case _:
                 found = self._entries.irange(None, above)
         return (subscription for _, _, subscription in found)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SharedDisjunct:
+    """A disjunct of a shared query, which owns a number of the join stage."""
+
+    shared: SharedQuery
+    table: ConstantTable

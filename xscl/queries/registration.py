@@ -6,7 +6,7 @@ shares what these have; one that is like nothing else goes all the way by itself
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -17,15 +17,13 @@ from xscl.language.parameters import Prepared, bind
 from xscl.language.read import read_from
 from xscl.language.same_query import normal_form, normal_form_of
 from xscl.language.syntax import Query
-from xscl.matches.match import Match
+from xscl.queries.callbacks import OnMatch
 from xscl.queries.catalogue import Catalogue
 from xscl.queries.shared_query import SharedQuery
 from xscl.queries.subscription import Subscription
 from xscl.sources.tables import rows
 
 __all__ = ["Read", "Registration", "Request", "Text", "requests", "together"]
-
-OnMatch = Callable[[Match], object]
 
 Read = Query | Instance
 """A query of a text, as it was read."""

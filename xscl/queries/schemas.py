@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from xscl.queries.subscription import Subscription, Wiring
+if TYPE_CHECKING:
+    from xscl.queries.subscription import Subscription
+    from xscl.queries.wiring import Wiring
 
 __all__ = ["Schemas", "closed_to"]
 

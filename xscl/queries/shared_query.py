@@ -16,17 +16,18 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from xscl.dissection.parts import Dissection
-from xscl.event_queries.compile import SchemaOf
 from xscl.language.problems import Unbound
 from xscl.language.syntax import Events, Query
-from xscl.queries.constant_table import ConstantTable
-from xscl.queries.subscription import Subscription, Wiring
+from xscl.queries.constant_table import SharedDisjunct
+from xscl.queries.subscription import Subscription
+from xscl.queries.wiring import Wiring
 
 if TYPE_CHECKING:
     from xscl.dissection.outline import Outline
+    from xscl.event_queries.compile import SchemaOf
     from xscl.language.parameters import Prepared
 
-__all__ = ["SharedDisjunct", "SharedQueries", "SharedQuery"]
+__all__ = ["SharedQueries", "SharedQuery"]
 
 _MOST_KNOWN = 100_000
 _KNOWN: dict[tuple[type, object], object] = {}
@@ -80,14 +81,6 @@ class SharedQuery:
         values = dict(zip(self.left_open, subscription.values, strict=True))
         query, _ = self.prepared.bind({**self.bound, **values}, subscription.name)
         return query
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SharedDisjunct:
-    """A disjunct of a shared query, which owns a number of the join stage."""
-
-    shared: SharedQuery
-    table: ConstantTable
 
 
 @dataclass(slots=True)

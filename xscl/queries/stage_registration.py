@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from join_stage import Chain
 from join_stage.registry import Registry, Row
 from xpath_stage import Accept, Definition, XPathEvaluator
-from xscl.dissection.parts import Disjunct, JoinOperator, SpineAsked
 from xscl.documents.composites import DerivedStream, Reading, RowReader, Source
 from xscl.documents.events import EventType
-from xscl.queries.shared_query import SharedDisjunct
-from xscl.queries.subscription import Subscription
+
+if TYPE_CHECKING:
+    from xscl.dissection.parts import Disjunct, JoinOperator, SpineAsked
+    from xscl.queries.constant_table import SharedDisjunct
+    from xscl.queries.subscription import Subscription
 
 __all__ = ["Reader", "StageRegistration"]
 
@@ -268,12 +270,12 @@ class StageRegistration:
         spines: list[int] = []
 
         def spine(asked: SpineAsked | _Column) -> int:
-            if isinstance(asked, SpineAsked):
-                spines.append(self._xpath.register(asked.spine(disjunct)))
-                return spines[-1]
-            one = below[asked.side]
-            assert one is not None
-            return one.spines[asked.column]
+            if isinstance(asked, _Column):
+                one = below[asked.side]
+                assert one is not None
+                return one.spines[asked.column]
+            spines.append(self._xpath.register(asked.spine(disjunct)))
+            return spines[-1]
 
         streams, paths = disjunct.streams, disjunct.definitions
         definitions = [(streams[block], paths[node], of) for block, node, of in outline.nodes]

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from xscl.dissection.name_streams import read_blocks
-from xscl.dissection.parts import Dissection
 from xscl.errors import QueryError
-from xscl.language.syntax import EventPattern, Events
 from xscl.stream_names import is_internal
+
+if TYPE_CHECKING:
+    from xscl.dissection.parts import Dissection
 
 __all__ = ["Edge", "StreamGraph", "edges_of"]
 
@@ -31,6 +31,8 @@ def edges_of(dissection: Dissection) -> Iterator[Edge]:
     """The edges of a query and its sub-queries, whose streams are internal."""
     if dissection.feeds is None and not dissection.subqueries and not dissection.publishing:
         return
+    from xscl.language.syntax import EventPattern, Events
+
     internal: dict[str, str] = {}
     for one in dissection.everything():
         inner = (*one.subqueries, *one.publishing)
@@ -147,6 +149,9 @@ class StreamGraph:
 
 def _columns(dissection: Dissection) -> Iterator[str]:
     """The streams of the blocks without a path of an event query."""
+    from xscl.dissection.name_streams import read_blocks
+    from xscl.language.syntax import Events
+
     query = dissection.query
     if isinstance(query.source, Events):
         for stream, block in zip(dissection.streams, read_blocks(query), strict=True):

@@ -3,149 +3,31 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from xscl.dissection.parts import Dissection
-from xscl.documents.composites import OperatorRow
-from xscl.documents.document import Document
-from xscl.event_queries.compile import SchemaOf, compile_events
-from xscl.language.syntax import EventPattern, Events, Query
-from xscl.matches.event_form import EventForm, Output
-from xscl.matches.forms import MatchForm, Sides
-from xscl.matches.match import Match
-from xscl.matches.pattern_form import PatternForm, Taken
 from xscl.notebook import table
-from xscl.patterns.compile import CompiledPattern, compile_pattern
-from xscl.queries.callbacks import call_back
-from xscl.queries.levels.event_query import EventQuery
+from xscl.queries.callbacks import OnMatch, call_back
 from xscl.stream_names import is_internal
 
 if TYPE_CHECKING:
+    from xscl.dissection.parts import Dissection
+    from xscl.documents.composites import OperatorRow
+    from xscl.documents.document import Document
     from xscl.language.alike import TextPlace
+    from xscl.language.syntax import Query
+    from xscl.matches.event_form import Output
+    from xscl.matches.forms import Sides
+    from xscl.matches.match import Match
+    from xscl.queries.wiring import Wiring
 
-__all__ = ["QuerySource", "Subscription", "Wiring"]
+__all__ = ["Subscription"]
 
 log = logging.getLogger("xscl")
 
 _LONGEST = 2_000
 """Characters of a query that are looked at to show it."""
-
-OnMatch = Callable[[Match], object]
-
-
-class QuerySource(Protocol):
-    """Makes the queries of subscriptions that do not keep them; `dissection` is that of all of
-    them, and so are the numbers in the join stage; `left_open` are the names of their values."""
-
-    dissection: Dissection
-    numbers: range
-    left_open: tuple[str, ...]
-
-    def query_of(self, subscription: Subscription) -> Query:
-        """The query of a subscription, made anew."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Wiring:
-    """The parts of a subscription in its engine; subscriptions that differ in their names and
-    constants alone have them in common.
-
-    `feeds` are the streams that its results go to (an internal one is that of a sub-query), `inner`
-    the subscriptions of its sub-queries, `form` is what its matches have in common; of a pattern
-    there is its `pattern`, of an event query its `events`, and the `schemas` of its streams.
-    """
-
-    source: Dissection | QuerySource
-    feeds: tuple[str, ...]
-    cancel: Callable[[Subscription], None]
-    inner: tuple[Subscription, ...]
-    form: MatchForm | PatternForm | EventForm
-    pattern: CompiledPattern | None = None
-    events: EventQuery | None = None
-    schemas: tuple[tuple[str, ...] | None, ...] | None = None
-
-    @classmethod
-    def of(
-        cls,
-        dissection: Dissection,
-        feeds: tuple[str, ...],
-        cancel: Callable[[Subscription], None],
-        schema_of: SchemaOf,
-        inner: tuple[Subscription, ...] = (),
-        source: QuerySource | None = None,
-    ) -> Wiring:
-        """That of a query, given its dissection; `schema_of` says what event queries publish to a
-        stream."""
-        whole = dissection if source is None else source
-        if isinstance(dissection.query.source, Events):
-            compiled = compile_events(dissection.query, schema_of)
-            left_open = () if source is None else source.left_open
-            events = EventQuery(compiled, feeds, left_open)
-            form = EventForm(dissection.query)
-            schemas = tuple(map(schema_of, dissection.streams))
-            return cls(whole, feeds, cancel, inner, form, None, events, schemas)
-        if isinstance(dissection.query.source, EventPattern):
-            pattern = compile_pattern(dissection.query)
-            of_pattern = PatternForm(dissection.query, pattern)
-            return cls(whole, feeds, cancel, inner, of_pattern, pattern)
-        outputs: tuple[int, ...] = ()
-        variables: tuple[tuple[str, int, int], ...] = ()
-        if dissection.disjuncts:
-            # All parts have the same columns: those of the blocks, which they share.
-            part = dissection.disjuncts[0]
-            columns = {node: i for i, node in enumerate(part.operators[-1].columns)}
-            outputs = tuple(columns[node] for node in part.outputs)
-            variables = tuple(
-                (name, columns[node], part.patterns[node].block)
-                for name, node in part.selected.items()
-            )
-        return cls(
-            source=whole,
-            feeds=feeds,
-            cancel=cancel,
-            inner=inner,
-            form=_form(dissection, outputs, variables),
-        )
-
-    @property
-    def dissection(self) -> Dissection:
-        """The dissection that its subscriptions have in common."""
-        return self.source if isinstance(self.source, Dissection) else self.source.dissection
-
-    def as_read(self, dissection: Dissection) -> Dissection:
-        """A dissection of it, with what was known of the streams when it was subscribed."""
-        if self.schemas is None and not self.inner:
-            return dissection
-        inner = iter(self.inner)
-        subqueries, publishing = (
-            tuple((stream, next(inner).wiring.as_read(one)) for stream, one in some)
-            for some in (dissection.subqueries, dissection.publishing)
-        )
-        return replace(
-            dissection, subqueries=subqueries, publishing=publishing, schemas=self.schemas
-        )
-
-    @property
-    def stream(self) -> str | None:
-        """The stream that its matches are published to."""
-        return self.form.stream
-
-
-def _form(
-    dissection: Dissection, outputs: tuple[int, ...], variables: tuple[tuple[str, int, int], ...]
-) -> MatchForm:
-    if dissection.query.select is None and not variables:
-        return _plain_form(dissection.feeds, outputs)
-    return MatchForm(dissection.query.select, dissection.feeds, outputs, variables)
-
-
-@lru_cache(maxsize=1_000)
-def _plain_form(stream: str | None, outputs: tuple[int, ...]) -> MatchForm:
-    """The form without a SELECT, which is the same for most queries."""
-    return MatchForm(None, stream, outputs, ())
 
 
 class Subscription:
@@ -224,13 +106,12 @@ class Subscription:
         """The query's syntax tree."""
         if self.place is not None:
             return self.place.query.renamed(self.name)
-        source = self.wiring.source
-        return self.outline.query if isinstance(source, Dissection) else source.query_of(self)
+        return self.wiring.query_of(self)
 
     @property
     def dissection(self) -> Dissection:
         """The query, taken apart."""
-        if self.place is None and isinstance(self.wiring.source, Dissection):
+        if self.place is None and self.wiring.source is self.wiring.dissection:
             return self.outline
         from xscl.dissection.dissect import dissect
 
@@ -248,11 +129,7 @@ class Subscription:
     @property
     def numbers(self) -> range:
         """The numbers of its parts in the join stage."""
-        source = self.wiring.source
-        if isinstance(source, Dissection):
-            one = self.wiring.pattern is not None or self.wiring.events is not None
-            return range(self.order, self.order + (len(source.disjuncts) or one))
-        return source.numbers if self.wiring.events is None else range(self.order, self.order + 1)
+        return self.wiring.numbers(self.order)
 
     @property
     def all_numbers(self) -> set[int]:
@@ -262,9 +139,7 @@ class Subscription:
     @property
     def waits(self) -> bool:
         """Whether time may complete matches: a pattern or event query is in it."""
-        wiring = self.wiring
-        waits = wiring.pattern is not None or wiring.events is not None
-        return waits or any(inner.waits for inner in wiring.inner)
+        return self.wiring.timed or any(inner.waits for inner in self.wiring.inner)
 
     @property
     def streams(self) -> set[str]:
@@ -287,16 +162,11 @@ class Subscription:
 
     def match(self, found: OperatorRow, documents: Sequence[Document], sides: Sides) -> Match:
         """The match of a row, given its documents; what it shares with others is in `sides`."""
-        form = self.wiring.form
-        assert not isinstance(form, EventForm)
-        if isinstance(form, PatternForm):
-            return Match(self.name, form, Taken(found, documents, sides.attribute_name))
-        return Match(self.name, form, sides.of(form, found.codes, documents))
+        return self.wiring.match(self.name, found, documents, sides)
 
     def output(self, output: Output) -> Match:
         """The match of an event query's output."""
-        assert isinstance(self.wiring.form, EventForm)
-        return Match(self.name, self.wiring.form, output)
+        return self.wiring.output(self.name, output)
 
     def deliver(self, match: Match) -> None:
         """Calls the subscriber back; what it raises is reported and stops nothing."""

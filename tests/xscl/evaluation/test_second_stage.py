@@ -32,7 +32,8 @@ from xscl.queries.catalogue import Catalogue
 from xscl.queries.levels.event_types import EventTypes
 from xscl.queries.levels.pattern_levels import PatternLevels
 from xscl.queries.stage_registration import Reader, StageRegistration
-from xscl.queries.subscription import Subscription, Wiring
+from xscl.queries.subscription import Subscription
+from xscl.queries.wiring import Wiring
 
 SECOND = 1_000_000
 WINDOW = 10 * SECOND

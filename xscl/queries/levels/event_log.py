@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from pattern_stage.pattern import Slot
-from pattern_stage.plan.saved import plain, raised
 from xscl.documents.events import Event, Waiting
+
+if TYPE_CHECKING:
+    from pattern_stage.pattern import Slot
 
 __all__ = ["EventLog", "Logged", "logged"]
 
@@ -74,6 +75,8 @@ class EventLog:
         self, name_of: Callable[[int], str | None], slots_of: Callable[[int], Sequence[Slot]]
     ) -> Iterator[tuple[int, str]]:
         """The chunks by number, as JSON, without events of types that nobody reads any more."""
+        from pattern_stage.plan.saved import plain
+
         for chunk in self._chunks:
             if chunk.text is None:
                 named = {kind: name_of(kind) for kind in {kind for kind, _ in chunk.events}}
@@ -88,6 +91,8 @@ class EventLog:
 def logged(texts: Iterable[str]) -> list[Logged]:
     """The events of some chunks, in order of their numbers; one that several levels have is one,
     with all of its attributes that any has."""
+    from pattern_stage.plan.saved import raised
+
     known: dict[tuple[str, int], Logged] = {}
     for text in texts:
         said, events = json.loads(text)

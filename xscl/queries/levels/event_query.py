@@ -6,27 +6,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from pattern_stage.plan.stage import EventStage
 from xscl.documents.events import PLACES, EventType
 from xscl.event_queries.bounds import lengths
 from xscl.event_queries.compile import CompiledEvents, Open
 
 if TYPE_CHECKING:
+    from pattern_stage.plan.stage import EventStage
+    from xscl.queries.levels.levels import Member
     from xscl.queries.levels.stage_holders import Plan
 
-__all__ = ["EventQuery", "Member"]
-
-
-class Member(NamedTuple):
-    """A subscription of an event query: its number and name, its values, and the number of the
-    first document that it sees."""
-
-    number: int
-    name: str
-    values: Sequence[object]
-    since: int
+__all__ = ["EventQuery"]
 
 
 @dataclass(eq=False)

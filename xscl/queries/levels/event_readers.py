@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pattern_stage.plan.outputs import EventFound
 from xscl.documents.attributes import Node, Values, of_members, of_nodes
 from xscl.documents.columns import (
     NodeColumns,
@@ -19,8 +18,11 @@ from xscl.documents.composites import OperatorRow
 from xscl.documents.document import Document
 from xscl.documents.events import PLACES, Event, EventNodes, EventType, TypedEvents
 from xscl.documents.trees import content_of, parsed
-from xscl.queries.levels.event_query import EventQuery
 from xscl.queries.levels.stage_holders import Patterns, Plan
+
+if TYPE_CHECKING:
+    from pattern_stage.plan.outputs import EventFound
+    from xscl.queries.levels.event_query import EventQuery
 
 __all__ = ["EventReaders"]
 

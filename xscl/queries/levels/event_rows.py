@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from pattern_stage.plan.outputs import EventFound, EventGroup
-from pattern_stage.plan.stage import EventStage
+if TYPE_CHECKING:
+    from pattern_stage.plan.outputs import EventFound, EventGroup
+    from pattern_stage.plan.stage import EventStage
 
 __all__ = ["EventRows"]
 

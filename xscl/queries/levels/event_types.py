@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import count
+from typing import TYPE_CHECKING
 
-from xscl.dissection.dissect import dissect
 from xscl.documents.events import EventType
-from xscl.language.same_query import bare
-from xscl.language.syntax import Block, Item, Name, Query, VariablePath
 from xscl.queries.stage_registration import StageRegistration
+
+if TYPE_CHECKING:
+    from xscl.language.syntax import Block
 
 __all__ = ["EventTypes"]
 
@@ -40,6 +41,8 @@ class EventTypes:
 
     def take(self, block: Block) -> EventType:
         """The type of a block, for one more pattern."""
+        from xscl.language.same_query import bare
+
         key = bare(block)
         known = self._types.get(key)
         if known is None:
@@ -76,6 +79,9 @@ class EventTypes:
         number, stream = next(self._numbers), block.stream.text
         if not block.steps:
             return EventType(number, stream, whole=True)
+        from xscl.dissection.dissect import dissect
+        from xscl.language.syntax import Item, Name, Query, VariablePath
+
         query = Query("events", None, block, "", block.at, None)
         variables = dissect(query).variables
         names = [Name(variable, block.at) for variable in variables]

@@ -8,22 +8,22 @@ nothing, which have one each.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pattern_stage.plan.rules import SWITCHES as OF_EVENTS
-from pattern_stage.plan.stage import EventStage
-from pattern_stage.processor import PatternStage
-from pattern_stage.switches import SWITCHES as OF_PATTERNS
 from xscl.documents.events import PLACES, EventType
-from xscl.patterns.compile import CompiledPattern
-from xscl.queries.levels.event_query import EventQuery, Member
 from xscl.queries.levels.event_state import weak
-from xscl.queries.levels.event_types import EventTypes
 from xscl.queries.levels.stage_holders import Level, Patterns, Plan
 
-__all__ = ["Levels", "PatternQuery", "Told"]
+if TYPE_CHECKING:
+    from pattern_stage.plan.stage import EventStage
+    from pattern_stage.processor import PatternStage
+    from xscl.patterns.compile import CompiledPattern
+    from xscl.queries.levels.event_query import EventQuery
+    from xscl.queries.levels.event_types import EventTypes
+
+__all__ = ["Levels", "Member", "PatternQuery", "Told"]
 
 Told = list[Any]
 """What NON OVERLAPPING remembers of a query: a partition, and the time of a match."""
@@ -43,6 +43,16 @@ class PatternQuery:
     def all_types(self) -> set[EventType]:
         """The types of its events."""
         return {one for some in self.types for one in some}
+
+
+class Member(NamedTuple):
+    """A subscription of an event query: its number and name, its values, and the number of the
+    first document that it sees."""
+
+    number: int
+    name: str
+    values: Sequence[object]
+    since: int
 
 
 class Levels:
@@ -181,7 +191,10 @@ class Levels:
 
     def event_stage(self) -> EventStage:
         """A new stage for event queries."""
-        return EventStage(self.without & OF_EVENTS, self._alike)
+        from pattern_stage.plan.rules import SWITCHES
+        from pattern_stage.plan.stage import EventStage
+
+        return EventStage(self.without & SWITCHES, self._alike)
 
     # What is known of them
 
@@ -228,11 +241,13 @@ class Levels:
 
     def stats(self) -> dict[str, int]:
         """What patterns hold, and how many events were dropped, for `Engine.stats`."""
-        return _totals(PatternStage().stats(), [level.patterns for level in self.all])
+        return _totals(self._pattern_stage().stats(), [level.patterns for level in self.all])
 
     def event_stats(self) -> dict[str, int]:
         """The same of event queries."""
-        return _totals(EventStage().stats(), [plan for level in self.all for plan in level.plans])
+        return _totals(
+            self.event_stage().stats(), [plan for level in self.all for plan in level.plans]
+        )
 
     # Inside
 
@@ -249,8 +264,13 @@ class Levels:
         return level
 
     def _new_level(self) -> Level:
-        patterns = PatternStage(self.without & OF_PATTERNS, self._identity)
-        return Level(Patterns(patterns), Plan(self.event_stage()))
+        return Level(Patterns(self._pattern_stage()), Plan(self.event_stage()))
+
+    def _pattern_stage(self) -> PatternStage:
+        from pattern_stage.processor import PatternStage
+        from pattern_stage.switches import SWITCHES
+
+        return PatternStage(self.without & SWITCHES, self._identity)
 
     def _add(self, number: int, pattern: PatternQuery, level: int) -> None:
         self.all[level].patterns.stage.add(

@@ -10,19 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import repeat
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xscl.documents.document import Document
 from xscl.documents.events import PLACES, EventNodes, EventType, TypedEvents
-from xscl.queries.levels.event_query import EventQuery, Member
-from xscl.queries.levels.event_readers import EventReaders
 from xscl.queries.levels.event_rows import EventRows
 from xscl.queries.levels.event_state import Saved, is_due, recall, save, weak
-from xscl.queries.levels.event_types import EventTypes
-from xscl.queries.levels.levels import Levels
-from xscl.queries.levels.pattern_rows import PatternRows
+from xscl.queries.levels.levels import Levels, Member
 from xscl.queries.levels.stage_holders import Plan
 from xscl.queries.levels.witness_free import WitnessFree
+
+if TYPE_CHECKING:
+    from xscl.queries.levels.event_query import EventQuery
+    from xscl.queries.levels.event_readers import EventReaders
+    from xscl.queries.levels.event_types import EventTypes
+    from xscl.queries.levels.pattern_rows import PatternRows
 
 __all__ = ["PatternLevels", "Saved"]
 
@@ -46,7 +48,7 @@ class PatternLevels(WitnessFree):
         self._document = document
         self._turn = 0
         self._saved_at = -1
-        self._readers = EventReaders(nodes)
+        self._readers: EventReaders | None = None
         self._read_at = -1
 
     def _identity(self, number: int) -> tuple[object, ...]:
@@ -61,10 +63,11 @@ class PatternLevels(WitnessFree):
     @property
     def readers(self) -> EventReaders:
         """How events are read of documents, as queries are now."""
-        if self._read_at != self.levels.version:
-            self._readers = self._read()
+        readers = self._readers
+        if readers is None or self._read_at != self.levels.version:
+            readers = self._readers = self._read()
             self._read_at = self.levels.version
-        return self._readers
+        return readers
 
     def wait(self, events: Iterable[TypedEvents]) -> None:
         """Takes events, which wait for the end of the step."""
@@ -78,7 +81,7 @@ class PatternLevels(WitnessFree):
         return [level.patterns.catch_up(watermark, flushed) for level in self.levels.all]
 
     def _read(self) -> EventReaders:
-        levels, readers = self.levels, EventReaders(self.nodes)
+        levels, readers = self.levels, self._no_readers()
         of_patterns: list[set[EventType]] = [set() for _ in levels.all]
         of_plans: dict[Plan, set[EventType]] = {}
         for level in levels.all:
@@ -104,6 +107,11 @@ class PatternLevels(WitnessFree):
             for plan in level.plans:
                 readers.of_plan(plan, of_plans.get(plan, ()))
         return readers
+
+    def _no_readers(self) -> EventReaders:
+        from xscl.queries.levels.event_readers import EventReaders
+
+        return EventReaders(self.nodes)
 
     # What is remembered
 
@@ -155,7 +163,7 @@ class PatternLevels(WitnessFree):
         levels = self.levels
         plan = Plan(levels.event_stage(), query.compiled.weak)
         query.add_to(plan.stage, member)
-        readers = EventReaders(self.nodes)
+        readers = self._no_readers()
         readers.of_plan(plan, query.types)
         self.wait(events(readers))
         waiting, plan.waiting = plan.waiting, []

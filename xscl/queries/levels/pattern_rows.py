@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from pattern_stage.found import Found, Group, Outcome, grouped
-from pattern_stage.processor import PatternStage
 from xscl.documents.composites import Composite, Computed, OperatorRow
 from xscl.documents.events import PLACES, EventNode
-from xscl.patterns.compile import CompiledPattern
+
+if TYPE_CHECKING:
+    from pattern_stage.found import Found, Group
+    from pattern_stage.processor import PatternStage
+    from xscl.patterns.compile import CompiledPattern
 
 __all__ = ["PatternReading", "PatternRows"]
 
@@ -37,6 +40,8 @@ class PatternRows:
         """The matches in groups of those of a query that end alike."""
         if self._rows is None and not self.feeding:
             return self._stage.groups()
+        from pattern_stage.found import Outcome, grouped
+
         found = [one for some in self._found().values() for (one,) in some]
         return grouped(Outcome((one.number,), [one.events], None, one.time) for one in found)
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from pattern_stage.plan.stage import EventStage
-from pattern_stage.processor import PatternStage
 from xscl.documents.events import PLACES, Waiting
 from xscl.queries.levels.event_log import EventLog
-from xscl.queries.levels.event_query import EventQuery
 from xscl.queries.levels.event_rows import EventRows
 from xscl.queries.levels.pattern_rows import PatternRows
+
+if TYPE_CHECKING:
+    from pattern_stage.plan.stage import EventStage
+    from pattern_stage.processor import PatternStage
+    from xscl.queries.levels.event_query import EventQuery
 
 __all__ = ["Level", "Patterns", "Plan"]
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from xscl.documents.document import Document
 from xscl.evaluation.match_groups import GroupRange
-from xscl.matches.results import dumps
+from xscl.matches.result_forms import dumps
 from xscl.spark.joins.cells import Cells
 from xscl.spark.joins.columns import FOUND
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 from xscl.engine.engine import Engine
 from xscl.evaluation.match_groups import GroupRange, MatchGroups
 from xscl.matches.match import Match
-from xscl.matches.results import dumps
+from xscl.matches.result_forms import dumps
 from xscl.spark.columns import batch_of
 from xscl.spark.joins.cells import Cells
 from xscl.spark.joins.columns import DUPLICATE, FOUND

@@ -25,7 +25,7 @@ from pyspark.sql.streaming.readwriter import DataStreamReader
 
 from xpath_stage import MalformedDocument
 from xscl.errors import DocumentError, XSCLError
-from xscl.matches.results import dumps
+from xscl.matches.result_forms import dumps
 from xscl.sources.envelopes import LineEnvelope, Place, lines_of
 from xscl.spark.columns import MOMENT, batch_of, spark_columns
 from xscl.spark.folders import is_remote, place_of

@@ -1,0 +1,181 @@
+"""What a subscription has in its engine, and in common with those alike but for name and constants:
+the form of its matches, and what stands for it in the stages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Protocol
+
+from xscl.dissection.parts import Dissection
+from xscl.documents.composites import OperatorRow
+from xscl.documents.document import Document
+from xscl.language.syntax import EventPattern, Events, Query
+from xscl.matches.event_form import EventForm, Output
+from xscl.matches.forms import MatchForm, Sides
+from xscl.matches.match import Match
+from xscl.matches.pattern_form import PatternForm, Taken
+
+if TYPE_CHECKING:
+    from xscl.event_queries.compile import SchemaOf
+    from xscl.patterns.compile import CompiledPattern
+    from xscl.queries.levels.event_query import EventQuery
+    from xscl.queries.subscription import Subscription
+
+__all__ = ["QuerySource", "Wiring"]
+
+
+class QuerySource(Protocol):
+    """Makes the queries of subscriptions that do not keep them; `dissection` is that of all of
+    them, and so are the numbers in the join stage; `left_open` are the names of their values."""
+
+    dissection: Dissection
+    numbers: range
+    left_open: tuple[str, ...]
+
+    def query_of(self, subscription: Subscription) -> Query:
+        """The query of a subscription, made anew."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Wiring:
+    """The parts of a subscription in its engine; subscriptions that differ in their names and
+    constants alone have them in common.
+
+    `feeds` are the streams that its results go to (an internal one is that of a sub-query), `inner`
+    the subscriptions of its sub-queries, `form` is what its matches have in common; of a pattern
+    there is its `pattern`, of an event query its `events`, and the `schemas` of its streams.
+    """
+
+    source: Dissection | QuerySource
+    feeds: tuple[str, ...]
+    cancel: Callable[[Subscription], None]
+    inner: tuple[Subscription, ...]
+    form: MatchForm | PatternForm | EventForm
+    pattern: CompiledPattern | None = None
+    events: EventQuery | None = None
+    schemas: tuple[tuple[str, ...] | None, ...] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        dissection: Dissection,
+        feeds: tuple[str, ...],
+        cancel: Callable[[Subscription], None],
+        schema_of: SchemaOf,
+        inner: tuple[Subscription, ...] = (),
+        source: QuerySource | None = None,
+    ) -> Wiring:
+        """That of a query, given its dissection; `schema_of` says what event queries publish to a
+        stream."""
+        whole = dissection if source is None else source
+        if isinstance(dissection.query.source, Events):
+            from xscl.event_queries.compile import compile_events
+            from xscl.queries.levels.event_query import EventQuery
+
+            compiled = compile_events(dissection.query, schema_of)
+            left_open = () if source is None else source.left_open
+            events = EventQuery(compiled, feeds, left_open)
+            form = EventForm(dissection.query)
+            schemas = tuple(map(schema_of, dissection.streams))
+            return cls(whole, feeds, cancel, inner, form, None, events, schemas)
+        if isinstance(dissection.query.source, EventPattern):
+            from xscl.patterns.compile import compile_pattern
+
+            pattern = compile_pattern(dissection.query)
+            of_pattern = PatternForm(dissection.query, pattern)
+            return cls(whole, feeds, cancel, inner, of_pattern, pattern)
+        outputs: tuple[int, ...] = ()
+        variables: tuple[tuple[str, int, int], ...] = ()
+        if dissection.disjuncts:
+            # All parts have the same columns: those of the blocks, which they share.
+            part = dissection.disjuncts[0]
+            columns = {node: i for i, node in enumerate(part.operators[-1].columns)}
+            outputs = tuple(columns[node] for node in part.outputs)
+            variables = tuple(
+                (name, columns[node], part.patterns[node].block)
+                for name, node in part.selected.items()
+            )
+        return cls(
+            source=whole,
+            feeds=feeds,
+            cancel=cancel,
+            inner=inner,
+            form=_form(dissection, outputs, variables),
+        )
+
+    @property
+    def dissection(self) -> Dissection:
+        """The dissection that its subscriptions have in common."""
+        return self.source if isinstance(self.source, Dissection) else self.source.dissection
+
+    def as_read(self, dissection: Dissection) -> Dissection:
+        """A dissection of it, with what was known of the streams when it was subscribed."""
+        if self.schemas is None and not self.inner:
+            return dissection
+        inner = iter(self.inner)
+        subqueries, publishing = (
+            tuple((stream, next(inner).wiring.as_read(one)) for stream, one in some)
+            for some in (dissection.subqueries, dissection.publishing)
+        )
+        return replace(
+            dissection, subqueries=subqueries, publishing=publishing, schemas=self.schemas
+        )
+
+    @property
+    def stream(self) -> str | None:
+        """The stream that its matches are published to."""
+        return self.form.stream
+
+    @property
+    def timed(self) -> bool:
+        """Whether it is a pattern or an event query."""
+        return self.pattern is not None or self.events is not None
+
+    def query_of(self, subscription: Subscription) -> Query:
+        """The syntax tree of a subscription that has no text of its own."""
+        source = self.source
+        return (
+            subscription.outline.query
+            if isinstance(source, Dissection)
+            else source.query_of(subscription)
+        )
+
+    def numbers(self, order: int) -> range:
+        """The numbers in the join stage of the parts of a subscription, given its place in the
+        order."""
+        source = self.source
+        if isinstance(source, Dissection):
+            return range(order, order + (len(source.disjuncts) or self.timed))
+        return source.numbers if self.events is None else range(order, order + 1)
+
+    def match(
+        self, name: str, found: OperatorRow, documents: Sequence[Document], sides: Sides
+    ) -> Match:
+        """The match of a row, given its documents; what it shares with others is in `sides`."""
+        form = self.form
+        assert not isinstance(form, EventForm)
+        if isinstance(form, PatternForm):
+            return Match(name, form, Taken(found, documents, sides.attribute_name))
+        return Match(name, form, sides.of(form, found.codes, documents))
+
+    def output(self, name: str, output: Output) -> Match:
+        """The match of an event query's output."""
+        assert isinstance(self.form, EventForm)
+        return Match(name, self.form, output)
+
+
+def _form(
+    dissection: Dissection, outputs: tuple[int, ...], variables: tuple[tuple[str, int, int], ...]
+) -> MatchForm:
+    if dissection.query.select is None and not variables:
+        return _plain_form(dissection.feeds, outputs)
+    return MatchForm(dissection.query.select, dissection.feeds, outputs, variables)
+
+
+@lru_cache(maxsize=1_000)
+def _plain_form(stream: str | None, outputs: tuple[int, ...]) -> MatchForm:
+    """The form without a SELECT, which is the same for most queries."""
+    return MatchForm(None, stream, outputs, ())
