@@ -6,17 +6,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from xscl.counts import counted
-from xscl.dissection.parts import Dissection
 from xscl.documents.intake import Skipped
 from xscl.engine.parts import EngineParts
 from xscl.errors import XSCLError
 from xscl.evaluation.stats import stats
 from xscl.notebook import short, table
-from xscl.queries.subscription import Subscription, Wiring
+from xscl.queries.subscription import Subscription
 from xscl.stream_names import is_internal
 from xscl.times import to_seconds
 
 if TYPE_CHECKING:
+    from xscl.dissection.parts import Dissection
+    from xscl.queries.wiring import Wiring
     from xscl.why import Funnel, Why
 
 __all__ = ["Answers"]
