@@ -31,6 +31,9 @@ _REMEMBERED = 256
 _FORGOTTEN = 1024
 """Of so many instances it is seen which ones are too old."""
 
+_STALE = 64
+"""So many members more than a quarter may have gone before instances forget them."""
+
 
 class Stateful(Operator):
     """Sequences or Iterates over the same streams, alike but for constants."""
@@ -67,7 +70,7 @@ class Stateful(Operator):
         """A member less: instances may still be its, so its number is free only later."""
         self._waits.clear()
         self._stale.append(member)
-        if not self.count or len(self._stale) > 64 + len(self.members) // 4:
+        if not self.count or len(self._stale) > _STALE + len(self.members) // 4:
             self._free()
 
     def _free(self) -> None:

@@ -21,6 +21,7 @@ __all__ = ["NAMES", "drawn_constants", "drawn_events", "drawn_plan", "tupled"]
 
 NAMES = ("a", "b", "c")
 TYPES = 3
+_TURNED: dict[str, Any] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 class _Drawn:
@@ -36,6 +37,12 @@ class _Drawn:
         return Column(side, self.random.choice(node.names))
 
     def atom(self, sides: dict[Any, Node], ages: list[int | None]) -> Predicate:
+        one = self.comparison(sides, ages)
+        if self.random.random() < 0.25:
+            return Compare(_TURNED.get(one.operator, one.operator), one.right, one.left, one.mode)
+        return one
+
+    def comparison(self, sides: dict[Any, Node], ages: list[int | None]) -> Compare:
         choice = self.random.random()
         if ages and choice < 0.35:
             operator = self.random.choice(["<=", "<=", "<", ">="])
@@ -142,6 +149,7 @@ def tupled(
     for slot in slots:
         value: Any = values.get(slot.attribute.steps[0])
         if value is not None and slot.form.name == "TEXT":
-            value = str(int(value))
+            # Equal numbers are not always equal texts.
+            value = f"{value:.{end % 2}f}"
         row.append(value)
     return type_, tuple(row)
