@@ -2,7 +2,8 @@
 
 Of a Select: equalities with constants (the predicate index, FR).  Of a Sequence or an Iterate:
 equalities between an instance and an event (AI), and one upper bound on DUR, by which members are
-ordered.  The rest is tested on what these leave.
+ordered.  The rest is tested on what these leave.  Conditions are in normal form: constants stand on
+the right.
 """
 
 from __future__ import annotations
@@ -33,8 +34,6 @@ from pattern_stage.algebra.terms import (
 from pattern_stage.algebra.texts import Texts
 
 __all__ = ["Bound", "Equality", "Ordered", "bound_of", "equalities", "joins", "key", "orders"]
-
-_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +88,9 @@ def equalities(condition: Condition) -> tuple[list[Equality], Condition]:
     found, rest = list[Equality](), list[Predicate]()
     for conjunct in condition:
         if isinstance(conjunct, Compare) and conjunct.operator == "=":
-            terms = conjunct.left, conjunct.right
-            constant = [_sides(term) <= {"constant"} for term in terms]
-            plain = ["constant" not in _sides(term) for term in terms]
-            if constant[1] and plain[0]:
-                found.append(Equality(*terms, conjunct.mode == "number"))
-                continue
-            if constant[0] and plain[1]:
-                found.append(Equality(*terms[::-1], conjunct.mode == "number"))
+            left, right = conjunct.left, conjunct.right
+            if _sides(right) <= {"constant"} and "constant" not in _sides(left):
+                found.append(Equality(left, right, conjunct.mode == "number"))
                 continue
         rest.append(conjunct)
     return found, tuple(rest)
@@ -105,13 +99,11 @@ def equalities(condition: Condition) -> tuple[list[Equality], Condition]:
 def orders(condition: Condition) -> Ordered | None:
     """The first conjunct that compares a number of the event with a constant by order."""
     for conjunct in condition:
-        if isinstance(conjunct, Compare) and conjunct.operator in _TURNED:
+        if isinstance(conjunct, Compare) and conjunct.operator in ("<", "<=", ">", ">="):
             if conjunct.mode != "number":
                 continue
             if _sides(conjunct.right) == {"constant"} and "constant" not in _sides(conjunct.left):
                 return Ordered(conjunct.left, conjunct.operator, conjunct.right)
-            if _sides(conjunct.left) == {"constant"} and "constant" not in _sides(conjunct.right):
-                return Ordered(conjunct.right, _TURNED[conjunct.operator], conjunct.left)
     return None
 
 
@@ -139,14 +131,9 @@ def bound_of(
     for place, conjunct in enumerate(condition):
         match conjunct:
             case Compare("<" | "<=" as operator, Age(None), Constant(constant)):
-                strict = operator == "<"
-            case Compare(">" | ">=" as operator, Constant(constant), Age(None)):
-                strict = operator == ">"
-            case _:
-                continue
-        if uses.count(constant) == 1:
-            rest = condition[:place] + condition[place + 1 :]
-            return Bound(constant, strict), rest
+                if uses.count(constant) == 1:
+                    rest = condition[:place] + condition[place + 1 :]
+                    return Bound(constant, operator == "<"), rest
     return None, condition
 
 

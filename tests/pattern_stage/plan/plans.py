@@ -129,8 +129,10 @@ def drawn_events(
     """(type, start, end, number, attributes), in the order in which they come; with `twins` some
     of type 0 come as type 1, too."""
     found: list[Any] = []
+    # Few end together, or many.
+    ends = random.choice([2 * count, count // 2 + 1])
     for _ in range(count):
-        end = random.randrange(2 * count)
+        end = random.randrange(ends)
         start = max(0, end - random.choice([0, 0, 0, 0, 1, 3]))
         values = {name: float(random.randrange(3)) for name in NAMES if random.random() < 0.95}
         type_ = random.randrange(TYPES)
