@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
@@ -29,13 +30,15 @@ from xscl.cli.options import (
 from xscl.cli.spark_jobs.options import MASTER, SETTINGS
 from xscl.cli.spark_jobs.running import aside, run_jobs
 from xscl.errors import XSCLError
-from xscl.feeds import Rules
 from xscl.polling.named_feeds import feeds_of
 from xscl.spark.ingestion.archive import Archive
 from xscl.spark.ingestion.feed_options import FeedOptions
 from xscl.spark.ingestion.spool import Spool
 from xscl.spark.session import session_for
 from xscl.web.retrieval import user_agent
+
+if TYPE_CHECKING:
+    from xscl.feeds import Rules
 
 __all__ = ["ingest"]
 

@@ -48,7 +48,6 @@ from xscl.cli.sources import (
 from xscl.counts import counted
 from xscl.documents.batches import in_batches
 from xscl.durable.positions import Mark, Positions
-from xscl.feeds import Rules
 from xscl.files.named import named
 from xscl.files.whole import in_place, written_whole
 from xscl.garbage import collect_rarely, leave_imported
@@ -58,6 +57,7 @@ from xscl.times import to_seconds
 
 if TYPE_CHECKING:
     from xscl.engine import Engine
+    from xscl.feeds import Rules
     from xscl.matches.match import Match
 
 __all__ = ["run"]

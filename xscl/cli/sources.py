@@ -9,17 +9,19 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from xscl.cli.options import FIELD_OF_ID, FIELD_OF_TIME, SOURCE
-from xscl.durable.positions import Mark, Positions
 from xscl.errors import DocumentError, XSCLError
 from xscl.feeds import CANONICAL, Rules
 from xscl.sources.envelopes import Place, read_placed
 from xscl.sources.fields import Fields
 from xscl.sources.limits import MAX_DOCUMENT
+
+if TYPE_CHECKING:
+    from xscl.durable.positions import Mark, Positions
 
 __all__ = [
     "Given",

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 from click.core import ParameterSource
@@ -49,7 +49,6 @@ from xscl.durable.outbox import Outbox
 from xscl.durable.polled import PolledFeeds
 from xscl.engine import Engine
 from xscl.errors import XSCLError
-from xscl.feeds import Rules
 from xscl.garbage import collect_rarely, leave_imported
 from xscl.matches.match import Match
 from xscl.polling.clock import SystemClock
@@ -61,6 +60,9 @@ from xscl.sinks.deliveries import Delivery
 from xscl.sinks.registry import DELIVERIES, FEED_FORMS, LINE_FORMS, Means, title_of
 from xscl.times import span, to_seconds
 from xscl.web.proxies import ProxySettings
+
+if TYPE_CHECKING:
+    from xscl.feeds import Rules
 
 __all__ = ["watch"]
 

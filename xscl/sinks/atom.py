@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 from urllib.parse import quote
 
 from lxml import etree
@@ -14,10 +14,12 @@ from lxml import etree
 from xpath_stage import MalformedDocument, parse
 from xscl.errors import XSCLError
 from xscl.files.whole import replace_file
-from xscl.matches.match import Match
 from xscl.sinks.entries import Entry, entries, seconds
 from xscl.sinks.feed_file import NEWEST, merged, read_if_there
 from xscl.times import rfc3339
+
+if TYPE_CHECKING:
+    from xscl.matches.match import Match
 
 __all__ = ["update_atom", "write_atom"]
 

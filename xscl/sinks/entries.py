@@ -22,13 +22,16 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lxml import etree
 
 from xpath_stage import string_value
 from xscl.language.checks.names import NO_XML
-from xscl.matches.match import Match
 from xscl.times import from_timestamp, to_seconds
+
+if TYPE_CHECKING:
+    from xscl.matches.match import Match
 
 __all__ = ["Entry", "entries", "in_json", "in_xml", "named", "seconds"]
 

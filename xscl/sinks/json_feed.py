@@ -7,14 +7,16 @@ import json
 from collections.abc import Iterable, Iterator
 from html import escape
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from xscl.errors import XSCLError
 from xscl.files.whole import replace_file
-from xscl.matches.match import Match
 from xscl.sinks.entries import Entry, entries, seconds
 from xscl.sinks.feed_file import NEWEST, merged, read_if_there
 from xscl.times import rfc3339
+
+if TYPE_CHECKING:
+    from xscl.matches.match import Match
 
 __all__ = ["update_json_feed", "write_json_feed"]
 

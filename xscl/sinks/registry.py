@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xscl.matches.json_lines import json_lines
-from xscl.matches.match import Match
 from xscl.sinks.atom import update_atom, write_atom
 from xscl.sinks.command import Command
 from xscl.sinks.deliveries import Delivery
@@ -21,6 +20,7 @@ from xscl.sinks.json_feed import update_json_feed, write_json_feed
 from xscl.sinks.webhook_form import VARIABLE, body_form, headers_from
 
 if TYPE_CHECKING:
+    from xscl.matches.match import Match
     from xscl.sinks.webhook import Webhook
     from xscl.web.proxies import ProxySettings
 
