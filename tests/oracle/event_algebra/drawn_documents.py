@@ -13,16 +13,23 @@ from hypothesis import strategies as st
 
 __all__ = ["STREAMS", "arrivals", "documents"]
 
+NESTED = (True, [2, "a"], [], [[2]], {"n": 2}, [{"n": 2}])
+"""Values that JSON alone has."""
+
 STREAMS = ("S", "S", "S", "T")
 
 
 def _values() -> st.SearchStrategy[dict[str, Any]]:
-    numbers = st.sampled_from([1, 2, 2, 3, 4, 3.5, "2", "odd", None, ...])
+    numbers = st.sampled_from([1, 2, 2, 3, 4, 3.5, "2", "odd", None, ..., *NESTED])
     names = st.sampled_from(["a", "a", "a", "b", "b", "ab", "2", ...])
     values = st.fixed_dictionaries(
         {"Name": names, "P": numbers, "V": numbers, "w": st.sampled_from(["a", "b", ..., ...])}
     )
     return values.map(lambda one: {name: v for name, v in one.items() if v is not ...})
+
+
+def _text(value: Any) -> str:
+    return str(value) if isinstance(value, str | int | float) else ""
 
 
 @st.composite
@@ -33,16 +40,13 @@ def _body(draw: st.DrawFn, stream: str) -> dict[str, Any]:
     if draw(st.booleans()):
         return {"json": {"item": items} if many else items[0]}
     name = "item" if many else "e"
-    texts = [
-        "".join(f"<{key}>{'' if v is None else v}</{key}>" for key, v in one.items())
-        for one in items
-    ]
+    texts = ["".join(f"<{key}>{_text(v)}</{key}>" for key, v in one.items()) for one in items]
     if draw(st.booleans()):
         inner = "".join(f"<{name}>{text}</{name}>" for text in texts)
     else:
         inner = "".join(
             f"<{name}"
-            + "".join(f' {key}="{"" if v is None else v}"' for key, v in one.items() if key != "w")
+            + "".join(f' {key}="{_text(v)}"' for key, v in one.items() if key != "w")
             + ">"
             + (f"<w>{one['w']}</w>" if "w" in one else "")
             + f"</{name}>"
@@ -65,13 +69,18 @@ def _document(draw: st.DrawFn, name: str, times: Sequence[float]) -> dict[str, A
 def documents(draw: st.DrawFn, most: int = 24) -> list[dict[str, Any]]:
     """Envelopes in an order of arrival that is not that of time."""
     times = [number / 2 for number in range(draw(st.sampled_from([6, 12, 24])))]
-    return draw(arrivals(times, most, 0))
+    return draw(arrivals(times, most, 0, again=True))
 
 
 @st.composite
 def arrivals(
-    draw: st.DrawFn, times: Sequence[float], most: int, first: int
+    draw: st.DrawFn, times: Sequence[float], most: int, first: int, *, again: bool
 ) -> list[dict[str, Any]]:
-    """Envelopes at some times; the ids count from `first`."""
+    """Envelopes at some times; the ids count from `first`, or come `again`."""
     count = draw(st.sampled_from([2, most // 4, most // 2, most // 2, most]))
-    return [draw(_document(f"d{first + i}", times)) for i in range(count)]
+    found = [draw(_document(f"d{first + i}", times)) for i in range(count)]
+    if again and found and draw(st.sampled_from([False, False, True])):
+        one = draw(st.sampled_from(found))
+        other = draw(_document(one["id"], times))
+        found.insert(draw(st.integers(0, len(found))), other)
+    return found

@@ -246,9 +246,9 @@ def _of_events(expression: Expression) -> Expression:
 
 @st.composite
 def queries(
-    draw: st.DrawFn, name: str, model: Model, declared: dict[str, tuple[str, ...]]
+    draw: st.DrawFn, name: str, model: Model, declared: dict[str, tuple[str, ...]], weak: bool
 ) -> Query:
-    """A query that may read what those before it in the model publish."""
+    """A query that may read what those before it in the model publish, and may be `weak`."""
     scope = Scope(lambda stream: model.names(stream, declared), lambda query, what: None)
     streams = [*STREAMS, *model.published, *model.published]
     drawing = _Drawing(draw, scope, streams, f"X{name}")
@@ -274,7 +274,8 @@ def queries(
             query = Query(name, _of_events(inner), items)
     if drawing.schema(query) is None:
         query = Query(name, Filter(None, inner))
-    return replace(query, publish=publish)
+    weak = weak and draw(st.sampled_from([False] * 4 + [True]))
+    return replace(query, publish=publish, weak=weak)
 
 
 def _is_number(term: object) -> bool:
@@ -328,7 +329,7 @@ def variants(draw: st.DrawFn, query: Query) -> tuple[Query, ...]:
 
 
 @st.composite
-def texts(draw: st.DrawFn, most: int = 3) -> Declared:
+def texts(draw: st.DrawFn, most: int = 3, *, weak: bool = False) -> Declared:
     """Some queries, of which later ones read what earlier ones publish."""
     declared = {
         stream: NAMES for stream in ("S", "T") if draw(st.sampled_from([False, False, True]))
@@ -336,7 +337,7 @@ def texts(draw: st.DrawFn, most: int = 3) -> Declared:
     model = Model()
     text = Declared(declared)
     for number in range(draw(st.integers(1, most))):
-        query = draw(queries(f"Q{number}", model, declared))
+        query = draw(queries(f"Q{number}", model, declared, weak))
         try:
             model.subscribe(Declared(declared, (query,)))
         except Refused:

@@ -2,7 +2,8 @@
 
 Each query sees the documents that come after it, and results of others when they are told.  A
 query of FILTER, SELECT lists and UNION alone tells its matches at once, any other once the
-watermark is past them, each once.
+watermark is past them, each once; one that is weak tells what follows from what it has seen, and
+does not look at what is behind that.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -70,6 +71,7 @@ class _Standing:
     reported: bool
     tells_at_once: bool
     copies: bool
+    weak: bool
     told: set[tuple[object, ...]] = field(default_factory=set)
 
 
@@ -95,17 +97,21 @@ def _at_once(expression: Expression) -> bool:
     return False
 
 
-def _streams(expression: Expression) -> Iterator[str]:
+def _blocks(expression: Expression) -> Iterator[Block]:
     match expression:
-        case Block(stream):
-            yield stream
+        case Block():
+            yield expression
         case Filter(_, operand) | Window(_, operand):
-            yield from _streams(operand)
+            yield from _blocks(operand)
         case Query():
-            yield from _streams(expression.expression)
+            yield from _blocks(expression.expression)
         case Next() | Fold() | Union():
-            yield from _streams(expression.left)
-            yield from _streams(expression.right)
+            yield from _blocks(expression.left)
+            yield from _blocks(expression.right)
+
+
+def _streams(expression: Expression) -> Iterator[str]:
+    return (block.stream for block in _blocks(expression))
 
 
 class Model:
@@ -132,7 +138,9 @@ class Model:
             what = meaning(query, Scope(names_of, lambda *one, to=inner: to.append(one)))
             for publishing, its in inner:
                 if publishing is not query:
-                    self._add(query.name, publishing, its, since, reported=False, copies=False)
+                    # It goes by the level of the query around it.
+                    of_level = replace(publishing, weak=query.weak)
+                    self._add(query.name, of_level, its, since, reported=False, copies=False)
             copies = _is_copy(query, text.streams)
             self._add(query.name, query, what, since, reported=True, copies=copies)
             try:
@@ -148,7 +156,8 @@ class Model:
     ) -> None:
         closed = not (what.schema.open or copies or isinstance(query.items, Constructor))
         names = what.schema.listed if closed else None
-        standing = _Standing(query, what, names, since, reported, _at_once(query), copies)
+        at_once = query.weak or _at_once(query)
+        standing = _Standing(query, what, names, since, reported, at_once, copies, query.weak)
         self._standing.append((owner, standing))
 
     @property
@@ -227,8 +236,8 @@ class Model:
         return [match for one in self._order() for match in self._of(one, watermark)]
 
     def _of(self, standing: _Standing, watermark: float) -> Iterator[Match]:
-        query = standing.query
-        for event in standing.meaning.events(lambda block: self._events(block, standing.since)):
+        query, feed = standing.query, self._feed(standing)
+        for event in standing.meaning.events(lambda block: self._events(block, feed)):
             told = (event.key, event.start, event.end)
             if told in standing.told or not (standing.tells_at_once or event.end < watermark):
                 continue
@@ -242,10 +251,34 @@ class Model:
                 documents = () if event.document is None else (event.document,)
                 yield Match(query.name, event.start, event.end, _told(standing, tree), documents)
 
-    def _events(self, block: Block, since: int) -> Iterator[Event]:
-        for one in self._documents[block.stream]:
-            if one.step > since:
-                yield from events_of_block(block, one.tree, one.start, one.end, one.name, one.id)
+    def _feed(self, standing: _Standing) -> Mapping[str, Sequence[_Document]]:
+        """The documents that a query sees, by stream."""
+        blocks = set(_blocks(standing.query.expression))
+        streams = {block.stream for block in blocks}
+        feed = {
+            stream: [one for one in self._documents[stream] if one.step > standing.since]
+            for stream in streams
+        }
+        if not standing.weak:
+            return feed
+        seen: dict[str, list[_Document]] = {stream: [] for stream in streams}
+        newest = -math.inf
+        for step in sorted({one.step for some in feed.values() for one in some}):
+            some = [
+                (stream, one)
+                for stream in streams
+                for one in feed[stream]
+                if one.step == step and one.end >= newest
+            ]
+            for stream, one in some:
+                seen[stream].append(one)
+                if any([*self._events(block, {stream: [one]})] for block in blocks):
+                    newest = max(newest, one.end)
+        return seen
+
+    def _events(self, block: Block, feed: Mapping[str, Sequence[_Document]]) -> Iterator[Event]:
+        for one in feed.get(block.stream, ()):
+            yield from events_of_block(block, one.tree, one.start, one.end, one.name, one.id)
 
     def _result(self, standing: _Standing, event: Event) -> Tree:
         query = standing.query
@@ -281,8 +314,14 @@ def _microseconds(time: float) -> int:
     return round(time * 1_000_000)
 
 
-def evaluate(text: Declared, envelopes: Sequence[Mapping[str, Any]]) -> list[Match]:
-    """All matches of a text over documents that come at once."""
+def evaluate(
+    text: Declared, envelopes: Sequence[Mapping[str, Any]], size: int | None = None
+) -> list[Match]:
+    """All matches of a text over documents that come at once, or so many at a time."""
     model = Model()
     model.subscribe(text)
-    return [*model.publish(envelopes), *model.flush()]
+    size = size or max(1, len(envelopes))
+    found: list[Match] = []
+    for start in range(0, len(envelopes), size):
+        found += model.publish(envelopes[start : start + size])
+    return [*found, *model.flush()]

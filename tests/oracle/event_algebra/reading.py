@@ -155,10 +155,9 @@ class _Reader:
         if self.takes("GROUP"):
             self.wants("BY")
             groups = self.several(self.name)
-        if self.takes("CONSISTENCY"):
-            self.next()
+        weak = self.takes("CONSISTENCY") and self.next().text.lower() == "weak"
         publish = self.name() if self.takes("PUBLISH") else None
-        return Query(name, expression, items, tuple(groups), publish)
+        return Query(name, expression, items, tuple(groups), publish, weak)
 
     def constructor(self) -> Constructor:
         """`{"a": x}`, or `<tag><a>{x}</a></tag>`."""

@@ -218,6 +218,7 @@ class Query:
     items: tuple[Item, ...] | Constructor | None = None
     groups: tuple[str, ...] = ()
     publish: str | None = None
+    weak: bool = False
 
 
 Expression = Block | Filter | Window | Next | Fold | Union | Query

@@ -52,6 +52,8 @@ def query_text(query: Query) -> str:
     parts.append(_expression(query.expression))
     if query.groups:
         parts.append(f"GROUP BY {', '.join(query.groups)}")
+    if query.weak:
+        parts.append("CONSISTENCY weak")
     if query.publish is not None:
         parts.append(f"PUBLISH {query.publish}")
     return " ".join(parts)

@@ -25,9 +25,12 @@ WITHOUT = st.just(frozenset[str]()) | st.frozensets(st.sampled_from(sorted(RULES
 Envelope = Mapping[str, Any]
 
 
-def expected_of(text: Declared, envelopes: list[Envelope]) -> Counter[Told]:
+def expected_of(
+    text: Declared, envelopes: list[Envelope], size: int | None = None
+) -> Counter[Told]:
     note(written(text))
-    return Counter(map(told_by_model, evaluate(text, envelopes)))
+    weak = any(query.weak for query in text.queries)
+    return Counter(map(told_by_model, evaluate(text, envelopes, size if weak else None)))
 
 
 def found_in(matches: Iterable[xscl.Match], envelopes: list[Envelope]) -> Counter[Told]:
@@ -37,13 +40,15 @@ def found_in(matches: Iterable[xscl.Match], envelopes: list[Envelope]) -> Counte
 
 @pytest.mark.drawn
 @drawn(40, suppress_health_check=SLOW)
-@given(texts(), documents(), WITHOUT, st.integers(1, 6), st.booleans())
+@given(texts(weak=True), documents(), WITHOUT, st.integers(1, 6), st.booleans())
 def test_agreement(
     text: Declared, envelopes: list[Envelope], without: set[str], size: int, ordered: bool
 ) -> None:
-    expected = expected_of(text, envelopes)
     if ordered:
-        envelopes = sorted(envelopes, key=lambda one: one["timestamp"])
+        # What the watermark has passed is forgotten: an id may come again.
+        once = {(one["stream"], one["id"]): one for one in envelopes}
+        envelopes = sorted(once.values(), key=lambda one: one["timestamp"])
+    expected = expected_of(text, envelopes, size)
     with xscl.Engine(without=without, lateness=0 if ordered else 20) as engine:
         engine.load(written(text))
         found = []
