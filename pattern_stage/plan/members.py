@@ -68,6 +68,11 @@ class Members:
     def __len__(self) -> int:
         return self._count
 
+    @property
+    def taken(self) -> int:
+        """How many numbers are taken: of members, and of some that have gone."""
+        return len(self.constants) - len(self._free)
+
     def found(self, left: int, right: int, constants: Constants) -> int | None:
         """The member, with a use more, if it is there."""
         below = self.below

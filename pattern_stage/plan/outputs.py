@@ -1,5 +1,5 @@
-"""The outputs of roots, and how they are read: one by one, by event, or counted without going
-through queries.
+"""The outputs of roots: channel tuples until someone reads them, one by one, by event, or counted
+without going through queries.
 
 A root's events are a set: equal ones that end together are one.
 """
@@ -7,17 +7,21 @@ A root's events are a set: equal ones that end together are one.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Iterable, Iterator
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import cached_property
+from itertools import groupby
+from typing import Any, TypeVar
 
-from pattern_stage.algebra import attributes, is_document, same
+from pattern_stage.algebra import attributes, is_document, reader, same
 from pattern_stage.algebra.layout import Layout
+from pattern_stage.pattern import Slot
 from pattern_stage.plan.channels import Channel, Event, epochs
-from pattern_stage.plan.memberships import Membership, Order, Prefix, joined
+from pattern_stage.plan.memberships import Membership, Order, Prefix, joined, within
 from pattern_stage.plan.network import Network
 from pattern_stage.plan.operators import Operator
 
-__all__ = ["EventFound", "EventGroup", "Output", "Root", "counted", "distinct", "found", "grouped"]
+__all__ = ["EventFound", "Key", "Output", "Outputs", "Root", "distinct"]
 
 _FEW = 8
 """So many queries of a root are a tuple; more are the keys of a dict."""
@@ -25,12 +29,18 @@ _FEW = 8
 Sink = Any
 """None, a query, a tuple of queries, or a dict of them."""
 
+T = TypeVar("T")
+
 
 class Root:
-    """What readers ask of an operator whose events are outputs: by member the queries."""
+    """What readers ask of an operator whose events are outputs: by member the queries that are
+    told of them, and in `feeds` those that publish them, told or not."""
 
     __slots__ = (
+        "_layout",
+        "_ones",
         "attributes",
+        "feeds",
         "is_document",
         "key",
         "network",
@@ -43,17 +53,26 @@ class Root:
 
     def __init__(self, operator: Operator, network: Network, layout: Layout) -> None:
         self.operator, self.network, self.place = operator, network, 0
+        self._layout = layout
         self.key = same(operator.node, layout)
         self.attributes = attributes(operator.node, layout)
         self.is_document = is_document(operator.node)
         self.queries: list[Sink] = []
         self.sizes = array("i")
         """How many queries each member has."""
+        self._ones = 0
+        """How many members have one."""
+        self.feeds: dict[int, tuple[int, ...]] = {}
         self.version = 0
         """Grows as queries come and go."""
 
-    def add(self, member: int, number: int) -> None:
+    def add(self, member: int, number: int, *, feeds: bool, told: bool) -> None:
         """A query of a member."""
+        if feeds:
+            self.feeds[member] = (*self.feeds.get(member, ()), number)
+        self.version += 1
+        if not told:
+            return
         queries = self.queries
         if member >= len(queries):
             self._extend(member + 1)
@@ -68,15 +87,26 @@ class Root:
             queries[member] = dict.fromkeys((*there, number))
         else:
             there[number] = None
-        self.sizes[member] += 1
-        self.version += 1
+        self._resize(member, 1)
 
     def _extend(self, size: int) -> None:
         self.queries.extend([None] * (size - len(self.queries)))
         self.sizes.extend([0] * (size - len(self.sizes)))
 
+    def _resize(self, member: int, by: int) -> None:
+        size = self.sizes[member]
+        self._ones += (size + by == 1) - (size == 1)
+        self.sizes[member] = size + by
+
     def remove(self, member: int, number: int) -> None:
         """A query less; whether any is left does not matter: the operator's members say."""
+        self.version += 1
+        if number in self.feeds.get(member, ()):
+            left = tuple([one for one in self.feeds.pop(member) if one != number])
+            if left:
+                self.feeds[member] = left
+        if number not in self.of(member):
+            return
         there = self.queries[member]
         if isinstance(there, int):
             self.queries[member] = None
@@ -87,8 +117,7 @@ class Root:
             del there[number]
             if len(there) == 1:
                 (self.queries[member],) = there
-        self.sizes[member] -= 1
-        self.version += 1
+        self._resize(member, -1)
 
     def of(self, member: int) -> Collection[int]:
         """The queries of a member."""
@@ -97,13 +126,26 @@ class Root:
             return ()
         return (there,) if isinstance(there, int) else there
 
-    def settled(self) -> Root:
-        """One for which members are queries."""
-        return _Settled(self)
+    def numbers(self, members: Membership) -> list[int]:
+        """The queries of a membership, in order."""
+        return sorted([number for member in members for number in self.of(member)])
+
+    def feeding(self, members: Membership) -> list[int]:
+        """Its queries that publish."""
+        feeds = self.feeds
+        return [number for member in within(members, feeds) for number in feeds[member]]
+
+    def values(self, slots: Sequence[Slot]) -> Callable[[Event], tuple[Any, ...]]:
+        """From an event the values of slots of another type."""
+        return reader(self.operator.node, slots, self._layout)
 
     def size(self, members: Membership) -> int:
         """How many queries a membership is."""
-        if len(self.sizes) < len(self.operator.constants):
+        taken = self.operator.members.taken
+        if self._ones == taken:
+            # As of most roots: each member is one query.
+            return len(members)
+        if len(self.sizes) < taken:
             self._extend(len(self.operator.constants))
         if isinstance(members, Prefix):
             order = members.order
@@ -117,30 +159,10 @@ class Root:
         return sum(map(self.sizes.__getitem__, members))
 
 
-class _Settled(Root):
-    """What was told before queries changed: its members are queries."""
-
-    __slots__ = ()
-
-    def __init__(self, root: Root) -> None:
-        self.key, self.attributes = root.key, root.attributes
-        self.is_document = root.is_document
-        self.queries, self.version = [], 0
-
-    def size(self, members: Membership) -> int:
-        """All are queries."""
-        return len(members)
-
-    def of(self, member: int) -> Collection[int]:
-        """A query."""
-        return (member,)
-
-    def settled(self) -> Root:
-        """Itself."""
-        return self
-
-
 Output = tuple[Root, Event, Membership]
+
+Key = tuple[Root, Membership]
+"""What outputs of the same queries have in common."""
 
 
 class EventFound:
@@ -175,87 +197,121 @@ class EventFound:
         return f"EventFound({self.number}, {self.start}, {self.time}, {self.attributes})"
 
 
-class EventGroup(EventFound):
-    """An output of several queries; `number` is one of them."""
+class Outputs:
+    """What roots have told, each event once, with the members that have it.
 
-    __slots__ = ("_members",)
+    It holds for as long as queries are as they were when it was read.
+    """
 
-    def __init__(self, event: Event, root: Root, members: Membership) -> None:
-        super().__init__(-1, event, root)
-        self._members = members
+    def __init__(self, told: Sequence[Output] = ()) -> None:
+        self._told = told
+        self._numbers: dict[Key, list[int]] = {}
 
-    @property
-    def numbers(self) -> list[int]:
-        """The queries."""
-        return [number for member in self._members for number in self._root.of(member)]
+    def __len__(self) -> int:
+        return len(self._told)
+
+    def __getitem__(self, place: int) -> Output:
+        return self._told[place]
+
+    @cached_property
+    def sizes(self) -> list[int]:
+        """How many queries are told of each."""
+        return [root.size(members) for root, _, members in self._told]
+
+    @cached_property
+    def feed(self) -> bool:
+        """Whether any is published."""
+        return any(root.feeds for root in {root for root, _, _ in self._told})
+
+    def key(self, place: int) -> Key:
+        """What is the same for all of which the same queries are told."""
+        root, _, members = self._told[place]
+        return root, members
+
+    def numbers(self, place: int) -> list[int]:
+        """The queries that are told of one, in order."""
+        at = self.key(place)
+        found = self._numbers.get(at)
+        if found is None:
+            found = self._numbers[at] = at[0].numbers(at[1])
+        return found
 
     def found(self) -> list[EventFound]:
-        """The output of each query."""
-        return [EventFound(number, self.event, self._root) for number in self.numbers]
+        """One by one, by query."""
+        return [
+            EventFound(number, event, root)
+            for place, (root, event, _) in enumerate(self._told)
+            for number in self.numbers(place)
+        ]
 
-    @property
-    def count(self) -> int:
-        """How many queries there are, without going through them."""
-        return self._root.size(self._members)
+    def by_query(
+        self, make: Callable[[Root, Event], T], *, told: bool
+    ) -> Iterator[tuple[int, list[T]]]:
+        """What is made of each, once for all queries that have it, by query: of those that publish
+        and, with `told`, of those that are told.  In order of time, query and start."""
+        places = sorted(range(len(self._told)), key=lambda one: self._told[one][1][1::-1])
+        for _, at_once in groupby(places, key=lambda one: self._told[one][1][1]):
+            by: dict[int, list[T]] = {}
+            for place in at_once:
+                root, event, members = self._told[place]
+                numbers: Collection[int] = self.numbers(place) if told else ()
+                if root.feeds and (feeding := root.feeding(members)):
+                    numbers = {*numbers, *feeding}
+                if numbers:
+                    one = make(root, event)
+                    for number in numbers:
+                        if number in by:
+                            by[number].append(one)
+                        else:
+                            by[number] = [one]
+            for number in sorted(by):
+                yield number, by[number]
+
+    def counts(self) -> dict[int, int]:
+        """How many each query is told of, those that are told of none left out.  Of prefixes the
+        last members are counted, and then each member once; a query is gone through once, however
+        many there are."""
+        times: dict[Root, Counter[Membership]] = {}
+        ends: dict[Root, dict[int, tuple[Order, Counter[int]]]] = {}
+        for root, _, members in self._told:
+            if isinstance(members, Prefix):
+                order = members.order
+                of_root = ends.setdefault(root, {})
+                of_root.setdefault(id(order), (order, Counter()))[1][members.count] += 1
+            else:
+                times.setdefault(root, Counter())[members] += 1
+        counts: dict[int, int] = {}
+        for root in {**times, **ends}:
+            of: dict[int, int] = {}
+            for members, many in times.get(root, {}).items():
+                for member in members:
+                    of[member] = of.get(member, 0) + many
+            for order, lasts in ends.get(root, {}).values():
+                total = 0
+                for place in range(max(lasts), 0, -1):
+                    total += lasts[place]
+                    member = order.members[place - 1]
+                    of[member] = of.get(member, 0) + total
+            for member, count in of.items():
+                # A query is of one member.
+                counts.update(dict.fromkeys(root.of(member), count))
+        return counts
 
 
-def distinct(root: Root, channel: Channel) -> Iterator[Output]:
+def distinct(root: Root, channel: Channel) -> list[Output]:
     """The events of a root's channel, equal ones once."""
-    key = root.key
+    key, told = root.key, list[Output]()
     for epoch in epochs(channel):
-        if len(epoch) > 1:
-            by: dict[object, tuple[Event, Membership]] = {}
-            for entry in epoch:
-                one = key(entry[0])
-                if one in by:
-                    event, members = by[one]
-                    entry = event, joined(members, entry[1])
-                by[one] = entry
-            epoch = [*by.values()]
+        if len(epoch) == 1:
+            ((event, members),) = epoch
+            told.append((root, event, members))
+            continue
+        by: dict[object, Output] = {}
         for event, members in epoch:
-            yield root, event, members
-
-
-def found(outputs: Iterable[Output]) -> list[EventFound]:
-    """Each output of each query."""
-    return [
-        EventFound(number, event, root)
-        for root, event, members in outputs
-        for member in members
-        for number in root.of(member)
-    ]
-
-
-def grouped(outputs: Iterable[Output]) -> list[EventGroup]:
-    """Each output with its queries."""
-    groups = [EventGroup(event, root, members) for root, event, members in outputs]
-    return [group for group in groups if group.count]
-
-
-def counted(outputs: Iterable[Output]) -> dict[int, int]:
-    """How many outputs each query has.  Of prefixes the last members are counted, and then each
-    member once; a query is gone through once, however many outputs there are."""
-    plain: dict[tuple[Root, int], int] = {}
-    ends: dict[tuple[Root, int], tuple[Order, dict[int, int]]] = {}
-    for root, _, members in outputs:
-        if isinstance(members, Prefix):
-            of = ends.setdefault((root, id(members.order)), (members.order, {}))[1]
-            of[members.count] = of.get(members.count, 0) + 1
-        else:
-            for member in members:
-                plain[root, member] = plain.get((root, member), 0) + 1
-    for (root, _), (order, of) in ends.items():
-        total, last = 0, max(of)
-        for place in range(last, 0, -1):
-            total += of.get(place, 0)
-            one = root, order.members[place - 1]
-            plain[one] = plain.get(one, 0) + total
-    counts: dict[int, int] = {}
-    for (root, member), count in plain.items():
-        if not isinstance(root, _Settled):
-            # A query is of one member.
-            counts.update(dict.fromkeys(root.of(member), count))
-    for (root, number), count in plain.items():
-        if isinstance(root, _Settled):
-            counts[number] = counts.get(number, 0) + count
-    return counts
+            one = key(event)
+            if one in by:
+                _, event, others = by[one]
+                members = joined(others, members)
+            by[one] = root, event, members
+        told += by.values()
+    return told

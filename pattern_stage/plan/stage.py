@@ -10,15 +10,14 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from pattern_stage.algebra import Layout, reader
+from pattern_stage.algebra import Layout
 from pattern_stage.algebra.localised import inputs
 from pattern_stage.algebra.nodes import Map, Node, Select, Source, Union
 from pattern_stage.pattern import Slot
-from pattern_stage.plan import outputs
 from pattern_stage.plan.channels import Event
 from pattern_stage.plan.network import Network, Template
 from pattern_stage.plan.operators import Context, Operator
-from pattern_stage.plan.outputs import EventFound, EventGroup, Output, Root, distinct
+from pattern_stage.plan.outputs import EventFound, Output, Outputs, Root, distinct
 from pattern_stage.plan.queries import Queries
 from pattern_stage.plan.rules import SWITCHES
 from pattern_stage.plan.saved import restore, state_of
@@ -82,9 +81,12 @@ class EventStage:
         types: Iterable[int],
         constants: Sequence[Any],
         since: int = 0,
+        *,
+        feeds: bool = False,
+        told: bool = True,
     ) -> None:
         """A query: the type of each source, and its constants.  It sees events with a number not
-        below `since`."""
+        below `since`, may be `feeds`, and is `told` of what it finds unless only that publishes."""
         if number in self._queries:
             raise ValueError(f"query {number} is there already")
         of = tuple(types)
@@ -99,12 +101,13 @@ class EventStage:
             of_root = operator.root = Root(operator, network, self._layout)
             of_root.place = self._free.pop() if self._free else len(self._roots)
             self._roots[of_root.place] = of_root
-        of_root.add(member, number)
+        of_root.add(member, number, feeds=feeds, told=told)
         self._queries.add(number, of_root.place, member)
 
     def remove(self, number: int) -> None:
-        """A query less."""
-        self._settle()
+        """A query less; what was told has been read."""
+        if self._outputs:
+            raise ValueError("queries may change only when all that was told has been read")
         place, member = self._queries.pop(number)
         root = self._roots[place]
         root.remove(member, number)
@@ -134,9 +137,9 @@ class EventStage:
         """For how many microseconds bodies are needed: never."""
         return 0
 
-    def values_of(self, number: int, slots: Sequence[Slot]) -> Callable[[Event], tuple[Any, ...]]:
-        """From an output of a query the values of slots of another type."""
-        return reader(self._roots[self._queries[number][0]].operator.node, slots, self._layout)
+    def root(self, number: int) -> Root:
+        """What a query's outputs are of."""
+        return self._roots[self._queries[number][0]]
 
     # Steps
 
@@ -191,17 +194,19 @@ class EventStage:
         self._outputs += told
         self._told.flushed += told
 
-    def found(self) -> list[EventFound]:
+    def read(self) -> Outputs:
         """What queries have been told since the last call."""
-        return outputs.found(self._read())
+        told, self._outputs = self._outputs, []
+        self._output_count += len(told)
+        return Outputs(told)
 
-    def groups(self) -> list[EventGroup]:
-        """In place of `found`: each event with its queries."""
-        return outputs.grouped(self._read())
+    def found(self) -> list[EventFound]:
+        """It one by one."""
+        return self.read().found()
 
     def counts(self) -> dict[int, int]:
-        """In place of `found`: how many outputs of each query there are."""
-        return outputs.counted(self._read())
+        """How many outputs each query has been told of since the last call."""
+        return self.read().counts()
 
     def stats(self) -> Mapping[str, int]:
         """Counts of what is there, without what no event can meet any more."""
@@ -269,19 +274,6 @@ class EventStage:
             for operator, channel in self._in_order.run(events[place:end]):
                 told += distinct(operator.root, channel)
             place = end
-        return told
-
-    def _settle(self) -> None:
-        """What has not been read keeps its queries, whatever its members are next."""
-        roots: dict[Root, Root] = {}
-        for place, (root, event, members) in enumerate(self._outputs):
-            numbers = tuple([number for member in members for number in root.of(member)])
-            settled = roots.setdefault(root, root.settled())
-            self._outputs[place] = settled, event, numbers
-
-    def _read(self) -> list[Output]:
-        told, self._outputs = self._outputs, []
-        self._output_count += len(told)
         return told
 
 

@@ -3,7 +3,7 @@ through before they are asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,78 +14,100 @@ from xscl.evaluation.query_names import QueryNames
 from xscl.queries.subscription import Subscription
 
 if TYPE_CHECKING:
-    from pattern_stage.plan.outputs import EventGroup
+    from pattern_stage.plan.outputs import Key, Outputs
+    from xscl.matches.event_output import Output
     from xscl.matches.match import Match
 
 __all__ = ["EventRange"]
 
 
 class EventRange:
-    """The outputs of a level's event queries.  Where some are `fed` to streams, callbacks have them
-    already, and some may be those of sub-queries, which nobody is told."""
+    """The outputs of a level's event queries, but for those that nobody is told of.  Callbacks of
+    queries that publish have theirs already."""
 
-    def __init__(self, groups: Sequence[EventGroup], outputs: EventOutputs, *, fed: bool) -> None:
+    def __init__(self, outputs: Outputs, reader: EventOutputs) -> None:
         self._outputs = outputs
-        self._hides = fed
-        self._groups = [one for one in groups if self._owners_of(one)] if fed else groups
-        self._owners: dict[int, list[Subscription]] = {}
-        self._documents: dict[int, tuple[Document, ...]] = {}
-        self.others = range(len(self._groups))
-        self.waited_for = not fed and outputs.called
+        self._reader = reader
+        self.others = [place for place, size in enumerate(outputs.sizes) if size]
+        self.others.sort(key=lambda place: outputs[place][1][1])
+        self.waited_for = reader.called
+        self._names: dict[Key, QueryNames] = {}
+        self._owners: dict[Key, list[Subscription]] = {}
+        self._callbacks: dict[Key, list[Subscription]] = {}
+        self._kept: dict[int, Output] = {}
 
     def keep(self, *, queries: bool) -> bool:
         """Keeps the documents themselves, and with `queries` these; whether it has numbers of
         queries yet."""
-        with_documents = [one for one in self.others if self._groups[one].document is not None]
-        self._documents = {one: self.documents(one) for one in with_documents}
-        if queries:
-            self._owners = {one: self.owners(one) for one in self.others}
-        return not self._owners
+        for place in self.others:
+            root, event, _ = self._outputs[place]
+            if root.is_document and event[2] is not None:
+                self._kept[place] = self._output(place)
+            if queries:
+                self.owners(place)
+        return not queries
 
     def documents(self, number: int) -> tuple[Document, ...]:
         """The document that an output still is, if it is one."""
-        if number in self._documents:
-            return self._documents[number]
-        document = self._outputs.output(self._groups[number]).document
+        document = self._output(number).document
         return () if document is None else (document,)
 
     def owners(self, number: int) -> list[Subscription]:
         """The queries that have an output, in order."""
-        if number in self._owners:
-            return self._owners[number]
-        return self._owners_of(self._groups[number])
+        at = self._outputs.key(number)
+        known = self._owners.get(at)
+        if known is None:
+            numbers = self._outputs.numbers(number)
+            known = self._owners[at] = [*map(self._reader.owner, numbers)]
+        return known
 
     def count(self, number: int) -> int:
         """The number of matches of an output: the queries that have it."""
-        known = self._hides or number in self._owners
-        return len(self.owners(number)) if known else self._groups[number].count
+        return self._outputs.sizes[number]
 
     def matches(self, number: int) -> Iterator[Match]:
         """The matches of an output, in order of the queries."""
-        group, documents = self._groups[number], self.documents(number)
-        output = self._outputs.output(group, documents)
+        output = self._output(number)
         return (owner.output(output) for owner in self.owners(number))
 
     @property
     def total(self) -> int:
         """The number of matches of all outputs."""
-        return sum(map(self.count, self.others))
+        return sum(self._outputs.sizes)
 
     def group(self, place: int) -> MatchGroup:
         """The group at a place."""
-        return MatchGroup(self, place, QueryNames(partial(self.owners, place), self.count(place)))
+        number = self.others[place]
+        at = self._outputs.key(number)
+        names = self._names.get(at)
+        if names is None:
+            names = QueryNames(partial(self.owners, number), self.count(number))
+            self._names[at] = names
+        return MatchGroup(self, number, names)
 
     def groups(self) -> Iterator[MatchGroup]:
         """The groups, in order of time."""
-        return map(self.group, self.others)
+        return map(self.group, range(len(self.others)))
 
     def called(self) -> Iterator[Delivery]:
         """The matches that a callback waits for."""
         for place in self.others:
-            for owner in self.owners(place):
-                if owner.on_match is not None:
-                    yield owner, owner.output(self._outputs.output(self._groups[place]))
+            if called := self._called(place):
+                output = self._output(place)
+                yield from [(owner, owner.output(output)) for owner in called]
 
-    def _owners_of(self, group: EventGroup) -> list[Subscription]:
-        owners = map(self._outputs.owner, sorted(group.numbers))
-        return [one for one in owners if not self._hides or one.reported]
+    def _output(self, number: int) -> Output:
+        known = self._kept.get(number)
+        if known is None:
+            root, event, _ = self._outputs[number]
+            known = self._reader.output(root, event)
+        return known
+
+    def _called(self, number: int) -> list[Subscription]:
+        """The queries that have an output, and whose callbacks wait for it."""
+        at = self._outputs.key(number)
+        if at not in self._callbacks:
+            self._callbacks[at] = [
+                one for one in self.owners(number) if one.on_match is not None and not one.feeds
+            ]
+        return self._callbacks[at]

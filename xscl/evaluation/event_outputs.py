@@ -7,30 +7,26 @@ documents, or an event query whose outputs still are documents.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from xscl.documents.document import Document, without_body
-from xscl.documents.events import PLACES
+from xscl.documents.events import PLACES, Event
 from xscl.documents.intake import Intake
 from xscl.documents.retention import NO_LEAVES
 from xscl.evaluation.stage_one import StageOne, Wave
-from xscl.matches.event_form import EventForm, Output
+from xscl.matches.event_form import EventForm
+from xscl.matches.event_output import Output
 from xscl.queries.catalogue import Catalogue
-from xscl.queries.levels.event_rows import EventRows
 from xscl.queries.subscription import Subscription
 
 if TYPE_CHECKING:
-    from pattern_stage.plan.outputs import EventFound
+    from pattern_stage.plan.outputs import Outputs, Root
     from xscl.matches.match import Match
     from xscl.matches.sides import AttributeName
 
 __all__ = ["Delivery", "EventOutputs"]
 
 Delivery = tuple[Subscription, "Match"]
-
-_IN_ORDER = attrgetter("time", "number", "start")
 
 
 class EventOutputs:
@@ -50,42 +46,32 @@ class EventOutputs:
 
     def tell(
         self,
-        rows: EventRows,
+        outputs: Outputs,
         deliveries: list[Delivery] | None,
         wave: Wave,
         *,
         all_of_them: bool = True,
     ) -> None:
-        """Adds outputs to the deliveries as matches, or if not `all_of_them` those that a callback
-        or a published stream waits for; and hands on what is published."""
-        if not rows.feeding and (deliveries is None or not all_of_them):
-            # Callbacks get these out of the groups.
+        """Adds outputs to the deliveries as matches, or if not `all_of_them` those of queries that
+        publish; and hands on what is published."""
+        # Callbacks get those of queries that do not publish out of the groups.
+        told = deliveries is not None and all_of_them
+        if not told and not outputs.feed:
             return
         read = self._queries.graph.read
-        for found in sorted(rows.found(), key=_IN_ORDER):
-            owner = self.owner(found.number)
-            wiring = owner.wiring
-            fed = [stream for stream in wiring.feeds if read[stream]] if wiring.feeds else ()
-            to = deliveries
-            if to is not None and wiring.feeds:
-                called = owner.on_match is not None or wiring.stream is not None
-                if not owner.reported or not (fed or all_of_them or called):
-                    to = None
-            elif not all_of_them and owner.on_match is None:
-                to = None
-            if to is None and not fed:
-                continue
-            match = owner.output(self.output(found))
-            if to is not None:
-                to.append((owner, match))
-            for stream in fed:
-                self._publish(found, match, owner, stream, wave)
+        for number, some in outputs.by_query(self.output, told=told):
+            owner = self.owner(number)
+            if deliveries is not None and owner.reported:
+                deliveries += [(owner, match) for match in owner.outputs(some)]
+            if fed := [stream for stream in owner.wiring.feeds if read[stream]]:
+                for one in some:
+                    for stream in fed:
+                        self._publish(one, owner, stream, wave)
 
-    def count(self, rows: EventRows, counts: Counter[str]) -> None:
+    def count(self, outputs: Outputs, counts: Counter[str]) -> None:
         """Counts outputs by the names of their queries."""
-        for number, some in rows.counts().items():
-            if (owner := self.owner(number)).reported:
-                counts[owner.name] += some
+        for number, some in outputs.counts().items():
+            counts[self.owner(number).name] += some
 
     def owner(self, number: int) -> Subscription:
         """The subscription of a number."""
@@ -93,50 +79,48 @@ class EventOutputs:
         assert owner is not None
         return owner
 
-    def output(self, found: EventFound, documents: Sequence[Document] | None = None) -> Output:
-        """An output, with the document that it still is, which may be given."""
-        number = found.document
+    def output(self, root: Root, event: Event) -> Output:
+        """An output, with the document that it still is."""
+        number = event[2] if root.is_document else None
         if number is None:
-            return Output(found)
+            return Output(root, event)
         node = self._queries.patterns.nodes.node(number)
-        (document,) = documents or (self._intake.held[number >> PLACES],)
-        return Output(found, document, node, self._attribute_name)
+        return Output(root, event, self._intake.held[number >> PLACES], node, self._attribute_name)
 
     @property
     def called(self) -> bool:
         """Whether a callback waits for any query's outputs."""
         return self._queries.called > 0
 
-    def _publish(
-        self,
-        found: EventFound,
-        match: Match,
-        owner: Subscription,
-        stream: str,
-        wave: Wave,
-    ) -> None:
+    def _publish(self, output: Output, owner: Subscription, stream: str, wave: Wave) -> None:
         """Hands an output on to whoever reads a stream."""
         patterns, intake = self._queries.patterns, self._intake
         form = owner.wiring.form
         assert isinstance(form, EventForm)
         number = intake.next_number
         if form.constructs or not self._queries.graph.only_columns(stream):
-            document = _document(match, found, number, stream)
+            document = _document(owner, output, number, stream)
             self._stage_one.admit_result(document, wave, columns=form.constructs)
             if form.constructs or intake.next_number == number:
                 # It is an event as the document that it is, or was there before.
                 return
         elif stream in patterns.readers.identified:
-            document = without_body(_document(match, found, number, stream))
+            document = without_body(_document(owner, output, number, stream))
             if intake.count_if_duplicate(document):
                 return
             intake.admit_result(document, (stream, NO_LEAVES))
         else:
             intake.next_number += 1
-        patterns.readers.hand_on(found, stream, number << PLACES)
+        root, event = output.root, output.event
+        readers = patterns.readers
+        events = output.once(("events", stream), lambda: readers.as_events(root, event, stream))
+        for plan, kind, attributes, values in events:
+            coming = (event[0], event[1], number << PLACES, attributes, *values)
+            plan.waiting.append((kind, coming))
 
 
-def _document(match: Match, found: EventFound, number: int, stream: str) -> Document:
+def _document(owner: Subscription, output: Output, number: int, stream: str) -> Document:
     """The result document of a match."""
-    start = None if found.start == found.time else found.start
-    return Document(number, stream, match.id, found.time, match.result, match.json, None, start)
+    match = owner.output(output)
+    start = None if output.start == output.time else output.start
+    return Document(number, stream, match.id, output.time, match.result, match.json, None, start)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import chain
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from join_stage import Channel, ChannelTuple
 from xscl.documents.composites import OperatorRow
@@ -20,10 +20,12 @@ from xscl.evaluation.match_groups import (
 )
 from xscl.evaluation.pattern_groups import PatternRange
 from xscl.evaluation.rows import FoundRow
-from xscl.queries.levels.event_rows import EventRows
 from xscl.queries.levels.pattern_rows import PatternRows
 from xscl.queries.stage_registration import StageRegistration
 from xscl.queries.subscription import Subscription
+
+if TYPE_CHECKING:
+    from pattern_stage.plan.outputs import Outputs
 
 __all__ = ["Grouping"]
 
@@ -96,9 +98,9 @@ class Grouping:
             name = self._attribute_name
             to.ranges.append(PatternRange(groups, nodes, held, name, told=rows.feeding))
 
-    def group_events(self, rows: EventRows, outputs: EventOutputs, to: MatchGroups) -> None:
+    def group_events(self, outputs: Outputs, reader: EventOutputs, to: MatchGroups) -> None:
         """Adds the groups of a level of event queries, but for those of sub-queries."""
-        one = EventRange(rows.groups(), outputs, fed=rows.feeding)
+        one = EventRange(outputs, reader)
         if one.others:
             to.ranges.append(one)
 

@@ -17,13 +17,14 @@ from xscl.evaluation.second_stages import SecondStages
 from xscl.evaluation.stage_one import StageOne, Wave
 from xscl.evaluation.waves import Waves
 from xscl.queries.catalogue import Catalogue
-from xscl.queries.levels.event_rows import EventRows
+from xscl.queries.levels.event_readers import EventReaders
 from xscl.queries.levels.levels import Told
 from xscl.queries.levels.pattern_levels import Saved
 from xscl.queries.levels.pattern_rows import PatternRows
 from xscl.queries.subscription import Subscription
 
 if TYPE_CHECKING:
+    from pattern_stage.plan.outputs import Outputs
     from xscl.queries.levels.event_readers import EventReaders
 
 __all__ = ["History"]
@@ -79,7 +80,7 @@ class History:
         following = self._waves.next_wave(rows, deliveries, outputs)
         return deliveries + self._waves.cascade(following)
 
-    def _review_outputs(self, subscription: Subscription, wave: Wave) -> list[EventRows]:
+    def _review_outputs(self, subscription: Subscription, wave: Wave) -> list[Outputs]:
         """What new event queries find among the documents held: of one with sub-queries, the
         innermost first."""
         rows = [

@@ -8,9 +8,12 @@ long as any stage holds it.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from join_stage import Accepted, Batch, ChannelTuple, Wanted
+
+if TYPE_CHECKING:
+    from pattern_stage.plan.outputs import Outputs
 
 __all__ = ["SecondStage", "StageRows", "longest_reach", "take_unheld_strings"]
 
@@ -79,7 +82,9 @@ class SecondStage(Protocol):
     def timed(self) -> bool:
         """Whether time completes any rows: `advance` is called of such a stage alone."""
 
-    def advance(self, watermark: int | None, *, ended: bool = False) -> Sequence[StageRows]:
+    def advance(
+        self, watermark: int | None, *, ended: bool = False
+    ) -> Sequence[StageRows | Outputs]:
         """The rows that time completes: nothing that follows is earlier than the watermark
         (microseconds; None where anything may be), or nothing at all where the input has `ended`.
         It is called when all that a publication has caused is taken in, and until it has no more;

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 from operator import attrgetter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from join_stage import Batch, ChannelTuple, Wanted
 from xpath_stage import Accept, Held, Strings, XPathEvaluator
@@ -14,8 +14,10 @@ from xscl.evaluation.second_stage import SecondStage, StageRows, take_unheld_str
 from xscl.evaluation.stage_one import Wave
 from xscl.evaluation.witness_batch import accepted, witness_batch
 from xscl.queries.catalogue import Catalogue
-from xscl.queries.levels.event_rows import EventRows
 from xscl.queries.levels.pattern_rows import PatternRows
+
+if TYPE_CHECKING:
+    from pattern_stage.plan.outputs import Outputs
 
 __all__ = ["SecondStages", "Step"]
 
@@ -27,7 +29,7 @@ class Step(NamedTuple):
 
     stages: Sequence[SecondStage]
     timed: Sequence[StageRows]
-    of_events: Sequence[EventRows] = ()
+    of_events: Sequence[Outputs] = ()
 
     @property
     def tuples(self) -> Iterator[ChannelTuple]:
@@ -81,8 +83,10 @@ class SecondStages:
         for stage in self._stages:
             # What one completes may be taken in by those that follow, before they see the time.
             if stage.timed and (timed := stage.advance(watermark, ended=ended)):
-                of_events = [some for some in timed if isinstance(some, EventRows)]
-                others = [some for some in timed if not isinstance(some, EventRows)]
+                from pattern_stage.plan.outputs import Outputs
+
+                of_events = [some for some in timed if isinstance(some, Outputs)]
+                others = [some for some in timed if not isinstance(some, Outputs)]
                 return Step((), others, of_events)
         return None
 

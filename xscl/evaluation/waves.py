@@ -26,9 +26,9 @@ from xscl.evaluation.second_stages import SecondStages
 from xscl.evaluation.stage_one import StageOne, Wave
 from xscl.matches.forms import Sides
 from xscl.queries.catalogue import Catalogue
-from xscl.queries.levels.event_rows import EventRows
 
 if TYPE_CHECKING:
+    from pattern_stage.plan.outputs import Outputs
     from xscl.matches.match import Match
 
 __all__ = ["Delivery", "Waves"]
@@ -90,7 +90,7 @@ class Waves:
         self,
         rows: Sequence[FoundRow],
         deliveries: list[Delivery] | None,
-        outputs: Sequence[EventRows] = (),
+        outputs: Sequence[Outputs] = (),
         *,
         all_of_them: bool = True,
     ) -> Wave:

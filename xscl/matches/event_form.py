@@ -1,82 +1,29 @@
-"""An output of an event query -> what its match says: the id, a result."""
+"""An output of an event query -> what its match says: the id, a line, a result.
+
+What does not depend on the query is said once for all queries that have the output.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from hashlib import sha256
+from functools import cached_property, partial
+from json import loads
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
-from xpath_stage import ATTRIBUTE, json_tree
-from xscl.documents.document import Document
-from xscl.documents.events import EventNode
+from xpath_stage import json_tree
+from xscl.matches.event_output import Output
+from xscl.matches.heads import hexed, named
 from xscl.matches.nodes import START_OF_TAG, BoundNode, name_keys
 from xscl.matches.result_forms import JSONForm, Path, XMLForm, dumps
-from xscl.matches.sides import AttributeName
 from xscl.times import to_seconds
 
 if TYPE_CHECKING:
-    from pattern_stage.plan.outputs import EventFound
     from xscl.language.syntax import Query
 
-__all__ = ["EventForm", "Output"]
-
-
-class Output(Sequence[Any]):
-    """An output: what was found, and the document that it still is, if it is one."""
-
-    __slots__ = ("_attribute_name", "_node", "document", "found")
-
-    def __init__(
-        self,
-        found: EventFound,
-        document: Document | None = None,
-        node: EventNode | None = None,
-        attribute_name: AttributeName | None = None,
-    ) -> None:
-        self.found = found
-        self.document = document
-        self._node = node
-        self._attribute_name = attribute_name
-
-    def __len__(self) -> int:
-        return int(self.document is not None)
-
-    def __getitem__(self, place: Any) -> Any:
-        return [*self][place]
-
-    def __iter__(self) -> Iterator[Side]:
-        if self.document is not None:
-            yield Side(self.document, self.node(self.code))
-
-    @property
-    def code(self) -> int:
-        """The code of the output node."""
-        return 0 if self._node is None else self._node.code
-
-    @property
-    def bound(self) -> Iterator[tuple[str, BoundNode]]:
-        """The nodes of the block's variables."""
-        for name, code in () if self._node is None else self._node.bound:
-            yield name, self.node(code)
-
-    def node(self, code: int) -> BoundNode:
-        """The node of a code."""
-        assert self.document is not None
-        name = None if self._attribute_name is None else self._attribute_name(code)
-        return BoundNode(self.document, code % ATTRIBUTE, name)
-
-
-class Side:
-    """The document that an output is, and the node in it."""
-
-    __slots__ = ("document", "output")
-
-    def __init__(self, document: Document, output: BoundNode) -> None:
-        self.document, self.output = document, output
+__all__ = ["EventForm"]
 
 
 class EventForm:
@@ -94,11 +41,11 @@ class EventForm:
 
     def time(self, output: Output) -> float:
         """When the output ends, in seconds."""
-        return to_seconds(output.found.time)
+        return to_seconds(output.time)
 
     def start(self, output: Output) -> float:
         """When the output begins, in seconds."""
-        return to_seconds(output.found.start)
+        return to_seconds(output.start)
 
     def variables(self, output: Output) -> tuple[str, ...]:
         """None."""
@@ -115,16 +62,17 @@ class EventForm:
     def id(self, query: str, output: Output) -> str:
         """The stable id: a hash of query, document and nodes where the output still is a document;
         else of query, start, time and attributes."""
-        document, found = output.document, output.found
-        said: list[object] = []
-        if document is None:
-            said = [found.start, found.time, found.attributes]
-        else:
-            node = output.node(output.code)
-            bound = [(name, one.number, one.attribute) for name, one in output.bound]
-            said = [[document.stream, document.id], [node.number, node.attribute], bound]
-        text = dumps([query, said]).encode("utf-8", "surrogatepass")
-        return sha256(text).hexdigest()[:32]
+        return self._id(named(query, self.stream)[0], output).decode()
+
+    def line(self, query: str, output: Output) -> bytes:
+        """A match as a line of JSON, in UTF-8."""
+        head, query_and_stream = named(query, self.stream)
+        return b'{"id": "%b", %b, %b' % (
+            self._id(head, output),
+            query_and_stream,
+            # Without a constructor, all queries say the same.
+            output.once(self if self.constructs else "line", partial(self._rest, output)),
+        )
 
     def is_json(self, output: Output) -> bool:
         """Whether the result is a JSON value: all but what an XML constructor says."""
@@ -141,14 +89,28 @@ class EventForm:
             return self._xml.text([pieces])
         if self._select is not None:
             raise TypeError("the result of a JSON constructor is no XML")
-        return _markup(output.found.attributes, "result")
+        return output.once("markup", lambda: _markup(output.attributes, "result"))
 
     def json(self, output: Output) -> str:
         """The result, which is JSON, as text."""
         if self._json is None:
-            return dumps(output.found.attributes)
+            return output.once("json", lambda: dumps(output.attributes))
         (places,) = self._json.places
         return self._json.text([[place.fill(output) for place in places]])
+
+    def _id(self, head: bytes, output: Output) -> bytes:
+        return hexed(head, output.once("said", partial(_said, output)))
+
+    def _rest(self, output: Output) -> bytes:
+        """What follows id, query and stream in a line."""
+        if not self.is_json(output):
+            result = dumps(self.xml(output))
+        elif self.constructs:
+            result = dumps(loads(self.json(output)))
+        else:
+            result = self.json(output)
+        members = output.once("members", partial(_members, output))
+        return f'{members}, "result": {result}}}\n'.encode()
 
     @cached_property
     def _xml(self) -> XMLForm | None:
@@ -178,10 +140,38 @@ class EventForm:
         name = of.name if isinstance(of, Named) else "value"
 
         def inserted(output: Output) -> list[_Inserted]:
-            attributes = output.found.attributes
+            attributes = output.attributes
             return [_Inserted(name, attributes[place])] if place in attributes else []
 
         return 0, None, inserted
+
+
+def _said(output: Output) -> bytes:
+    """What an id is made of, behind the query."""
+    document = output.document
+    said: list[object] = []
+    if document is None:
+        said = [output.event[0], output.event[1], output.attributes]
+    else:
+        node = output.node(output.code)
+        bound = [(name, one.number, one.attribute) for name, one in output.bound]
+        said = [[document.stream, document.id], [node.number, node.attribute], bound]
+    return f"{dumps(said)[1:]}]".encode("utf-8", "surrogatepass")
+
+
+def _members(output: Output) -> str:
+    """The members of a line between stream and result."""
+    sides = [*output]
+    members = {
+        "time": to_seconds(output.time),
+        "documents": [side.document.id for side in sides],
+        "streams": [side.document.source for side in sides],
+        "nodes": [side.output.number for side in sides],
+        "start": to_seconds(output.start),
+        "bindings": {},
+        "values": {},
+    }
+    return dumps(members)[1:-1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,17 +6,16 @@ their sides.
 
 from __future__ import annotations
 
-from binascii import hexlify
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache, partial
-from hashlib import sha256
 from itertools import accumulate, chain, groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from join_stage import picking
 from xscl.documents.document import Document
+from xscl.matches.heads import hexed, named
 from xscl.matches.nodes import BoundNode
 from xscl.matches.result_forms import JSONForm, XMLForm, dumps
 from xscl.matches.sides import AttributeName, Block, Codes, Kind, LineKind, Side
@@ -117,20 +116,20 @@ class MatchForm:
         and bindings (node number and, for an attribute, its name)."""
         said = [side.said for side in sides]
         rest, _, _ = self._kind(sides, tuple([kind for _, _, kind in said]))
-        return _id(_named(query, self.stream)[0], [named for _, named, _ in said], rest).decode()
+        return _id(named(query, self.stream)[0], [one for _, one, _ in said], rest).decode()
 
     def line(self, query: str, sides: Sequence[Side]) -> bytes:
         """A match as a line of JSON, in UTF-8."""
-        kinds, named, times, texts = zip(
+        kinds, documents, times, texts = zip(
             *[side.line_parts or side.parts for side in sides], strict=True
         )
         line = self._lines.get(kinds) or self._line(sides, kinds)
-        head, query_and_stream = _named(query, self.stream)
+        head, query_and_stream = named(query, self.stream)
         members = line.pick(tuple(chain.from_iterable(texts)))
         if line.result is not None:
             members = (*members, line.result(sides).encode())
         return line.pattern % (
-            _id(head, named, line.rest),
+            _id(head, documents, line.rest),
             query_and_stream,
             _as_json(max(times)),
             *members,
@@ -280,16 +279,8 @@ def _make(
 _Make = Callable[[Document], Side]
 
 
-@lru_cache(maxsize=10_000)
-def _named(query: str, stream: str | None) -> tuple[bytes, bytes]:
-    """What an id is made of up to the documents, and a query and a stream as members of JSON."""
-    head = f"[{dumps(query)}, [".encode("utf-8", "surrogatepass")
-    return head, dumps({"query": query, "stream": stream})[1:-1].encode("utf-8", "surrogatepass")
-
-
 def _id(head: bytes, documents: Sequence[bytes], rest: bytes) -> bytes:
-    digest = sha256(b"%b%b], %b" % (head, b", ".join(documents), rest)).digest()
-    return hexlify(digest[:16])
+    return hexed(head, b"%b], %b" % (b", ".join(documents), rest))
 
 
 def _literal(text: str) -> str:

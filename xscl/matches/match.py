@@ -241,6 +241,8 @@ def json_form(match: Match) -> str:
 def json_line(match: Match) -> bytes:
     """A match as a line of JSON Lines, in UTF-8."""
     form = match._form
+    if isinstance(form, EventForm):
+        return form.line(match._query, match._sides)
     if not isinstance(form, MatchForm) or form.start(match._sides) is not None:
         return f"{dumps(match.to_dict())}\n".encode()
     return form.line(match._query, match._sides)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from xscl.documents.document import Document
     from xscl.language.alike import TextPlace
     from xscl.language.syntax import Query
-    from xscl.matches.event_form import Output
+    from xscl.matches.event_output import Output
     from xscl.matches.forms import Sides
     from xscl.matches.match import Match
     from xscl.queries.wiring import Wiring
@@ -164,9 +164,13 @@ class Subscription:
         """The match of a row, given its documents; what it shares with others is in `sides`."""
         return self.wiring.match(self.name, found, documents, sides)
 
+    def outputs(self, outputs: Iterable[Output]) -> list[Match]:
+        """The matches of an event query's outputs."""
+        return self.wiring.outputs(self.name, outputs)
+
     def output(self, output: Output) -> Match:
-        """The match of an event query's output."""
-        return self.wiring.output(self.name, output)
+        """The match of one."""
+        return self.outputs([output])[0]
 
     def deliver(self, match: Match) -> None:
         """Calls the subscriber back; what it raises is reported and stops nothing."""

@@ -4,7 +4,7 @@ the form of its matches, and what stands for it in the stages.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
@@ -13,7 +13,8 @@ from xscl.dissection.parts import Dissection
 from xscl.documents.composites import OperatorRow
 from xscl.documents.document import Document
 from xscl.language.syntax import EventPattern, Events, Query
-from xscl.matches.event_form import EventForm, Output
+from xscl.matches.event_form import EventForm
+from xscl.matches.event_output import Output
 from xscl.matches.forms import MatchForm, Sides
 from xscl.matches.match import Match
 from xscl.matches.pattern_form import PatternForm, Taken
@@ -161,10 +162,11 @@ class Wiring:
             return Match(name, form, Taken(found, documents, sides.attribute_name))
         return Match(name, form, sides.of(form, found.codes, documents))
 
-    def output(self, name: str, output: Output) -> Match:
-        """The match of an event query's output."""
-        assert isinstance(self.form, EventForm)
-        return Match(name, self.form, output)
+    def outputs(self, name: str, outputs: Iterable[Output]) -> list[Match]:
+        """The matches of an event query's outputs."""
+        form = self.form
+        assert isinstance(form, EventForm)
+        return [Match(name, form, output) for output in outputs]
 
 
 def _form(

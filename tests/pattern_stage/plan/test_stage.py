@@ -153,10 +153,11 @@ def collected(stage: EventStage, told: set[Any], grouped: bool) -> set[Any]:
     """What is new, one by one or by event."""
     found = []
     if grouped:
-        for group in stage.groups():
-            numbers = group.numbers
-            assert group.count == len(numbers)
-            found += [(number, *output(group)) for number in numbers]
+        outputs = stage.read()
+        for place, (root, event, _) in enumerate(outputs):
+            numbers = outputs.numbers(place)
+            assert outputs.sizes[place] == len(numbers)
+            found += [(number, *output(EventFound(number, event, root))) for number in numbers]
     else:
         found = [(one.number, *output(one)) for one in stage.found()]
     assert len(set(found)) == len(found)

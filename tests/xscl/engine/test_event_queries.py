@@ -402,3 +402,32 @@ def test_groups_by_a_name_are_by_what_it_stands_for(engine: xscl.Engine) -> None
     engine.subscribe("SELECT b, COUNT(*) AS n FROM S GROUP BY b", name="b")
     found = [*engine.publish_many([event(1, 1, b=2)]), *engine.flush()]
     assert {match.query: match.result["b"] for match in found} == {"n": 1, "b": 2}
+
+
+@pytest.mark.parametrize("others", [(), ("FILTER{z > 0 AND b = 1}(S)",), ("SELECT c, q FROM S",)])
+@pytest.mark.parametrize("published", ["FILTER{c >= 10}(S)", "SELECT c, a FROM S"])
+def test_what_a_query_finds_in_the_past_has_what_its_readers_ask_for(
+    others: tuple[str, ...], published: str
+) -> None:
+    """Wherever attributes stand for the others that read the same stream."""
+    found = []
+    for history in (False, True):
+        with xscl.Engine() as engine:
+            for query in (*others, "S//x->u FOLLOWED BY {u = v} S//x->v"):
+                engine.subscribe(query)
+            engine.subscribe("SELECT a, c FROM FILTER{a > 0}(X)", name="reader")
+            matches = []
+            if not history:
+                engine.subscribe(f"{published} PUBLISH X", name="pub")
+            for number in range(4):
+                body = {"z": 7, "a": number + 1, "b": 1, "c": 10 * number, "x": number}
+                matches += engine.publish("S", body, timestamp=number)
+            if history:
+                matches += engine.subscribe(
+                    f"{published} PUBLISH X", name="pub", history=True
+                ).found
+            matches += engine.flush()
+            matches = [one for one in matches if one.query in ("reader", "pub")]
+            found.append(sorted((one.query, one.time, str(one.result)) for one in matches))
+    assert found[0] == found[1]
+    assert len(found[0]) in (6, 8)

@@ -65,6 +65,37 @@ def test_a_line_is_the_match_as_json(select: str) -> None:
         assert match.id == hashlib.sha256(content.encode()).hexdigest()[:32]
 
 
+EVENTS = [
+    "FILTER{n >= 1}(S)",
+    "FILTER{n >= 1}(S/*->x)",
+    "SELECT n, t FROM S",
+    "SELECT n, 2 * n AS m, t FROM S PUBLISH R",
+    "S NEXT{$2.m > $1.n} (SELECT n AS m, t AS u FROM S)",
+    'SELECT {"%b": [n, 1.50, t], "n": 1.0} FROM FILTER{n >= 1}(S)',
+    "SELECT <r b='%b'>100%{n} %s {t}</r> FROM FILTER{n >= 1}(S) PUBLISH R",
+]
+
+
+@pytest.mark.parametrize("query", EVENTS)
+def test_a_line_of_an_event_query_is_the_match_as_json(query: str) -> None:
+    for bodies in (XML, JSON):
+        with xscl.Engine() as engine:
+            for number in range(2):
+                engine.subscribe(query, name=f'a "name" %b {number}')
+            matches = list[Match]()
+            for number, body in enumerate(bodies):
+                matches += engine.publish("S", body, id=f'd "{number}" é %', timestamp=number)
+            matches += engine.flush()
+        assert {match.query[-1] for match in matches} == {"0", "1"}
+        for match in [*matches, *reversed(matches)]:
+            assert json_form(match) == json.dumps(match.to_dict(), ensure_ascii=False)
+            said = [int(1e6 * (match.start or 0)), int(1e6 * match.time), match.result]
+            if not match.documents and "<r" not in query and "[" not in query:
+                content = json.dumps([match.query, said], ensure_ascii=False)
+                assert match.id == hashlib.sha256(content.encode()).hexdigest()[:32]
+        assert len({match.id for match in matches}) == len(matches)
+
+
 @pytest.mark.parametrize("select", SELECTS)
 def test_texts_that_do_not_stay_are_made_again(
     select: str, monkeypatch: pytest.MonkeyPatch

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from xscl.documents.events import PLACES, EventType
 from xscl.event_queries.bounds import lengths
 from xscl.event_queries.compile import CompiledEvents, Open
+from xscl.stream_names import is_internal
 
 if TYPE_CHECKING:
     from pattern_stage.plan.stage import EventStage
@@ -48,7 +49,15 @@ class EventQuery:
         """Adds a subscription to a stage."""
         constants = self._constants(member.values)
         since = member.since << PLACES
-        stage.add(member.number, self.compiled.root, self._types, constants, since)
+        stage.add(
+            member.number,
+            self.compiled.root,
+            self._types,
+            constants,
+            since,
+            feeds=bool(self.feeds),
+            told=not any(map(is_internal, self.feeds)),
+        )
 
     def windows(self, member: Member) -> Iterator[int]:
         """The lengths of the windows and bounds on DUR that end of a subscription, in

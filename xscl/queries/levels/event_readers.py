@@ -21,16 +21,20 @@ from xscl.documents.trees import content_of, parsed
 from xscl.queries.levels.stage_holders import Patterns, Plan
 
 if TYPE_CHECKING:
-    from pattern_stage.plan.outputs import EventFound
+    from pattern_stage.plan.outputs import Root
     from xscl.queries.levels.event_query import EventQuery
 
-__all__ = ["EventReaders"]
+__all__ = ["AsEvent", "EventReaders"]
 
 _NUMBER = attrgetter("number")
 
 OfValue = Callable[[object, int, str], Values]
 OfEvent = Callable[[Event], tuple[Any, ...]]
 OfNode = Callable[[Node, Mapping[str, Node], int, str], Values]
+
+
+AsEvent = tuple[Plan, int, Any, tuple[Any, ...]]
+"""Who takes an event, its type, all its attributes where they are asked for, and its values."""
 
 
 class EventReaders:
@@ -45,7 +49,7 @@ class EventReaders:
         self._of_whole: dict[str, list[tuple[Patterns, int, OfValue, OfNode]]] = {}
         self._columns: dict[str, list[tuple[Plan, int, ValueColumns, NodeColumns]]] = {}
         self._parts: dict[int, list[tuple[Patterns, OfNode]]] = {}
-        self._outputs: dict[int, dict[str, list[tuple[Plan, int, OfEvent, bool]]]] = {}
+        self._outputs: dict[tuple[Root, str], list[tuple[Plan, int, OfEvent, bool]]] = {}
         self._columns_of_parts: dict[int, list[tuple[Plan, NodeColumns]]] = {}
 
     def of_patterns(self, holder: Patterns, types: Iterable[EventType]) -> None:
@@ -74,19 +78,24 @@ class EventReaders:
     def of_outputs(self, holder: Plan, query: EventQuery) -> None:
         """Adds what reads the outputs of an event query as events of the levels above, whose types
         are read already."""
-        of_streams = self._outputs.setdefault(query.number, {})
         for stream in query.feeds:
-            for plan, kind, _, _ in self._columns.get(stream, ()):
-                read = holder.stage.values_of(query.number, plan.stage.slots(kind))
-                to = of_streams.setdefault(stream, [])
-                to.append((plan, kind, read, plan.stage.whole(kind)))
+            self._readers_of(holder.stage.root(query.number), stream)
 
-    def hand_on(self, found: EventFound, stream: str, number: int) -> None:
-        """Hands an output on to whoever has it as an event of a stream, under a number."""
-        for plan, kind, read, whole in self._outputs[found.number].get(stream, ()):
-            columns = read(found.event)
-            everything = found.attributes if whole else None
-            plan.waiting.append((kind, (found.start, found.time, number, everything, *columns)))
+    def as_events(self, root: Root, event: Event, stream: str) -> list[AsEvent]:
+        """An output as whoever reads a stream has it as an event."""
+        return [
+            (plan, kind, root.attributes(event) if whole else None, read(event))
+            for plan, kind, read, whole in self._readers_of(root, stream)
+        ]
+
+    def _readers_of(self, root: Root, stream: str) -> list[tuple[Plan, int, OfEvent, bool]]:
+        found = self._outputs.get((root, stream))
+        if found is None:
+            found = self._outputs[root, stream] = [
+                (plan, kind, root.values(plan.stage.slots(kind)), plan.stage.whole(kind))
+                for plan, kind, _, _ in self._columns.get(stream, ())
+            ]
+        return found
 
     @property
     def streams(self) -> Set[str]:

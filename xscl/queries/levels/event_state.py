@@ -85,7 +85,7 @@ def recall(
         now = _latest([json.loads(text) for text in kept.get(("mark", of), ())])
         plan.catch_up(waiting, now, flushed)
         # It was told before.
-        plan.stage.found()
+        plan.stage.read()
 
 
 def _shared(of: str) -> str:

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from xscl.documents.document import Document
 from xscl.documents.events import PLACES, EventNodes, EventType, TypedEvents
-from xscl.queries.levels.event_rows import EventRows
 from xscl.queries.levels.event_state import Saved, is_due, recall, save, weak
 from xscl.queries.levels.levels import Levels, Member
 from xscl.queries.levels.stage_holders import Plan
 from xscl.queries.levels.witness_free import WitnessFree
 
 if TYPE_CHECKING:
+    from pattern_stage.plan.outputs import Outputs
     from xscl.queries.levels.event_query import EventQuery
     from xscl.queries.levels.event_readers import EventReaders
     from xscl.queries.levels.event_types import EventTypes
@@ -85,7 +85,7 @@ class PatternLevels(WitnessFree):
         of_patterns: list[set[EventType]] = [set() for _ in levels.all]
         of_plans: dict[Plan, set[EventType]] = {}
         for level in levels.all:
-            level.patterns.feeding = level.plan.feeding = False
+            level.patterns.feeding = False
         for pattern in levels.patterns.values():
             if pattern.level is not None:
                 of_patterns[pattern.level] |= pattern.all_types
@@ -93,7 +93,6 @@ class PatternLevels(WitnessFree):
         placed = [one for one in levels.events if one.level is not None]
         for query in placed:
             for plan in levels.plans_of(query):
-                plan.feeding |= bool(query.feeds)
                 of_plans.setdefault(plan, set()).update(query.types)
             if query.compiled.document:
                 readers.identified |= {one.stream for one in query.types}
@@ -157,23 +156,24 @@ class PatternLevels(WitnessFree):
         events: Callable[[EventReaders], Iterable[TypedEvents]],
         watermark: int | None,
         flushed: int,
-    ) -> EventRows:
+    ) -> Outputs:
         """What a subscription of an event query finds among documents held, of which `events` are
         read; it remembers them from now on."""
         levels = self.levels
         plan = Plan(levels.event_stage(), query.compiled.weak)
         query.add_to(plan.stage, member)
+        # What others ask of what it publishes is asked here, too.
+        self.readers.of_outputs(plan, query)
         readers = self._no_readers()
         readers.of_plan(plan, query.types)
         self.wait(events(readers))
         waiting, plan.waiting = plan.waiting, []
         time = max([event[1] for _, event in waiting], default=None) if plan.weak else watermark
-        rows = plan.catch_up(waiting, time, flushed)
-        rows.found()
+        outputs = plan.catch_up(waiting, time, flushed)
         more: Saved = {}
         save(weak(member.name) if plan.weak else "", plan, levels.names, levels.types, more)
         self.renew(flushed=flushed, more=more)
-        return EventRows(plan.stage, feeding=True, found=rows.found())
+        return outputs
 
     # A second stage
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from xscl.documents.events import PLACES, Waiting
 from xscl.queries.levels.event_log import EventLog
-from xscl.queries.levels.event_rows import EventRows
 from xscl.queries.levels.pattern_rows import PatternRows
 
 if TYPE_CHECKING:
+    from pattern_stage.plan.outputs import Outputs
     from pattern_stage.plan.stage import EventStage
     from pattern_stage.processor import PatternStage
     from xscl.queries.levels.event_query import EventQuery
@@ -80,14 +80,13 @@ class Plan:
     stage: EventStage
     weak: bool = False
     waiting: list[Waiting] = field(default_factory=list)
-    feeding: bool = False
     mark: int | None = None
     dropped: int = 0
     log: EventLog = field(default_factory=EventLog)
     snapshot: str | None = None
     logged: int = 0
 
-    def step(self, watermark: int | None, *, ended: bool) -> EventRows:
+    def step(self, watermark: int | None, *, ended: bool) -> Outputs:
         """As that of `Patterns`."""
         waiting, self.waiting = self.waiting, []
         mark = self.mark
@@ -105,7 +104,7 @@ class Plan:
             self.stage.flush()
         else:
             self.advance(watermark)
-        return EventRows(self.stage, feeding=self.feeding)
+        return self.stage.read()
 
     def take(self, events: list[Waiting]) -> None:
         """Takes events, and keeps them until time has passed them."""
@@ -120,7 +119,7 @@ class Plan:
         self.mark = watermark
         self.stage.advance(watermark)
 
-    def catch_up(self, events: list[Waiting], watermark: int | None, flushed: int) -> EventRows:
+    def catch_up(self, events: list[Waiting], watermark: int | None, flushed: int) -> Outputs:
         """Takes events that came before, those of documents with numbers below `flushed` before
         the input had ended once."""
         before = [one for one in events if one[1][2] >> PLACES < flushed]
@@ -131,7 +130,7 @@ class Plan:
         self.advance(watermark)
         if self.weak:
             self.stage.flush()
-        return EventRows(self.stage, feeding=self.feeding)
+        return self.stage.read()
 
 
 @dataclass(slots=True, eq=False)
@@ -151,8 +150,8 @@ class Level:
         """The one that has a subscription of a query."""
         return query.weak[number] if query.compiled.weak else self.plan
 
-    def step(self, watermark: int | None, *, ended: bool) -> list[PatternRows | EventRows]:
+    def step(self, watermark: int | None, *, ended: bool) -> list[PatternRows | Outputs]:
         """The rows that each has found, in order."""
-        steps: list[PatternRows | EventRows] = [self.patterns.step(watermark, ended=ended)]
+        steps: list[PatternRows | Outputs] = [self.patterns.step(watermark, ended=ended)]
         steps += [plan.step(watermark, ended=ended) for plan in self.plans]
         return steps

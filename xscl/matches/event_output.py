@@ -1,0 +1,103 @@
+"""An output of event queries: an event, which may be a document still, and what is made of it, once
+for all queries that have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from xpath_stage import ATTRIBUTE
+from xscl.documents.document import Document
+from xscl.documents.events import Event, EventNode
+from xscl.matches.nodes import BoundNode
+from xscl.matches.sides import AttributeName
+
+if TYPE_CHECKING:
+    from pattern_stage.plan.outputs import Root
+
+__all__ = ["Output"]
+
+T = TypeVar("T")
+
+
+class Output(Sequence[Any]):
+    """An output: what it is of, its event, and the document that it still is, if it is one; a
+    sequence of that document's side, for `Match`."""
+
+    __slots__ = ("_attribute_name", "_made", "_node", "document", "event", "root")
+
+    def __init__(
+        self,
+        root: Root,
+        event: Event,
+        document: Document | None = None,
+        node: EventNode | None = None,
+        attribute_name: AttributeName | None = None,
+    ) -> None:
+        self.root = root
+        self.event = event
+        self.document = document
+        self._node = node
+        self._attribute_name = attribute_name
+        self._made: dict[object, object] | None = None
+
+    def once(self, key: object, make: Callable[[], T]) -> T:
+        """What is made under a key, for whoever asks first."""
+        made = self._made
+        if made is None:
+            made = self._made = {}
+        if key not in made:
+            made[key] = make()
+        return cast(T, made[key])
+
+    @property
+    def start(self) -> int:
+        """When it begins, in microseconds."""
+        return cast(int, self.event[0])
+
+    @property
+    def time(self) -> int:
+        """When it ends."""
+        return cast(int, self.event[1])
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """Its attributes as JSON values, which nobody changes."""
+        return self.once("attributes", lambda: self.root.attributes(self.event))
+
+    def __len__(self) -> int:
+        return int(self.document is not None)
+
+    def __getitem__(self, place: Any) -> Any:
+        return [*self][place]
+
+    def __iter__(self) -> Iterator[Side]:
+        if self.document is not None:
+            yield Side(self.document, self.node(self.code))
+
+    @property
+    def code(self) -> int:
+        """The code of the output node."""
+        return 0 if self._node is None else self._node.code
+
+    @property
+    def bound(self) -> Iterator[tuple[str, BoundNode]]:
+        """The nodes of the block's variables."""
+        for name, code in () if self._node is None else self._node.bound:
+            yield name, self.node(code)
+
+    def node(self, code: int) -> BoundNode:
+        """The node of a code."""
+        assert self.document is not None
+        name = None if self._attribute_name is None else self._attribute_name(code)
+        return BoundNode(self.document, code % ATTRIBUTE, name)
+
+
+class Side:
+    """The document that an output is, and the node in it."""
+
+    __slots__ = ("document", "output")
+
+    def __init__(self, document: Document, output: BoundNode) -> None:
+        self.document, self.output = document, output
