@@ -42,7 +42,10 @@ def members_in(bucket: Bucket) -> Iterator[int]:
         yield from bucket
     elif bucket is not None:
         for part in bucket.values():
-            yield from members_in(part)
+            if part.__class__ is int:
+                yield part
+            else:
+                yield from members_in(part)
 
 
 class Members:

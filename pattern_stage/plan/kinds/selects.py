@@ -75,6 +75,7 @@ class SelectOperator(Operator):
         node, inputs, context, design = arguments
         self._indexed = design.indexed and not ("FR" in context.without and inputs[0].inputs)
         self._forms: list[Form] = []
+        self._rests: list[Callable[..., Any] | None] = []
         self._known: dict[Condition, Form] = {}
         self._free: list[Form] = []
         self._listed: dict[tuple[int, Form], tuple[list[float], list[tuple[int, Constants]]]] = {}
@@ -90,6 +91,7 @@ class SelectOperator(Operator):
             place = self._free.pop().place if self._free else len(self._forms)
             form = Form(node, self, place, self.context, self._indexed)
             self._forms[place : place + 1] = [form]
+            self._rests[place : place + 1] = [form.rest]
             self._known[node.condition] = form
         return form
 
@@ -174,7 +176,7 @@ class SelectOperator(Operator):
 
     def _among(self, left: int, bucket: dict[Any, Bucket], event: Event, found: list[int]) -> None:
         """Finds members among many."""
-        constants, place_of, forms = self.constants, self.members.right, self._forms
+        constants, place_of, rests = self.constants, self.members.right, self._rests
         for by, members in bucket.items():
             if by.__class__ is Form:
                 found += by.hold(event, self._below(left, by, members, event))
@@ -187,7 +189,7 @@ class SelectOperator(Operator):
             elif part.__class__ is dict:
                 part = members_in(part)
             for one in part:
-                rest = forms[place_of[one]].rest
+                rest = rests[place_of[one]]
                 if rest is None or rest(event, constants[one]):
                     found.append(one)
 

@@ -126,11 +126,25 @@ class Stateful(Operator):
                 yield from members_in(bucket)
 
     def _by_state(self, members: Iterable[int]) -> dict[tuple[int, Constants], list[int]]:
-        by: dict[tuple[int, Constants], list[int]] = {}
-        right, constants, apart = self.members.right, self.constants, self._apart
+        by: dict[int, list[int]] = {}
+        right_of, constants = self.members.right, self.constants
         for member in members:
-            by.setdefault((right[member], apart(constants[member])), []).append(member)
-        return by
+            right = right_of[member]
+            some = by.get(right)
+            if some is None:
+                by[right] = [member]
+            else:
+                some.append(member)
+        found: dict[tuple[int, Constants], list[int]] = {}
+        for right, some in by.items():
+            first = self._apart(constants[some[0]])
+            if not first:
+                # No constants tell states apart.
+                found[right, first] = some
+                continue
+            for member in some:
+                found.setdefault((right, self._apart(constants[member])), []).append(member)
+        return found
 
     def _apart(self, constants: Constants) -> Constants:
         """The constants that tell states apart: members may differ in the bound within one."""
@@ -149,9 +163,12 @@ class Stateful(Operator):
     def _order(self, members: list[int]) -> Order:
         if self.bound is None:
             return Order(tuple(members))
-        place, constants = self.bound.place, self.members.constants
-        pairs = sorted((-constants[one][place], one) for one in members)  # type: ignore[index]
-        return Order(tuple([one for _, one in pairs]), [negative for negative, _ in pairs])
+        place, constants = self.bound.place, self.constants
+        negative = [-constants[one][place] for one in members]
+        if min(negative) == max(negative):
+            return Order(tuple(members), negative)
+        pairs = sorted(zip(negative, members, strict=True))
+        return Order(tuple([one for _, one in pairs]), [bound for bound, _ in pairs])
 
     # Batches
 
