@@ -68,14 +68,14 @@ class SteppedQuery:
         return _TEXTS[template](self)
 
     def steps(self, length: int) -> Hashable:
-        """What is the same for two queries if and only if their first steps are."""
-        return (
-            self.discrete,
-            self.continuous,
-            self.primary,
-            self.others[:length],
-            self.bounds[:length],
+        """What is the same for two queries if and only if their first steps are, whichever of the
+        equalities is the primary predicate of one step."""
+        primary, other = self.discrete
+        equal = tuple(
+            frozenset([(primary, self.primary), (other, constant)])
+            for constant in self.others[:length]
         )
+        return equal, self.continuous, self.bounds[:length]
 
 
 def stepped_queries(

@@ -82,6 +82,8 @@ class IterateOperator(Stateful):
             if bound is not None:
                 count = min(count, order.within(end - element[0], bound.strict))
                 if not count:
+                    # It only had not been let go yet.
+                    self.touched -= 1
                     continue
             longer = make[first](left, event, element, constants)
             found.append((longer, order.first(count)))

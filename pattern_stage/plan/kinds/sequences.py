@@ -54,6 +54,8 @@ class SequenceOperator(Stateful):
             if bound is not None:
                 count = min(count, order.within(end - left[0], bound.strict))
                 if not count:
+                    # It only had not been let go yet.
+                    self.touched -= 1
                     continue
             found.append(((left[0], end, None, None, left, event), order.first(count)))
         return kept
