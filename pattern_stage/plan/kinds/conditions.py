@@ -96,15 +96,17 @@ def equalities(condition: Condition) -> tuple[list[Equality], Condition]:
     return found, tuple(rest)
 
 
-def orders(condition: Condition) -> Ordered | None:
-    """The first conjunct that compares a number of the event with a constant by order."""
-    for conjunct in condition:
+def orders(condition: Condition) -> tuple[Ordered | None, Condition]:
+    """The first conjunct that compares a number of the event with a constant by order, and what is
+    left."""
+    for place, conjunct in enumerate(condition):
         if isinstance(conjunct, Compare) and conjunct.operator in ("<", "<=", ">", ">="):
             if conjunct.mode != "number":
                 continue
             if _sides(conjunct.right) == {"constant"} and "constant" not in _sides(conjunct.left):
-                return Ordered(conjunct.left, conjunct.operator, conjunct.right)
-    return None
+                found = Ordered(conjunct.left, conjunct.operator, conjunct.right)
+                return found, condition[:place] + condition[place + 1 :]
+    return None, condition
 
 
 def joins(condition: Condition) -> tuple[list[Equality], Condition]:

@@ -58,12 +58,15 @@ class Form:
         if equal:
             self.key = key([(one.one, one.number) for one in equal], texts, "a")
             self.key_of = key([(one.other, one.number) for one in equal], texts, "c")
-        self.order = orders(node.condition) if indexed and not equal else None
+        self.order, rest = orders(rest) if indexed and not equal else (None, rest)
         if self.order is not None:
             self.value = function("a", texts.number(self.order.value))
             self.bound = function("c", texts.number(self.order.constant))
-        condition = texts.condition(node.condition)
-        self.hold = function("a, pairs", f"[m for m, c in pairs if {condition}]")
+        self.hold: Callable[..., list[int]] | None = None
+        """Which of some members an event holds for, that are in order; None: all of them."""
+        if rest:
+            each = f"[m for m in members for c in [constants[m]] if {texts.condition(rest)}]"
+            self.hold = function("a, members, constants", each)
 
 
 class SelectOperator(Operator):
@@ -78,7 +81,7 @@ class SelectOperator(Operator):
         self._rests: list[Callable[..., Any] | None] = []
         self._known: dict[Condition, Form] = {}
         self._free: list[Form] = []
-        self._listed: dict[tuple[int, Form], tuple[list[float], list[tuple[int, Constants]]]] = {}
+        self._listed: dict[tuple[int, Form], tuple[list[float], list[int]]] = {}
         self._lately: set[tuple[int, ...] | Order] = set()
         super().__init__(Select((), node.input), inputs, context, design)
 
@@ -179,7 +182,8 @@ class SelectOperator(Operator):
         constants, place_of, rests = self.constants, self.members.right, self._rests
         for by, members in bucket.items():
             if by.__class__ is Form:
-                found += by.hold(event, self._below(left, by, members, event))
+                some = self._below(left, by, members, event)
+                found += some if by.hold is None else by.hold(event, some, constants)
                 continue
             key = by(event)
             if key is None or (part := members.get(key)) is None:
@@ -193,29 +197,28 @@ class SelectOperator(Operator):
                 if rest is None or rest(event, constants[one]):
                     found.append(one)
 
-    def _below(
-        self, left: int, form: Form, bucket: Bucket, event: Event
-    ) -> list[tuple[int, Constants]]:
-        """The members of a form, with their constants, that an order with a number leaves."""
+    def _below(self, left: int, form: Form, bucket: Bucket, event: Event) -> list[int]:
+        """The members of a form that an order with a number leaves."""
         listed = self._listed.get((left, form))
         if listed is None:
-            constants = self.constants
-            pairs = [(one, constants[one]) for one in members_in(bucket)]
+            members = list(members_in(bucket))
             bounds: list[float] = []
             if form.order is not None:
-                bound = form.bound
-                pairs.sort(key=lambda pair: bound(pair[1]))
-                bounds = [bound(own) for _, own in pairs]
-            listed = self._listed[left, form] = bounds, pairs
-        bounds, pairs = listed
+                bound_of = {one: form.bound(self.constants[one]) for one in members}
+                # What is no number is in no order.
+                members = [one for one in members if bound_of[one] == bound_of[one]]
+                members.sort(key=bound_of.__getitem__)
+                bounds = [bound_of[one] for one in members]
+            listed = self._listed[left, form] = bounds, members
+        bounds, members = listed
         if form.order is None:
-            return pairs
+            return members
         value, operator = form.value(event), form.order.operator
         if value != value:
             return []
         if operator in ("<", "<="):
-            return pairs[(bisect_right if operator == "<" else bisect_left)(bounds, value) :]
-        return pairs[: (bisect_left if operator == ">" else bisect_right)(bounds, value)]
+            return members[(bisect_right if operator == "<" else bisect_left)(bounds, value) :]
+        return members[: (bisect_left if operator == ">" else bisect_right)(bounds, value)]
 
     def _comes_again(self, membership: Membership) -> bool:
         """Whether it has been asked lately: it takes as long to find out which constants are equal

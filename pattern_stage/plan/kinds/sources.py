@@ -56,28 +56,26 @@ class SourceOperator(Operator):
             self._version = layout.version
             assert isinstance(self.node, Source)
             self._width = _FIRST + len(layout.slots(self.node.type))
-        width, several, found = self._width, len(self._types) > 1, Channel()
+        width, found = self._width, Channel()
+        for place, (type_, event) in enumerate(coming):
+            if len(event) < width:
+                coming[place] = type_, event + (None,) * (width - len(event))
+        if len(self._types) == 1:
+            latest, members = self._everyone(tuple(self._types))
+            if members and latest <= min(event[_NUMBER] for _, event in coming):
+                return Channel([(event, members) for _, event in coming])
         came: list[Any] = []
         for type_, event in coming:
-            if len(event) < width:
-                event += (None,) * (width - len(event))
-            if several and came and came[-1][0][1] == event[1]:
-                # Equal events of different types are one; of one type two events are two.
-                for one in came[-_RECENT:]:
-                    if (
-                        type_ not in one[1]
-                        and one[0][0:2] == event[0:2]
-                        and one[0][3:] == event[3:]
-                    ):
-                        one[1] += (type_,)
-                        one[2] += (event[2],)
-                        break
-                else:
-                    came.append([event, (type_,), (event[2],)])
+            # Equal events of different types are one; of one type two events are two.
+            for one in came[-_RECENT:]:
+                if type_ not in one[1] and _equal(one[0], event):
+                    one[1] += (type_,)
+                    one[2] += (event[_NUMBER],)
+                    break
             else:
-                came.append([event, (type_,), (event[2],)])
+                came.append([event, (type_,), (event[_NUMBER],)])
         for event, types, numbers in came:
-            latest, members = self._all.get(types) or self._everyone(types)
+            latest, members = self._everyone(types)
             if latest > min(numbers):
                 constants, seen = self.constants, dict(zip(types, numbers, strict=True))
                 members = tuple([m for m in members if constants[m][1] <= seen[constants[m][0]]])
@@ -87,6 +85,9 @@ class SourceOperator(Operator):
 
     def _everyone(self, types: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
         """Whose events of types are, and from which number on all see them."""
+        found = self._all.get(types)
+        if found is not None:
+            return found
         members = [
             (*constants, member)
             for member, constants in enumerate(self.constants)
@@ -99,4 +100,6 @@ class SourceOperator(Operator):
 
 def _equal(one: Event, other: Event) -> bool:
     """Whether two events are equal but for their numbers."""
+    if one[1] != other[1]:
+        return False
     return one[:_NUMBER] == other[:_NUMBER] and one[_NUMBER + 1 :] == other[_NUMBER + 1 :]

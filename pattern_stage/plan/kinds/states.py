@@ -237,7 +237,7 @@ class Stateful(Operator):
                 place += 1
                 key = None if key_of is None else key_of(event)
                 there = instances.get(key)
-                if there is None or (key is None and key_of is not None):
+                if there is None:
                     continue
                 kept = self.meet(event, there, state.constants, found)
                 if len(kept) < len(there):
