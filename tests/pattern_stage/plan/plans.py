@@ -116,10 +116,15 @@ def drawn_plan(random: Random) -> tuple[Node, list[str]]:
     return node, drawn.kinds
 
 
-def drawn_constants(random: Random, kinds: list[str]) -> tuple[Any, ...]:
-    """Constants of a query."""
+def drawn_constants(
+    random: Random, kinds: list[str], like: tuple[Any, ...] | None = None
+) -> tuple[Any, ...]:
+    """Constants of a query; `like` those of another but for ages."""
+    values = like or tuple(float(random.randrange(3)) for _ in kinds)
+    ages = random.choice([5, 30])
     return tuple(
-        random.randrange(1, 30) if kind == "age" else float(random.randrange(3)) for kind in kinds
+        random.randrange(1, ages) if kind == "age" else value
+        for kind, value in zip(kinds, values, strict=True)
     )
 
 

@@ -83,8 +83,10 @@ def check(seed: int) -> None:
     for _ in range(random.choice([1, 2, 3])):
         root, kinds = drawn_plan(random)
         types = random.sample(range(3), 2)
+        first = drawn_constants(random, kinds)
         for _ in range(random.choice([1, 3, 12, 40])):
-            queries[len(queries)] = root, types, drawn_constants(random, kinds), 0
+            constants = drawn_constants(random, kinds, random.choice([None, first]))
+            queries[len(queries)] = root, types, constants, 0
     options = (
         random.choice([(), SWITCHES, random.sample(sorted(SWITCHES), 4)]),
         random.choice([(), (), [{0, 1}]]),
@@ -119,10 +121,10 @@ def check(seed: int) -> None:
             stage.take([tupled(one, stage.slots(one[0])) for one in again])
             stage.found()
         elif change < 0.3:
-            number = random.choice([*queries])
-            if number not in gone:
-                stage.remove(number)
-                gone.add(number)
+            for number in random.sample([*queries], random.choice([1, len(queries) // 2])):
+                if number not in gone:
+                    stage.remove(number)
+                    gone.add(number)
         elif change < 0.45:
             root, types, constants, _ = queries[random.choice([*queries])]
             queries[len(queries)] = root, types, constants, place
