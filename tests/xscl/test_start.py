@@ -13,7 +13,7 @@ from xscl.cli.main import _COMMANDS, cli
 
 _HEAVY = (
     "asyncio", "duckdb", "feedparser", "httpcore", "igraph", "lark", "matplotlib", "pandas",
-    "pattern_stage.plan.stage", "pattern_stage.processor", "pyarrow", "pyspark", "rich", "sqlglot",
+    "pattern_stage.algebra", "pattern_stage.processor", "pyarrow", "pyspark", "rich", "sqlglot",
     "xscl.event_queries", "xscl.language.syntax",
 )  # fmt: skip
 

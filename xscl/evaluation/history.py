@@ -17,7 +17,6 @@ from xscl.evaluation.second_stages import SecondStages
 from xscl.evaluation.stage_one import StageOne, Wave
 from xscl.evaluation.waves import Waves
 from xscl.queries.catalogue import Catalogue
-from xscl.queries.levels.event_readers import EventReaders
 from xscl.queries.levels.levels import Told
 from xscl.queries.levels.pattern_levels import Saved
 from xscl.queries.levels.pattern_rows import PatternRows
