@@ -26,7 +26,7 @@ from xpath_stage.parsing.json_documents import (
     json_values,
     number_text,
 )
-from xpath_stage.parsing.json_shapes import are_flat, read_exactly
+from xpath_stage.parsing.json_shapes import are_flat, plain_copies, read_exactly
 from xpath_stage.parsing.pruned import PIECE, PrunedDocument
 from xpath_stage.patterns import Definition, Family, Filter, Spine, Step, Test
 from xpath_stage.strings import Strings
@@ -71,6 +71,7 @@ __all__ = [
     "json_values",
     "number_text",
     "parse",
+    "plain_copies",
     "read_exactly",
     "string_value",
 ]

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import chain
 from math import isfinite
+from typing import Any
 
 import orjson
 
 from xpath_stage.parsing.json_documents import number_text
 from xpath_stage.parsing.markup import LONGEST
 
-__all__ = ["are_flat", "cut_value", "read_exactly", "texts_of_value"]
+__all__ = ["are_flat", "cut_value", "plain_copies", "read_exactly", "texts_of_value"]
 
 _MOST = 500
 """Of more scalars, a value is not cut."""
@@ -25,6 +26,9 @@ _PLAIN = bytes({*range(0x20, 0x100), *b"\t\n\r"})
 """The bytes of UTF-8 that a text of a tree may have."""
 
 _STR, _DICT = {str}, {dict}
+_DEEP = 100
+"""So deep a value may be without a look at how deep its tree is."""
+
 _SCALARS = {str, int, float, bool, type(None)}
 _ROUNDED = 2.0**63
 """From here on a parser may have made a double of a whole number."""
@@ -101,6 +105,16 @@ def are_flat(values: Sequence[object]) -> bool:
     return (text.isascii() and text.isprintable()) or _is_plain(text)
 
 
+def plain_copies(values: Sequence[object]) -> list[object] | None:
+    """Values as JSON has them, apart from whoever has given them, if a tree can hold each."""
+    texts: list[str] = []
+    try:
+        copies = [_copy(one, texts, _DEEP) for one in values]
+    except ValueError:
+        return None
+    return copies if _is_plain("".join(texts)) else None
+
+
 def texts_of_value(value: object, texts: list[str]) -> list[slice]:
     """Which of its texts are those of each element of the tree of a value, in document order."""
     found: list[slice] = []
@@ -117,6 +131,20 @@ def _is_plain(text: str) -> bool:
         return not text.encode().translate(None, _PLAIN)
     except UnicodeEncodeError:
         return False
+
+
+def _copy(value: Any, texts: list[str], levels: int) -> object:
+    kind = type(value)
+    if kind is str:
+        texts.append(value)
+        return value
+    if kind is dict and levels and _STR.issuperset(map(type, value)):
+        return {name: _copy(one, texts, levels - 1) for name, one in value.items()}
+    if kind is list and levels:
+        return [_copy(one, texts, levels - 1) for one in value]
+    if kind in _SCALARS and (kind is not float or isfinite(value)):
+        return value
+    raise _NotCut
 
 
 def _cut(value: object, shape: list[object], texts: list[str]) -> None:

@@ -77,11 +77,13 @@ class Arrivals:
         """Those that more than events was read of."""
         self.witnesses = Witnesses()
         self.events: list[TypedEvents] = []
+        self.values: dict[str, list[Document]] = {}
+        """By stream, JSON documents whose events are read when all are there."""
         self.errors: list[DocumentError] = []
         self.duplicate = self.late = 0
         self._held: defaultdict[str, dict[str, tuple[int, DocumentShape]]] = defaultdict(dict)
-        self._looked_through = 0
-        """So many parts are among what is `_held`: most batches are one."""
+        self._runs: list[tuple[Documents, DocumentShape]] = []
+        """What is not `_held` yet: most batches are one run."""
 
     def document(self, envelope: Mapping[str, object]) -> Document:
         """The document of the next envelope; raises DocumentError if it has none."""
@@ -121,7 +123,7 @@ class Arrivals:
 
     def judged(self, run: Run) -> Run:
         """What of a run is neither late nor a duplicate, with the times of all; the others are
-        counted.  What is left comes in by `add_part`, the whole of it."""
+        counted.  What is left comes in by `add_run`, the whole of it."""
         many = len(run.ids)
         # All of a batch are there when it is read: the clock is asked once.
         first = max(self._now, self.last_arrival + 1)
@@ -169,25 +171,30 @@ class Arrivals:
 
     def _of(self, stream: str) -> Mapping[str, tuple[int, DocumentShape]]:
         """The documents of a stream that are in the batch, by id: their times and shapes."""
-        while self._looked_through < len(self.parts):
-            some, shape = self.parts[self._looked_through]
-            self._looked_through += 1
-            if shape is not None:
-                found = ((one.id, (one.time, shape)) for one in some)
-                self._held[shape[0]].update(found)
+        for some, shape in self._runs:
+            found = ((one.id, (one.time, shape)) for one in some)
+            self._held[shape[0]].update(found)
+        self._runs.clear()
         return self._held.get(stream, _NO_DOCUMENTS)
 
     def add(self, document: Document, shape: DocumentShape | None) -> None:
         """Adds a document that is to be taken in."""
         self._follow(document.time, self.last_arrival + _DAY)
-        self.add_part([document], shape)
-        if shape is not None and document.body is not None:
-            self.evaluated.append(document)
+        self.count += 1
+        if self.parts and shape == self.parts[-1][1] and type(alike := self.parts[-1][0]) is list:
+            alike.append(document)
+        else:
+            self.parts.append(([document], shape))
+        if shape is not None:
+            self._held[document.stream][document.id] = document.time, shape
+            if document.body is not None:
+                self.evaluated.append(document)
 
-    def add_part(self, some: Documents, shape: DocumentShape | None) -> None:
-        """Adds documents of a shape, for whose times it has been seen to."""
-        self.parts.append((some, shape))
+    def add_run(self, some: Documents, shape: DocumentShape) -> None:
+        """Adds documents of what was `judged` of a run."""
         self.count += len(some)
+        self.parts.append((some, shape))
+        self._runs.append((some, shape))
 
     def _follow(self, time: int, farthest: int) -> None:
         # A clock that is wrong by more than a day must not make all others late.

@@ -8,6 +8,7 @@ members, without a tree; a value is then the member as it is, of XML it is the s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import repeat
 from operator import itemgetter
 from typing import Any
@@ -24,7 +25,6 @@ from xscl.documents.attributes import (
     first_member,
     number_of_member,
     number_of_text,
-    reached,
     text_of_member,
     text_of_node,
 )
@@ -130,21 +130,23 @@ def members_of(value: object) -> dict[str, object]:
 
 def columns_of_nodes(slots: Sequence[Slot], *, whole: bool) -> NodeColumns:
     """Reads the events that nodes are."""
+    wanted = [(slot.attribute.steps[0], slot.form) for slot in slots]
 
     def read(
         output: Node, bound: Mapping[str, Node], value_of: ValueOf, start: int, end: int, event: int
     ) -> tuple[Any, ...]:
-        def column(slot: Slot) -> object:
-            node = next(reached(output, bound, slot.attribute), None)
+        nodes = _nodes(output, bound)
+        columns: list[object] = []
+        for name, form in wanted:
+            node = nodes.get(name)
             if node is None:
-                return None
-            if slot.form is Form.VALUE:
-                return value_of(node)
-            text = text_of_node(node)
-            return text if slot.form is Form.TEXT else number_of_text(text)
-
-        everything = attributes_of(output, bound, value_of) if whole else None
-        return start, end, event, everything, *map(column, slots)
+                columns.append(None)
+            elif form is Form.VALUE:
+                columns.append(value_of(node))
+            else:
+                text = text_of_node(node)
+                columns.append(text if form is Form.TEXT else number_of_text(text))
+        return start, end, event, _shown(nodes, value_of) if whole else None, *columns
 
     return read
 
@@ -166,12 +168,17 @@ def values_in(document: Document, numbers: Mapping[etree._Element, int] | None =
 
 
 def attributes_of(output: Node, bound: Mapping[str, Node], value_of: ValueOf) -> dict[str, object]:
-    """All attributes of a node by name, as results show them: the block's variables, then
-    children, then its own."""
+    """All attributes of a node by name, as results show them."""
+    return _shown(_nodes(output, bound), value_of)
+
+
+def _nodes(output: Node, bound: Mapping[str, Node]) -> Mapping[str, Node]:
+    """The nodes of all attributes of a node by name: the block's variables, then children, then its
+    own."""
     nodes = dict(bound)
     element, attribute = output
     if attribute is not None:
-        return _shown(nodes, value_of)
+        return nodes
     for child in element.iterchildren("*"):
         name = _bare(child.tag)
         if name is not None and name not in nodes:
@@ -179,13 +186,14 @@ def attributes_of(output: Node, bound: Mapping[str, Node], value_of: ValueOf) ->
     for own in map(str, element.attrib):
         if not own.startswith("{") and own not in nodes:
             nodes[own] = element, own
-    return _shown(nodes, value_of)
+    return nodes
 
 
 def _shown(nodes: Mapping[str, Node], value_of: ValueOf) -> dict[str, object]:
     return {name: as_json(value_of(node)) for name, node in nodes.items()}
 
 
+@lru_cache(maxsize=100_000)
 def _bare(tag: str) -> str | None:
     """The name of a tag in no namespace, of a JSON node its key."""
     key = decode_name(tag)

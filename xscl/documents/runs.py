@@ -1,5 +1,5 @@
-"""Runs of envelopes: of a batch those that most are of which events alone are read, objects of
-scalars -> columns, so that what is asked of each of them is asked of many at once.
+"""Runs of envelopes: of a batch those of which events alone are read, JSON values -> columns, so
+that what is asked of each of them is asked of many at once.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import compress, groupby
 from typing import Any, NamedTuple
 
-from xpath_stage import are_flat
+from xpath_stage import are_flat, plain_copies
 from xscl.times import from_timestamps
 
 __all__ = ["Run", "in_runs"]
@@ -73,7 +73,8 @@ def _run(envelopes: Sequence[Mapping[str, object]], streams: frozenset[str]) -> 
             times = from_timestamps(times)
     except (TypeError, ValueError):
         return None
-    values = [one.get("json") for one in envelopes]
-    if not _STR.issuperset(map(type, ids)) or not are_flat(values):
+    if not _STR.issuperset(map(type, ids)) or not all("json" in one for one in envelopes):
         return None
-    return Run(of, ids, times, values)  # type: ignore[arg-type]
+    given = [one["json"] for one in envelopes]
+    values = given if are_flat(given) else plain_copies(given)
+    return None if values is None else Run(of, ids, times, values)  # type: ignore[arg-type]

@@ -104,6 +104,8 @@ class StageOne:
                         raise
                     error.envelope = envelope
                     arrivals.errors.append(error)
+        for stream, documents in arrivals.values.items():
+            arrivals.events += self._patterns.readers.of_documents(stream, documents)
         return arrivals
 
     def preview(self, envelope: Mapping[str, object]) -> Preview:
@@ -129,11 +131,9 @@ class StageOne:
             wave.documents.append(document)
         return wave
 
-    def evaluate(
-        self, document: Document, to: Wave | Arrivals, *, columns: bool = True
-    ) -> DocumentShape:
+    def evaluate(self, document: Document, to: Wave | Arrivals) -> DocumentShape:
         """Stage 1; a document that causes too much work is as if it had never come, and one that
-        cannot be read, too.  Without `columns`, event queries have their events of it already."""
+        cannot be read, too."""
         number, stream, body = document.number, document.stream, document.body
         witnesses = to.witnesses
         try:
@@ -154,21 +154,40 @@ class StageOne:
                     layout = evaluate_value(self._xpath, stream, body, number, witnesses)
         except (ExcessiveDocument, MalformedDocument) as error:
             raise DocumentError(str(error), stream=document.source, document=document.id) from error
-        if self._patterns.timed:
-            readers = self._patterns.readers
-            if readers.whole(stream):
-                to.events += readers.of_whole(document, columns=columns)
         return stream, layout.kinds
 
+    def _take(
+        self, document: Document, to: Wave | Arrivals, *, columns: bool = True
+    ) -> DocumentShape:
+        """Stage 1, and the events that a document is as such; without `columns`, event queries have
+        theirs already."""
+        stream, patterns = document.stream, self._patterns
+        if not (patterns.timed and patterns.readers.whole(stream)):
+            return self.evaluate(document, to)
+        if document.json or not self._is_of_events(stream):
+            shape = self.evaluate(document, to)
+        else:
+            # Its tree is parsed for its events alone.
+            shape = stream, NO_LEAVES
+        if document.json and isinstance(to, Arrivals):
+            to.values.setdefault(stream, []).append(document)
+        else:
+            to.events += patterns.readers.of_whole(document, columns=columns)
+        return shape
+
     def _streams_of_events(self) -> frozenset[str]:
-        """The streams whose documents are events as such, and nothing else of them is read."""
+        """The streams whose documents may come as events as such, and nothing else of them is
+        read."""
         version = self._graph.version, self._patterns.version
         if version != self._of_events[0]:
             streams = self._patterns.readers.streams if self._patterns.timed else ()
-            root = self._xpath.automaton.root
-            of_events = (one for one in streams if not is_internal(one) and root(one) is None)
+            of_events = [one for one in streams if not is_internal(one) and self._is_of_events(one)]
             self._of_events = version, frozenset(of_events)
         return self._of_events[1]
+
+    def _is_of_events(self, stream: str) -> bool:
+        """Whether no tree pattern is of documents of a stream."""
+        return self._xpath.automaton.root(stream) is None
 
     def _arrive_together(self, run: Run, arrivals: Arrivals) -> None:
         """Reads documents of a batch as `_arrive` does, of which nothing but events is read."""
@@ -187,7 +206,7 @@ class StageOne:
                     for one in zip(numbers, repeat(stream), ids, times, values, strict=False)
                 ]
             arrivals.events += readers.of_values(stream, values, numbers, ids, times)
-            arrivals.add_part(some, (stream, NO_LEAVES))
+            arrivals.add_run(some, (stream, NO_LEAVES))
 
     def _arrive(self, envelope: Mapping[str, object], arrivals: Arrivals) -> None:
         """Reads one document of a batch; whether it is late or a duplicate comes first, and what
@@ -213,13 +232,13 @@ class StageOne:
                 # What a parser says of it says more.
                 parsed(document)
                 raise
-        shape = self.evaluate(document, arrivals)
+        shape = self._take(document, arrivals)
         arrivals.add(held, shape if read else None)
 
     def _arrive_as_columns(self, document: Document, arrivals: Arrivals) -> None:
         """Reads a document that event queries alone read: its columns are all that is kept, and
         nothing in them may be changed by whoever has published it."""
-        self.evaluate(as_held(document, self._intake.bodies, self._intake.trees), arrivals)
+        self._take(as_held(document, self._intake.bodies, self._intake.trees), arrivals)
         arrivals.add(without_body(document), (document.stream, NO_LEAVES))
 
     def admit_result(self, result: Document, wave: Wave, *, columns: bool = True) -> None:
@@ -229,7 +248,7 @@ class StageOne:
             return
         document = as_held(result, self._intake.bodies, self._intake.trees)
         try:
-            shape = self.evaluate(document, wave, columns=columns)
+            shape = self._take(document, wave, columns=columns)
         except DocumentError as error:
             self._intake.skipped.malformed += 1
             self._on_error(error)

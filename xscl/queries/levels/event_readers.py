@@ -128,15 +128,27 @@ class EventReaders:
         for plan, kind, columns_of, _ in self._columns.get(stream, ()) if columns else ():
             yield plan, kind, columns_of(values, starts or times, times, events)
 
+    def of_documents(
+        self, stream: str, documents: Sequence[Document], *, columns: bool = True
+    ) -> Iterator[TypedEvents]:
+        """The same of the documents."""
+        return self.of_values(
+            stream,
+            [one.body if type(one.body) is dict else content_of(one) for one in documents],
+            [one.number for one in documents],
+            [one.id for one in documents],
+            [one.time for one in documents],
+            [one.time if one.start is None else one.start for one in documents],
+            columns=columns,
+        )
+
     def of_whole(self, document: Document, *, columns: bool = True) -> Iterator[TypedEvents]:
         """The events that a document is, as such; those of event queries unless these have them
         already."""
         time, number, id = document.time, document.number, document.id
         start = time if document.start is None else document.start
         if document.json:
-            value = document.body if type(document.body) is dict else content_of(document)
-            one = (value,), (number,), (id,), (time,), (start,)
-            yield from self.of_values(document.stream, *one, columns=columns)
+            yield from self.of_documents(document.stream, (document,), columns=columns)
             return
         root, event = (parsed(document), None), number << PLACES
         for level, kind, _, of_node in self._of_whole.get(document.stream, ()):
