@@ -151,7 +151,7 @@ def _said(output: Output) -> bytes:
     document = output.document
     said: list[object] = []
     if document is None:
-        said = [output.event[0], output.event[1], output.attributes]
+        said = [output.event[0], output.event[1], _settled(output.attributes)]
     else:
         node = output.node(output.code)
         bound = [(name, one.number, one.attribute) for name, one in output.bound]
@@ -194,6 +194,15 @@ class _Inserted:
     def markup(self, *, in_default: bool = False) -> str:
         """It as an element."""
         return _markup({self.name: self.of}, None, in_default=in_default)
+
+
+def _settled(value: object) -> object:
+    """A JSON value in the form that all equal ones have."""
+    if isinstance(value, dict):
+        return {name: _settled(value[name]) for name in sorted(value)}
+    if isinstance(value, list):
+        return [*map(_settled, value)]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _markup(attributes: Mapping[str, object], root: str | None, *, in_default: bool = False) -> str:

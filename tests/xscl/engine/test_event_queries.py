@@ -43,6 +43,22 @@ def test_a_match_has_an_interval_a_result_and_no_document(engine: xscl.Engine) -
     assert again.id == match.id
 
 
+@pytest.mark.parametrize(
+    "query",
+    ["S NEXT S", "SELECT n, m FROM S", "SELECT *, 1 AS c FROM S", "SELECT m FROM S GROUP BY m"],
+)
+def test_equal_events_have_one_id_whichever_came_first(query: str) -> None:
+    some = [{"n": 1, "m": {"u": 1, "v": 2}}, {"m": {"v": 2.0, "u": 1}, "n": 1.0}]
+    some += [{"n": 10**16, "m": [2]}, {"m": [[2], 3], "n": 1e16}, {"n": 1e16, "m": 2.0}]
+    events = [{"stream": "S", "timestamp": int(i > 0), "json": one} for i, one in enumerate(some)]
+    ids = []
+    for given in (events, events[::-1]):
+        found = xscl_matches(query, [{**one, "id": str(i)} for i, one in enumerate(given)])
+        ids.append(sorted(match.id for match in found))
+    assert ids[0] == ids[1]
+    assert len(ids[0]) > 1
+
+
 def xscl_matches(text: str, events: list[Any]) -> list[Any]:
     with xscl.Engine() as engine:
         engine.subscribe(text, name="rise")
