@@ -149,8 +149,9 @@ class Arrivals:
         ):
             return False
         known = self._intake.ids
+        # Of a mapping the keys are looked up, not gone through: they are all that are held.
         return all(
-            ids.isdisjoint(known.get(one, _NONE)) and ids.isdisjoint(self._of(one))
+            known.get(one, _NONE).keys().isdisjoint(ids) and self._of(one).keys().isdisjoint(ids)
             for one in streams
         )
 

@@ -119,3 +119,19 @@ def test_what_no_query_can_reach_is_not_held(lateness: float | None) -> None:
             {"stream": "C", "id": f"{n}", "timestamp": n, "json": {"a": n}} for n in range(9)
         )
         assert len(engine._intake.held) == (1 if lateness == 0 else 9)
+
+
+def test_a_batch_does_not_go_through_the_ids_of_all_before_it() -> None:
+    class Ids(dict[str, int]):
+        def __iter__(self) -> Any:
+            raise AssertionError("gone through")
+
+    with xscl.Engine() as engine:
+        engine.subscribe("C NEXT{$2.a > $1.a} C")
+        engine.publish_many([{"stream": "C", "id": "1", "timestamp": 1, "json": {"a": 1}}])
+        engine._intake.ids["C"] = Ids(engine._intake.ids["C"])
+        rows = [{"stream": "C", "id": id, "timestamp": 2, "json": {"a": 2}} for id in "12"]
+        engine.publish_many(rows[1:])
+        engine.publish_many(rows)
+        assert engine.documents == 2
+        assert engine.skipped.duplicate == 2
