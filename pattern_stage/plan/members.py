@@ -76,8 +76,8 @@ class Members:
         """How many numbers are taken: of members, and of some that have gone."""
         return len(self.constants) - len(self._free)
 
-    def found(self, left: int, right: int, constants: Constants) -> int | None:
-        """The member, with a use more, if it is there."""
+    def found(self, left: int, right: int, constants: Constants, uses: int = 1) -> int | None:
+        """The member, with uses more, if it is there."""
         below = self.below
         if left >= len(below) or self._alone:
             return None
@@ -89,29 +89,32 @@ class Members:
         else:
             member = None if bucket is None else self._find(bucket, right, constants)
         if member is not None:
-            self._uses[member] += 1
+            self._uses[member] += uses
         return member
 
-    def add(self, left: int, right: int, constants: Constants) -> int:
-        """A new member, of one use."""
-        below = self.below
-        while left >= len(below):
-            below.append(None)
-        values = self._values
-        constants = tuple([values.setdefault(value, value) for value in constants])
-        if len(constants) <= _SHORT:
-            constants = values.setdefault(constants, constants)  # type: ignore[assignment]
+    def add(self, left: int, right: int, constants: Constants, uses: int = 1) -> int:
+        """A new member."""
+        below, values = self.below, self._values
+        if constants:
+            constants = tuple([values.setdefault(value, value) for value in constants])
+            if len(constants) <= _SHORT:
+                constants = values.setdefault(constants, constants)  # type: ignore[assignment]
         if self._free:
             member = self._free.pop()
             self.constants[member] = constants
-            self.left[member], self.right[member], self._uses[member] = left, right, 1
+            self.left[member], self.right[member], self._uses[member] = left, right, uses
         else:
             member = _number(len(self.constants))
             self.constants.append(constants)
             self.left.append(left)
             self.right.append(right)
-            self._uses.append(1)
-        below[left] = self._with(below[left], member)
+            self._uses.append(uses)
+        if left < len(below):
+            there = below[left]
+            below[left] = member if there is None else self._with(there, member)
+        else:
+            below += [None] * (left - len(below))
+            below.append(member)
         self._count += 1
         return member
 
@@ -140,21 +143,21 @@ class Members:
         return self.below[left] if left < len(self.below) else None
 
     def _find(self, bucket: Bucket, right: int, constants: Constants) -> int | None:
-        if isinstance(bucket, int):
-            bucket = (bucket,)
-        if isinstance(bucket, tuple):
-            for member in bucket:
-                if self.constants[member] == constants and self.right[member] == right:
-                    return int(member)
-            return None
-        if self._key_of is None:
-            return bucket.get((right, constants))  # type: ignore[no-any-return]
-        index, key = self._key_of(right, constants)
-        there = bucket.get(index)
-        part = None if there is None else there.get(key)
-        if isinstance(part, dict):
-            part = part.get(constants)
-        return None if part is None else self._find(part, right, constants)
+        if bucket.__class__ is dict:
+            if self._key_of is None:
+                return bucket.get((right, constants))
+            index, key = self._key_of(right, constants)
+            by_key = bucket.get(index)
+            bucket = None if by_key is None else by_key.get(key)
+            if bucket.__class__ is dict:
+                bucket = bucket.get(constants)
+            if bucket is None:
+                return None
+        own, right_of = self.constants, self.right
+        for member in (bucket,) if bucket.__class__ is int else bucket:
+            if own[member] == constants and right_of[member] == right:
+                return member
+        return None
 
     def _with(self, bucket: Bucket, member: int) -> Bucket:
         if bucket is None:

@@ -62,6 +62,9 @@ class Step:
     apart: bool = False
     """Whether a source is of its type alone, sharable or not."""
 
+    uses: int = 1
+    """How many operators of a query read it."""
+
     operator: Operator | None = None
     form: Form | None = None
     """That of a Select's condition, in the m-op that took it last."""
@@ -73,8 +76,11 @@ class Step:
         places = self.places
         if len(places) > 1:
             self.own = itemgetter(*places)
+        elif places:
+            (place,) = places
+            self.own = lambda constants: (constants[place],)
         else:
-            self.own = lambda constants: tuple([constants[place] for place in places])
+            self.own = lambda constants: ()
 
 
 Template = list[Step]
@@ -108,6 +114,10 @@ class Network:
             if isinstance(node, Source):
                 type_ = types[node.type]
                 made = Design("form", True)
+                for place, one in enumerate(steps):
+                    if one.node is at.node and one.type == type_:
+                        one.uses += 1
+                        return place
                 steps.append(Step(at.node, (), (), type_, made, apart and type_ in self._classes))
                 return len(steps) - 1
             below = [*zip(inputs(node), at.inputs, strict=True)]
@@ -127,30 +137,26 @@ class Network:
         made: list[Operator] = []
         members: list[int] = []
         for step in template:
-            own: tuple[Any, ...] = (step.type, since)
-            left = right = 0
-            if step.type < 0:
+            inputs = step.inputs
+            if not inputs:
+                own: tuple[Any, ...] = (step.type, since)
+                left = right = 0
+            else:
                 own = step.own(constants)
-                inputs = step.inputs
                 left = members[inputs[0]]
-                if len(inputs) > 1:
-                    right = members[inputs[1]]
+                right = members[inputs[1]] if len(inputs) > 1 else 0
             operator = step.operator
             if operator is None or operator.gone:
                 operator = self._operator(template, step, made, (left, right), own)
             if isinstance(operator, SelectOperator):
-                right = self._form(operator, step)
+                form = step.form
+                if form is None or form.of is not operator:
+                    assert isinstance(step.node, Select)
+                    form = step.form = operator.form(step.node)
+                right = form.place
             made.append(operator)
-            members.append(operator.add(left, right, own))
+            members.append(operator.add(left, right, own, step.uses))
         return made[-1], members[-1]
-
-    def _form(self, operator: SelectOperator, step: Step) -> int:
-        """The place of a Select's condition among those of its m-op."""
-        form = step.form
-        if form is None or form.of is not operator:
-            assert isinstance(step.node, Select)
-            form = step.form = operator.form(step.node)
-        return form.place
 
     def _operator(
         self,

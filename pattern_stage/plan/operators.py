@@ -58,12 +58,16 @@ class Design:
 class Operator:
     """An m-op; `node` is its form, with places among each operator's own constants."""
 
+    by_form = False
+    """Whether consumers are called for the members that they read alone."""
+
     def __init__(
         self, node: Node, inputs: tuple[Operator, ...], context: Context, design: Design
     ) -> None:
         self.node, self.inputs, self.context, self.design = node, inputs, context, design
         self.rank: int = 1 + max((one.rank for one in inputs), default=-1)
         self.members = Members(self.key_of(), not design.consed)
+        self._by_form = any(one.by_form for one in inputs)
         self.out = Channel()
         """What has come of the batch."""
         self.consumers: list[Operator] = []
@@ -89,16 +93,17 @@ class Operator:
 
     # Members
 
-    def add(self, left: int, right: int, constants: Constants) -> int:
-        """A member, once more, by the inputs' members."""
-        member = self.members.found(left, right, constants)
+    def add(self, left: int, right: int, constants: Constants, uses: int = 1) -> int:
+        """A member, with uses more, by the inputs' members."""
+        member = self.members.found(left, right, constants, uses)
         if member is None:
-            member = self.members.add(left, right, constants)
+            member = self.members.add(left, right, constants, uses)
             if self._grouped:
                 self._grouped.clear()
             self.gained(member)
-            for one, below in zip(self.inputs, (left, right), strict=False):
-                one.reads(self, below)
+            if self._by_form:
+                for one, below in zip(self.inputs, (left, right), strict=False):
+                    one.reads(self, below)
         return member
 
     def remove(self, member: int) -> bool:

@@ -73,6 +73,7 @@ class SelectOperator(Operator):
     """Selects over one stream: a member's place in `members.right` is that of its form."""
 
     node: Select
+    by_form = True
 
     def __init__(self, *arguments: Any) -> None:
         node, inputs, context, design = arguments

@@ -54,9 +54,7 @@ class Input:
     """The m-op of a source, as much of it as others look at."""
 
     rank = 0
-
-    def reads(self, consumer: object, member: int) -> None:
-        """Nobody asks who reads it."""
+    by_form = False
 
 
 def operator(window: bool, design: Design) -> AggregateOperator:
