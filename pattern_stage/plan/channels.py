@@ -41,12 +41,6 @@ class Channel(list[tuple[Event, Membership]]):
             return within(self[0][1], known)
         return known.keys() & self._by_member().keys()
 
-    def has(self, member: int) -> bool:
-        """Whether there are events of a member."""
-        if len(self) < 2:
-            return bool(self) and member in self[0][1]
-        return member in self._by_member()
-
     def stream(self, member: int) -> Stream:
         """The events of a member."""
         streams = self._by_member()[member]

@@ -63,10 +63,10 @@ class Form:
             self.value = function("a", texts.number(self.order.value))
             self.bound = function("c", texts.number(self.order.constant))
         self.hold: Callable[..., list[int]] | None = None
-        """Which of some members an event holds for, that are in order; None: all of them."""
+        """Of pairs of a member and its constants the members that hold what is asked beside the
+        order; None where nothing is."""
         if rest:
-            each = f"[m for m in members for c in [constants[m]] if {texts.condition(rest)}]"
-            self.hold = function("a, members, constants", each)
+            self.hold = function("a, pairs", f"[m for m, c in pairs if {texts.condition(rest)}]")
 
 
 class SelectOperator(Operator):
@@ -82,7 +82,7 @@ class SelectOperator(Operator):
         self._rests: list[Callable[..., Any] | None] = []
         self._known: dict[Condition, Form] = {}
         self._free: list[Form] = []
-        self._listed: dict[tuple[int, Form], tuple[list[float], list[int]]] = {}
+        self._listed: dict[tuple[int, Form], tuple[list[float], list[Any]]] = {}
         self._lately: set[tuple[int, ...] | Order] = set()
         super().__init__(Select((), node.input), inputs, context, design)
 
@@ -184,7 +184,7 @@ class SelectOperator(Operator):
         for by, members in bucket.items():
             if by.__class__ is Form:
                 some = self._below(left, by, members, event)
-                found += some if by.hold is None else by.hold(event, some, constants)
+                found += some if by.hold is None else by.hold(event, some)
                 continue
             key = by(event)
             if key is None or (part := members.get(key)) is None:
@@ -198,11 +198,12 @@ class SelectOperator(Operator):
                 if rest is None or rest(event, constants[one]):
                     found.append(one)
 
-    def _below(self, left: int, form: Form, bucket: Bucket, event: Event) -> list[int]:
-        """The members of a form that an order with a number leaves."""
+    def _below(self, left: int, form: Form, bucket: Bucket, event: Event) -> list[Any]:
+        """The members of a form that an order with a number leaves; with their constants where more
+        is asked."""
         listed = self._listed.get((left, form))
         if listed is None:
-            members = list(members_in(bucket))
+            members: list[Any] = list(members_in(bucket))
             bounds: list[float] = []
             if form.order is not None:
                 bound_of = {one: form.bound(self.constants[one]) for one in members}
@@ -210,6 +211,8 @@ class SelectOperator(Operator):
                 members = [one for one in members if bound_of[one] == bound_of[one]]
                 members.sort(key=bound_of.__getitem__)
                 bounds = [bound_of[one] for one in members]
+            if form.hold is not None:
+                members = [(one, self.constants[one]) for one in members]
             listed = self._listed[left, form] = bounds, members
         bounds, members = listed
         if form.order is None:

@@ -176,21 +176,27 @@ class Stateful(Operator):
         """What right events make of the instances, of before and of the batch."""
         found, left, right = Channel(), self.inputs[0].out, self.inputs[1].out
         coming: dict[int, dict[Constants, list[Instance]]] = {}
+        by: dict[Membership, list[tuple[list[Instance], Order, int]]] = {}
         for event, membership in left:
-            for at, constants, order in self.waits(membership):
-                instance = event, order, len(order), True
-                if right.has(at):
-                    coming.setdefault(at, {}).setdefault(constants, []).append(instance)
-                else:
-                    self._enter(at, constants, instance)
+            queues = by.get(membership)
+            if queues is None:
+                queues = by[membership] = [
+                    (coming.setdefault(at, {}).setdefault(constants, []), order, len(order))
+                    for at, constants, order in self.waits(membership)
+                ]
+            for queue, order, count in queues:
+                queue.append((event, order, count, True))
         met = 0
         for at, stream in self._streams(right, coming) if right else ():
-            here, new = self.active.get(at, {}), coming.get(at, {})
+            here, new = self.active.get(at, {}), coming.pop(at, {})
             for constants in {**here, **new}:
                 state = here.get(constants) or self._state(new[constants][0])
                 self._meet(state, stream, new.get(constants, []), found)
                 self._keep(at, constants, state)
                 met += 1
+        for at, some in coming.items():
+            for constants, instances in some.items():
+                self._enter(at, constants, instances)
         if self.count > self._limit:
             self.forget(max(channel[-1][0][1] for channel in (left, right) if channel))
             self._limit = max(_FORGOTTEN, 2 * self.count)
@@ -206,7 +212,8 @@ class Stateful(Operator):
         """The right members that instances wait for, with their events."""
         active = self.active
         if not self._scanned:
-            return [(one, right.stream(one)) for one in {*right.within(active), *coming}]
+            wanted = {*right.within(active), *right.within(coming)}
+            return [(one, right.stream(one)) for one in wanted]
         found = []
         for one in {**active, **coming}:
             events = [event for event, membership in right if one in set(membership)]
@@ -229,9 +236,11 @@ class Stateful(Operator):
                 if place == many:
                     break
             time = ends[place]
+            first = entered
             while entered < len(coming) and coming[entered][0][1] < time:
-                self._install(state, coming[entered])
                 entered += 1
+            if entered > first:
+                self._install(state, coming[first:entered])
             while place < many and ends[place] == time:
                 event = events[place]
                 place += 1
@@ -254,18 +263,16 @@ class Stateful(Operator):
                     else:
                         del instances[key]
                 after.clear()
-                for one in self.pending:
-                    self._install(state, one)
+                self._install(state, self.pending)
                 self.pending.clear()
-        for one in coming[entered:]:
-            self._install(state, one)
+        self._install(state, coming[entered:])
 
     # Instances
 
-    def _enter(self, right: int, constants: Constants, instance: Instance) -> None:
-        """A new instance, whatever comes."""
-        state = self.active.get(right, {}).get(constants) or self._state(instance)
-        self._install(state, instance)
+    def _enter(self, right: int, constants: Constants, instances: list[Instance]) -> None:
+        """New instances, whatever comes."""
+        state = self.active.get(right, {}).get(constants) or self._state(instances[0])
+        self._install(state, instances)
         self._keep(right, constants, state)
 
     def _state(self, instance: Instance) -> State:
@@ -274,19 +281,21 @@ class Stateful(Operator):
         assert constants is not None
         return State(constants)
 
-    def _install(self, state: State, instance: Instance) -> None:
-        """A new instance, of events from now on."""
-        key: object = None
-        if self.key_left is not None:
-            key = self.key_left[instance[3]](instance[0])
-            if key is None:
-                return
-        there = state.instances.get(key)
-        if there is None:
-            state.instances[key] = [instance]
-        else:
-            there.append(instance)
-        self.count += 1
+    def _install(self, state: State, instances: list[Instance]) -> None:
+        """New instances, of events from now on."""
+        by, key_left = state.instances, self.key_left
+        for instance in instances:
+            key: object = None
+            if key_left is not None:
+                key = key_left[instance[3]](instance[0])
+                if key is None:
+                    continue
+            there = by.get(key)
+            if there is None:
+                by[key] = [instance]
+            else:
+                there.append(instance)
+            self.count += 1
 
     def _keep(self, right: int, constants: Constants, state: State) -> None:
         """A state that has changed: it is there as long as it has instances."""
@@ -384,7 +393,7 @@ class Stateful(Operator):
         for element, first, names in state:
             for (right, constants), here in self._by_state(members(names)).items():
                 order = self._order(here)
-                self._enter(right, constants, (element, order, len(order), first))
+                self._enter(right, constants, [(element, order, len(order), first)])
 
 
 def _both(some: list[Instance], others: list[Instance]) -> list[Instance]:
