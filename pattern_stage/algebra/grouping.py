@@ -6,15 +6,15 @@ Equal aggregates of several items are kept once; AVG is of what SUM keeps.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from pattern_stage.algebra.compiled import function, values
 from pattern_stage.algebra.layout import Layout
-from pattern_stage.algebra.nodes.aggregate import AGGREGATES, Aggregate
+from pattern_stage.algebra.nodes.aggregate import Aggregate, is_aggregate
 from pattern_stage.algebra.nodes.map import computed
 from pattern_stage.algebra.reading import Reading, computed_text
-from pattern_stage.algebra.terms import Call, Column, Scalar
+from pattern_stage.algebra.terms import Call, Column, Scalar, rebuilt
 from pattern_stage.algebra.texts import Texts
 from pattern_stage.pattern import Form
 
@@ -45,7 +45,14 @@ def grouping(node: Aggregate, layout: Layout) -> Grouping:
     """An Aggregate's functions."""
     texts = Texts.over(node.input, layout)
     calls: dict[Call, int] = {}
-    items = [_without_calls(scalar, calls) for _, scalar in computed(node.items)]
+
+    def result(term: object) -> Column | None:
+        """An aggregate as a column of the group."""
+        if isinstance(term, Call) and is_aggregate(term.function, len(term.arguments)):
+            return Column(0, f"{_RESULT}{calls.setdefault(term, len(calls))}")
+        return None
+
+    items = [rebuilt(scalar, result) for _, scalar in computed(node.items)]
     columns: dict[tuple[Kept, str], int] = {}
     results = []
     for call in calls:
@@ -66,7 +73,7 @@ def grouping(node: Aggregate, layout: Layout) -> Grouping:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """A group's results, under its keys' names and those of `_without_calls`."""
+    """A group's results, under its keys' names and those of `result`."""
 
     keys: tuple[str, ...]
     calls: tuple[Call, ...]
@@ -85,21 +92,6 @@ class _Group:
 
 _RESULT = "\0"
 """No attribute's name begins so."""
-
-
-def _without_calls(term: Any, calls: dict[Call, int]) -> Any:
-    """A term with each aggregate a column of the group."""
-    if isinstance(term, Call) and (
-        term.function in AGGREGATES - {"min", "max"}
-        or (term.function in AGGREGATES and len(term.arguments) == 1)
-    ):
-        return Column(0, f"{_RESULT}{calls.setdefault(term, len(calls))}")
-    if isinstance(term, tuple):
-        return tuple(_without_calls(one, calls) for one in term)
-    if is_dataclass(term) and not isinstance(term, type):
-        parts = (_without_calls(getattr(term, one.name), calls) for one in fields(term))
-        return type(term)(*parts)
-    return term
 
 
 def _value(call: Call, texts: Texts) -> str:

@@ -8,11 +8,11 @@ Nor does it matter to an operator which events its inputs select: it reads them 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from pattern_stage.algebra.nodes import Aggregate, Node, Select
-from pattern_stage.algebra.terms import Constant
+from pattern_stage.algebra.terms import Constant, rebuilt
 
 __all__ = ["Localised", "Operators", "inputs"]
 
@@ -87,10 +87,10 @@ def _local(place: int, places: dict[int, int]) -> int:
 
 def _replaced(value: Any, places: dict[int, int]) -> Any:
     """A term or condition with local places."""
-    if isinstance(value, Constant):
-        return Constant(_local(value.place, places), value.number)
-    if isinstance(value, tuple):
-        return tuple(_replaced(one, places) for one in value)
-    if is_dataclass(value) and not isinstance(value, type):
-        return type(value)(*(_replaced(getattr(value, one.name), places) for one in fields(value)))
-    return value
+
+    def local(part: object) -> Constant | None:
+        if isinstance(part, Constant):
+            return Constant(_local(part.place, places), part.number)
+        return None
+
+    return rebuilt(value, local)

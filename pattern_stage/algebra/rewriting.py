@@ -23,6 +23,7 @@ from pattern_stage.algebra.terms import (
     Predicate,
     Scalar,
     Truth,
+    rebuilt,
 )
 
 __all__ = ["conjuncts", "kept", "leaves", "replaced", "size"]
@@ -58,13 +59,7 @@ def _parts(term: object) -> Iterator[object]:
 
 def replaced(term: Any, by: Callable[[Column | Age], Scalar]) -> Any:
     """A term or predicate with what it reads of events replaced."""
-    if isinstance(term, Column | Age):
-        return by(term)
-    if isinstance(term, tuple):
-        return tuple(replaced(one, by) for one in term)
-    if is_dataclass(term) and not isinstance(term, type):
-        return type(term)(*(replaced(getattr(term, one.name), by) for one in fields(term)))
-    return term
+    return rebuilt(term, lambda part: by(part) if isinstance(part, Column | Age) else None)
 
 
 def conjuncts(condition: Iterable[Predicate]) -> Condition:

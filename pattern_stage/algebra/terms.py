@@ -6,8 +6,9 @@ A *side* is the event that a term reads: 0 the left or only input (`$1`), 1 the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, Literal
 
 __all__ = [
     "Age",
@@ -24,6 +25,7 @@ __all__ = [
     "Scalar",
     "Test",
     "Truth",
+    "rebuilt",
 ]
 
 Side = Literal[0, 1, 2]
@@ -132,3 +134,16 @@ class Or:
 
 
 Predicate = Compare | Test | Truth | Not | And | Or
+
+
+def rebuilt(term: Any, instead: Callable[[Any], Any]) -> Any:
+    """A term, predicate or condition, in which parts are replaced by what stands `instead` of them;
+    None where a part stays, and those in it are looked at."""
+    found = instead(term)
+    if found is not None:
+        return found
+    if isinstance(term, tuple):
+        return tuple(rebuilt(one, instead) for one in term)
+    if is_dataclass(term):
+        return type(term)(*(rebuilt(getattr(term, one.name), instead) for one in fields(term)))  # type: ignore[misc]
+    return term

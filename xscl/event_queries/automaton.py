@@ -32,7 +32,7 @@ from xscl.event_queries.terms import Known
 from xscl.event_queries.wording import OF_ONE, OF_TWO, length, name
 from xscl.language.syntax import Block
 
-__all__ = ["Automaton", "Forward", "State", "automaton"]
+__all__ = ["Automaton", "Entry", "Forward", "State", "automaton"]
 
 OUTPUT = "output"
 
@@ -131,10 +131,9 @@ class _Reading:
         match node:
             case Select(condition, of):
                 self._into(of, target, [*condition, *above], items)
-            case Map(star, some, of):
+            case Map():
                 # In normal form no Select is above a Map.
-                listed = ["*"] * star + [words.items(some, OF_ONE)] * bool(some)
-                self._into(of, target, above, [", ".join(listed), *items])
+                self._into(node.input, target, above, [words.listed(node), *items])
             case Union(left, right):
                 self._into(left, target, above, items)
                 self._into(right, target, above, items)
@@ -145,7 +144,7 @@ class _Reading:
                     self._into(node.left, draft, [], [])
                     self.drafts[node] = draft
                 draft.forward.append((words.condition(above, OF_ONE), items, target))
-                draft.indexes += [f"FR on {one}" for one in _static(above, self.words.constants)]
+                draft.indexes += [f"FR on {one}" for one in _static(above)]
             case Source() | Aggregate():
                 stream = (
                     self._aggregate(node)
@@ -153,10 +152,7 @@ class _Reading:
                     else self.words.expression(node)
                 )
                 said = words.condition(above, OF_ONE)
-                indexes = [
-                    f"predicate index of {stream} on {one}"
-                    for one in _static(above, self.words.constants)
-                ]
+                indexes = [f"predicate index of {stream} on {one}" for one in _static(above)]
                 entry = Entry(stream, said, _joined(items), "", indexes)
                 self.entries.append((entry, target))
 
@@ -164,9 +160,7 @@ class _Reading:
         words = self.words
         items = words.terms.items(node.items, OF_ONE)
         keys = f" GROUP BY {', '.join(map(name, node.keys))}" if node.keys else ""
-        window = "INF"
-        if node.window is not None:
-            window = words.terms.constant(words.constants[node.window], age=True)
+        window = words.terms.window(node.window)
         return f"SELECT {items} FROM WINDOW{{{window}}}({words.expression(node.input)}){keys}"
 
     def _state(self, draft: _Draft) -> State:
@@ -183,7 +177,7 @@ class _Reading:
         while isinstance(stream, Select):
             static += stream.condition
             stream = stream.input
-        indexes = [f"AN on {one}" for one in _static(static, self.words.constants)]
+        indexes = [f"AN on {one}" for one in _static(static)]
         indexes += [f"AI on {', '.join(keys)}" for keys in [list(_equal(node.condition))] if keys]
         indexes += draft.indexes
         forward = [
@@ -230,7 +224,7 @@ def _instances(node: Sequence | Iterate) -> str:
     return ", ".join([*map(name, node.left.names), "all else of its event"])
 
 
-def _static(conjuncts: Many[Predicate], constants: Many[Known]) -> Iterator[str]:
+def _static(conjuncts: Many[Predicate]) -> Iterator[str]:
     """The attributes that an index over constants can be on."""
     for conjunct in conjuncts:
         for left, operator, right in either_way(conjunct):

@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from pattern_stage.algebra.nodes.aggregate import is_aggregate
 from xscl.counts import counted
 from xscl.language.problems import enumerated
 from xscl.language.syntax import Call
 
-__all__ = ["NUMERIC", "TESTS", "bad_call", "is_aggregate", "may_aggregate", "nearest"]
+__all__ = ["NUMERIC", "TESTS", "bad_call", "may_aggregate", "nearest"]
 
 _MANY = 1_000
 
@@ -40,11 +41,6 @@ _ELSEWHERE = {"mean": "avg", "total": "sum", "len": "string-length", "trim": "no
 """The names that other languages have for some."""
 NUMERIC = frozenset(["number", "string-length", "abs", "min", "max"])
 """The functions that are arithmetic."""
-
-
-def is_aggregate(function: str, arguments: int) -> bool:
-    """Whether a function of so many arguments is an aggregate: `min` and `max` are of one."""
-    return function in _AGGREGATES and (function not in _FUNCTIONS or arguments == 1)
 
 
 def may_aggregate(function: str, arguments: int) -> bool:

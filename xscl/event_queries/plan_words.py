@@ -47,9 +47,8 @@ class PlanWords:
                 return printable(public_name(block.stream.text)) + steps
             case Select(condition, of):
                 return f"FILTER{{{self.terms.condition(condition, OF_ONE)}}}({self.expression(of)})"
-            case Map(star, items, of):
-                listed = ["*"] * star + [self.terms.items(items, OF_ONE)] * bool(items)
-                return f"(SELECT {', '.join(listed)} FROM {self.expression(of)})"
+            case Map():
+                return f"(SELECT {self.terms.listed(node)} FROM {self.expression(node.input)})"
             case _:
                 return self.streams.setdefault(node, f"({len(self.streams) + 1})")
 
@@ -83,16 +82,14 @@ def _operator(node: Node, words: PlanWords) -> str:
             return words.expression(node)
         case Select(condition):
             return f"σ {terms.condition(condition, OF_ONE)}"
-        case Map(star, items):
-            return f"π {', '.join(['*'] * star + [terms.items(items, OF_ONE)] * bool(items))}"
+        case Map():
+            return f"π {terms.listed(node)}"
         case Union():
             return "∪"
         case Sequence(condition):
             return f"; {terms.condition(condition, OF_TWO)}"
-        case Iterate(condition, going_on, aggregates):
-            parts = [terms.condition(condition, OF_TWO), terms.condition(going_on, OF_TWO)]
-            return f"µ {', '.join(parts + [terms.items(aggregates, OF_TWO)] * bool(aggregates))}"
+        case Iterate():
+            return f"µ {terms.fold(node)}"
         case Aggregate(window, keys, items):
-            length_ = "INF" if window is None else terms.constant(words.constants[window], age=True)
             by = f" by {', '.join(map(name, keys))}" if keys else ""
-            return f"α {length_}{by}: {terms.items(items, OF_ONE)}"
+            return f"α {terms.window(window)}{by}: {terms.items(items, OF_ONE)}"

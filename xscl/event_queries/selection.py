@@ -8,7 +8,8 @@ from typing import NamedTuple, cast
 
 from pattern_stage.algebra import terms as algebra
 from pattern_stage.algebra.nodes import Aggregate, Item, Map, Node
-from xscl.event_queries.functions import is_aggregate, may_aggregate
+from pattern_stage.algebra.nodes.aggregate import is_aggregate
+from xscl.event_queries.functions import may_aggregate
 from xscl.event_queries.schema import Schema
 from xscl.event_queries.scope import Scope
 from xscl.event_queries.terms import Terms, named_in

@@ -14,7 +14,8 @@ from typing import Literal as OneOf
 from typing import cast
 
 from pattern_stage.algebra import terms as algebra
-from xscl.event_queries.functions import NUMERIC, bad_call, is_aggregate
+from pattern_stage.algebra.nodes.aggregate import is_aggregate
+from xscl.event_queries.functions import NUMERIC, bad_call
 from xscl.event_queries.scope import Scope
 from xscl.language.checks.functions import NO_PATTERN, bad_pattern
 from xscl.language.problems import Problem

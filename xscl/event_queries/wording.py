@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from pattern_stage.algebra.nodes import Item
+from pattern_stage.algebra.nodes import Item, Iterate, Map
+from pattern_stage.algebra.nodes.aggregate import is_aggregate
 from pattern_stage.algebra.terms import (
     Age,
     And,
@@ -23,7 +24,6 @@ from pattern_stage.algebra.terms import (
     Test,
     Truth,
 )
-from xscl.event_queries.functions import is_aggregate
 from xscl.event_queries.terms import Known, Open
 from xscl.printable import printable
 
@@ -139,6 +139,19 @@ class TermWording:
             case _:
                 number = cast(float, value)
                 return str(int(number)) if number == int(number) else repr(number)
+
+    def window(self, place: int | None) -> str:
+        """The length of a window, which is the constant at a place."""
+        return "INF" if place is None else self.constant(self._constants[place], age=True)
+
+    def listed(self, node: Map) -> str:
+        """A list of SELECT."""
+        return ", ".join(["*"] * node.star + [self.items(node.items, OF_ONE)] * bool(node.items))
+
+    def fold(self, node: Iterate) -> str:
+        """What stands in FOLD's braces."""
+        parts = [self.condition(one, OF_TWO) for one in (node.condition, node.going_on)]
+        return ", ".join(parts + [self.items(node.aggregates, OF_TWO)] * bool(node.aggregates))
 
     def items(self, items: Sequence[Item], sides: Mapping[int, str]) -> str:
         """The items of a list."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pattern_stage.algebra.nodes import Aggregate, Iterate, Map, Select, Source, Union
-from pattern_stage.algebra.nodes import Sequence as Next
+from pattern_stage.algebra.nodes import Sequence as Following
 from pattern_stage.algebra.normal_form import normal_form
 from xscl.dissection.parts import Dissection
 from xscl.event_queries.automaton import Automaton, automaton
@@ -21,7 +21,7 @@ from xscl.explain.words import plain
 from xscl.language.syntax import Block, Element, Events, JSONObject, Query, SubQuery
 from xscl.stream_names import public_name
 
-__all__ = ["EventPlan", "EventPlans", "is_events", "operator_text", "schema_text"]
+__all__ = ["EventPlan", "EventPlans", "is_events", "schema_text", "step_text"]
 
 _MOST_NAMES = 30
 
@@ -49,6 +49,11 @@ class EventPlan:
         if self.compiled.monotone:
             return "nothing: told at once"
         return "the watermark above the time of a result"
+
+    @property
+    def consistency(self) -> str:
+        """Its consistency, and what that waits for."""
+        return "weak" if self.compiled.weak else f"strong, waits for {self.waits}"
 
 
 class EventPlans:
@@ -140,7 +145,7 @@ def schema_text(schema: Schema) -> str:
     return f"{'open' if schema.open else 'closed'}: {', '.join(names)}"
 
 
-def operator_text(step: Step, compiled: CompiledEvents) -> str:
+def step_text(step: Step, compiled: CompiledEvents) -> str:
     """An operator after its sign, as it is written, with its names as they are resolved."""
     words = TermWording(compiled.constants)
     node = step.node
@@ -153,25 +158,21 @@ def operator_text(step: Step, compiled: CompiledEvents) -> str:
             return f"σ FILTER{{{words.condition(condition, OF_ONE)}}}"
         case Map(items=items) if _constructs(step):
             return f"π constructor of {', '.join(words.scalar(one, OF_ONE) for _, one in items)}"
-        case Map(star, items):
-            listed = ["*"] * star + [words.items(items, OF_ONE)] * bool(items)
-            return f"π SELECT {', '.join(listed)}"
+        case Map():
+            return f"π SELECT {words.listed(node)}"
         case Union():
             return "∪ UNION"
-        case Next(()):
+        case Following(()):
             return "; NEXT"
-        case Next(condition):
+        case Following(condition):
             return f"; NEXT{{{words.condition(condition, OF_TWO)}}}"
-        case Iterate(condition, going_on, aggregates):
-            parts = [words.condition(condition, OF_TWO), words.condition(going_on, OF_TWO)]
-            parts += [words.items(aggregates, OF_TWO)] * bool(aggregates)
-            return f"µ FOLD{{{', '.join(parts)}}}"
+        case Iterate():
+            return f"µ FOLD{{{words.fold(node)}}}"
         case Aggregate(window, keys, items):
-            length = "INF"
-            if window is not None:
-                length = words.constant(compiled.constants[window], age=True)
             by = f" GROUP BY {', '.join(map(name, keys))}" if keys else ""
-            return f"α SELECT {words.items(items, OF_ONE)}{by} over WINDOW{{{length}}}"
+            return (
+                f"α SELECT {words.items(items, OF_ONE)}{by} over WINDOW{{{words.window(window)}}}"
+            )
         case _:
             return "σ FILTER{}"
 

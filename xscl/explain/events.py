@@ -4,17 +4,18 @@ normal form, its automaton (patterns-cel.md, sections 5, 8 and 9)."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 
 from pattern_stage.algebra.nodes import Aggregate, Iterate, Map, Select, Source, Union
-from pattern_stage.algebra.nodes import Sequence as Next
+from pattern_stage.algebra.nodes import Sequence as Following
 from xscl.dissection.parts import Dissection
-from xscl.event_queries.automaton import Automaton
+from xscl.event_queries.automaton import Automaton, Entry, State
 from xscl.event_queries.compile import CompiledEvents, Step
 from xscl.event_queries.identity import Operator
 from xscl.event_queries.notes import notes
 from xscl.event_queries.plan_words import plan_lines
 from xscl.event_queries.schema import Schema
-from xscl.explain.event_plans import EventPlans, operator_text, schema_text
+from xscl.explain.event_plans import EventPlans, schema_text, step_text
 from xscl.explain.words import shortened
 from xscl.language.syntax import Query
 from xscl.stream_names import is_internal
@@ -28,7 +29,7 @@ __all__ = [
 ]
 
 _WIDEST, _LINE = 60, 100
-_SIGNS = {Select: "σ", Map: "π", Union: "∪", Next: ";", Iterate: "µ", Aggregate: "α"}
+_SIGNS = {Select: "σ", Map: "π", Union: "∪", Following: ";", Iterate: "µ", Aggregate: "α"}
 
 
 # For people.
@@ -54,7 +55,7 @@ def event_lines(dissection: Dissection, plans: EventPlans) -> Iterator[str]:
     alike = [one for one in plans.channel(plan) if one != dissection.query.name]
     if alike:
         yield f"  one channel with {shortened(alike)}, alike but for constants"
-    yield f"  consistency {'weak' if compiled.weak else f'strong, waits for {plan.waits}'}"
+    yield f"  consistency {plan.consistency}"
     yield f"  template {plan.plan.form}"
     yield from (f"  note: {note}" for note in notes(compiled))
 
@@ -83,14 +84,14 @@ def _steps(step: Step, compiled: CompiledEvents) -> Iterator[tuple[str, str]]:
     if isinstance(step.part, Query) and before is not None and step.node is before.node:
         return
     said = schema_text(step.schema)
-    operator = operator_text(step, compiled)
+    operator = step_text(step, compiled)
     if not beside:
         yield operator, said
         return
     (right,) = beside
     assert right is not None
     if not right.inputs:
-        yield f"{operator} {operator_text(right, compiled)[2:]}", said
+        yield f"{operator} {step_text(right, compiled)[2:]}", said
         return
     yield f"{operator} of", said
     yield from ((f"    {one}", other) for one, other in _steps(right, compiled))
@@ -145,31 +146,8 @@ def event_members(dissection: Dissection, plans: EventPlans) -> dict[str, object
         "schema": _schema(compiled.step.schema),
         "expression": _expression(compiled.step, compiled),
         "plan": _plan(plan.plan, compiled, plans),
-        "entries": [
-            {
-                "stream": one.stream,
-                "condition": one.condition,
-                "items": one.items,
-                "target": one.target,
-            }
-            for one in entries
-        ],
-        "states": [
-            {
-                "name": one.name,
-                "operator": one.operator,
-                "stream": one.stream,
-                "instances": one.instances,
-                "filter": one.filter,
-                "rebind": one.rebind,
-                "forward": [
-                    {"condition": edge.condition, "items": edge.items, "target": edge.target}
-                    for edge in one.forward
-                ],
-                "until": one.until,
-            }
-            for one in states
-        ],
+        "entries": [*map(_members, entries)],
+        "states": [*map(_members, states)],
         "indexes": [
             *(index for one in entries for index in one.indexes),
             *(f"{one.name}: {index}" for one in states for index in one.indexes),
@@ -182,12 +160,17 @@ def event_members(dissection: Dissection, plans: EventPlans) -> dict[str, object
     }
 
 
+def _members(one: Entry | State) -> dict[str, object]:
+    """What belongs to an automaton, but for its indexes."""
+    return {name: value for name, value in asdict(one).items() if name != "indexes"}
+
+
 def _schema(schema: Schema) -> dict[str, object]:
     return {"open": schema.open, "names": list(schema.names)}
 
 
 def _expression(step: Step, compiled: CompiledEvents) -> dict[str, object]:
-    operator = operator_text(step, compiled)[2:]
+    operator = step_text(step, compiled)[2:]
     if isinstance(step.part, Query) and step.node is step.inputs[0].node:
         return _expression(step.inputs[0], compiled)
     return {
@@ -243,6 +226,5 @@ def event_states(
             edges += [f"rebind: {state.rebind}"] if state.rebind is not None else []
             edges += [f"forward → {one.target}: {one.condition}" for one in state.forward]
             boxes.append(([state.name, f"{state.operator} {state.stream}"], edges))
-    waits = "weak" if plan.compiled.weak else f"strong, waits for {plan.waits}"
     said = [f"note: {note}" for note in notes(plan.compiled)]
-    return boxes, [f"consistency {waits}", *said]
+    return boxes, [f"consistency {plan.consistency}", *said]

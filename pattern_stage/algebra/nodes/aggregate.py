@@ -16,15 +16,20 @@ from pattern_stage.pattern import Form
 if TYPE_CHECKING:
     from pattern_stage.algebra.nodes import Node
 
-__all__ = ["AGGREGATES", "INF", "Aggregate"]
+__all__ = ["INF", "Aggregate", "is_aggregate"]
 
 INF = None
 """The length of a window without end."""
 
-AGGREGATES = frozenset(["argmax", "argmin", "avg", "count", "max", "min", "sum"])
-"""The functions over a group; `min` and `max` of one argument alone."""
+_AGGREGATES = frozenset(["argmax", "argmin", "avg", "count", "max", "min", "sum"])
 
 _FIRST = 4
+
+
+def is_aggregate(function: str, arguments: int) -> bool:
+    """Whether a call of a function with so many arguments is over a group; of more than one, `min`
+    and `max` are functions."""
+    return function in _AGGREGATES and (function not in ("min", "max") or arguments == 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -194,7 +194,7 @@ class Judge:
         (inner,) = step.inputs
         node = step.node
         if isinstance(node, Aggregate) and node is not inner.node:
-            yield from self.grouped(step, node, inner, places)
+            yield from self.grouped(node, inner, places)
             return
         for way in self.ways(inner, places):
             if way.event is None or not isinstance(node, Map) or node is inner.node:
@@ -310,7 +310,7 @@ class Judge:
 
     # Groups.
 
-    def grouped(self, step: Step, node: Aggregate, inner: Step, places: Places) -> Iterator[_Way]:
+    def grouped(self, node: Aggregate, inner: Step, places: Places) -> Iterator[_Way]:
         """Aggregates: the documents are all the events of a group."""
         for events, findings in self.apart(inner, places):
             if len(events) == 0:

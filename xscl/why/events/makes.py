@@ -10,7 +10,7 @@ from typing import Any
 from pattern_stage.algebra import terms
 from pattern_stage.algebra.nodes import Aggregate, Iterate, Map
 from pattern_stage.algebra.nodes import Sequence as Following
-from pattern_stage.algebra.nodes.aggregate import AGGREGATES
+from pattern_stage.algebra.nodes.aggregate import is_aggregate
 from xscl.documents.attributes import MISSING
 from xscl.why.events.values import Attributes, Sight
 
@@ -142,9 +142,7 @@ class _Group(Sight):
         match term:
             case terms.Call("count", ()):
                 return float(len(self.sights))
-            case terms.Call(function, arguments) if function in AGGREGATES and (
-                function not in ("min", "max") or len(arguments) == 1
-            ):
+            case terms.Call(function, arguments) if is_aggregate(function, len(arguments)):
                 return self._over(function, arguments)
         return Sight.value(self, term)
 

@@ -23,7 +23,9 @@ from xscl.why import Why
 @pytest.mark.drawn
 @drawn(30, suppress_health_check=list(HealthCheck))
 @given(
-    queries("Q", Model(), {}), documents(6), st.lists(st.integers(0, 5), unique=True, min_size=1)
+    queries("Q", Model(), {}, False),
+    documents(6),
+    st.lists(st.integers(0, 5), unique=True, min_size=1),
 )
 def test_it_agrees_with_the_brute_force(
     query: Query, envelopes: list[dict[str, Any]], places: list[int]
