@@ -10,12 +10,13 @@ from random import Random
 from typing import Any
 from unittest import mock
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pattern_stage.algebra import Layout
 from pattern_stage.algebra.identity import frozen
-from pattern_stage.algebra.nodes import Sequence, Source
+from pattern_stage.algebra.nodes import Iterate, Node, Sequence, Source
 from pattern_stage.algebra.terms import Age, Column, Compare, Constant
 from pattern_stage.plan import members, memberships, operators
 from pattern_stage.plan import outputs as outputs_of
@@ -169,6 +170,30 @@ def collected(stage: EventStage, told: set[Any], grouped: bool) -> set[Any]:
 
 def output(one: EventFound) -> tuple[object, ...]:
     return one.start, one.time, one.document, frozen(one.attributes)
+
+
+@pytest.mark.parametrize("kind", ["next", "fold, skipping", "fold, ending"])
+def test_what_no_event_can_meet_any_more_goes(kind: str) -> None:
+    """However many events come, as many instances wait as the widest bound reaches."""
+    within = (Compare("<=", Age(None), Constant(0, True), "number"),)
+    left, right = Source(0, NAMES), Source(1, NAMES)
+    root: Node = Sequence(within, True, left, right)
+    if kind != "next":
+        conditions = (within, ()) if kind == "fold, skipping" else ((), within)
+        root = Iterate(*conditions, (), NAMES, (), NAMES, left, right)
+    stage = EventStage()
+    for bound in (3, 10):
+        stage.add(bound, root, (0, 1), (bound,))
+    most, one = 0, stage.slots(0)
+    for time in range(3_000):
+        kinds = (0,) if kind == "next" else (0, 1) if time % 7 == 0 else (0,)
+        stage.take([tupled((type_, time, time, time, {"a": 1.0}), one) for type_ in kinds])
+        stage.advance(time)
+        if time % 100 == 0:
+            # To look is not to let go.
+            most = max(most, sum(len(held) for _, _, held in stage.state()["operators"]))
+    assert 10 <= most <= 200
+    assert stage.stats()["instances"] <= 22
 
 
 def test_outputs_are_counted_as_they_are_found() -> None:
