@@ -88,11 +88,17 @@ class EngineParts:
             trees=Trees(budget.trees),
         )
         self._skips: list[DocumentError] = []
+        self._transactions = Transactions(on_skip, self._release)
         self._evaluation = Evaluation(
-            self._xpath, stages, self._strings, self._queries, self._intake, self._skips.append
+            self._xpath,
+            stages,
+            self._strings,
+            self._queries,
+            self._intake,
+            self._skips.append,
+            self._transactions.is_open,
         )
         self._query_sharing = query_sharing
-        self._transactions = Transactions(on_skip, self._release)
         self._next_query = 1
         every = _every(commit_every)
         if every and state is None:

@@ -14,9 +14,9 @@ from xscl.documents.arrivals import Arrivals
 from xscl.documents.batches import in_batches
 from xscl.engine.parts import EngineParts, lateness_of
 from xscl.errors import StateError, XSCLError
+from xscl.evaluation.deliveries import Delivery
 from xscl.evaluation.match_groups import MatchGroup, MatchGroups
 from xscl.evaluation.stage_one import Preview
-from xscl.evaluation.waves import Delivery
 from xscl.garbage import paused
 from xscl.sources.tables import envelopes as envelopes_of
 from xscl.times import from_timestamp, to_seconds
@@ -151,8 +151,8 @@ class Publishing(EngineParts):
                 counts.update(self._evaluation.count(arrivals, ended=ended))
                 return None, ()
             # Their readers get the matches themselves.
-            _, deliveries = self._evaluation.publish(arrivals, ended=ended)
-            counts.update(subscription.name for subscription, _ in deliveries)
+            matches, deliveries = self._evaluation.publish(arrivals, ended=ended)
+            counts.update(match.query for match in matches)
             return None, deliveries
 
         for some in in_batches(envelopes_of(envelopes), batch):

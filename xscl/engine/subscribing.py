@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from xscl.engine.parts import EngineParts
 from xscl.engine.transactions import Outgoing
 from xscl.errors import QueryError, XSCLError
-from xscl.evaluation.waves import Delivery
+from xscl.evaluation.deliveries import Deliveries
 from xscl.garbage import without_collecting
 from xscl.queries.callbacks import OnMatch, check_callback
 from xscl.queries.subscription import Subscription
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Subscribing"]
 
-Added = tuple[Subscription, Sequence[Delivery]]
-"""A subscription, and the matches that it caused among the documents held."""
+Added = tuple[Subscription, Deliveries | None]
+"""A subscription, and the matches that it caused among the documents held, if it looked back."""
 
 
 class Subscribing(EngineParts):
@@ -171,7 +171,7 @@ class Subscribing(EngineParts):
         for request in wanted:
             subscription = self._registration.attach(request, on_match)
             if subscription is not None:
-                added.append((subscription, ()))
+                added.append((subscription, None))
                 continue
             if history:
                 self._evaluation.forget(exact=True)
@@ -190,7 +190,10 @@ class Subscribing(EngineParts):
                 continue
             if history and keeper is not None:
                 keeper.reviewed(outcome.streams)
-            added.append((outcome, self._evaluation.history.review(outcome) if history else ()))
+            deliveries = self._evaluation.deliveries(all_of_them=True) if history else None
+            added.append((outcome, deliveries))
+            if deliveries is not None:
+                self._evaluation.history.review(outcome, deliveries)
             if keeper is not None:
                 keeper.subscribed(
                     outcome,
@@ -207,8 +210,8 @@ class Subscribing(EngineParts):
         self._transactions.report(outgoing)
         subscriptions = []
         for subscription, deliveries in added:
-            if deliveries:
-                subscription.found = [match for _, match in deliveries]
+            if deliveries is not None:
+                subscription.found = deliveries.matches
             subscriptions.append(subscription)
         return subscriptions
 
@@ -216,7 +219,7 @@ class Subscribing(EngineParts):
         """What is to be reported once queries are subscribed."""
         again = self._transactions.waiting_for(self._registration.attached)
         self._registration.attached.clear()
-        deliveries = [delivery for _, deliveries in added for delivery in deliveries]
+        awaited = [one for _, deliveries in added if deliveries for one in deliveries.awaited]
         skips = self._skips[:]
         self._skips.clear()
-        return self._transactions.keep(Outgoing(skips, deliveries, again=again))
+        return self._transactions.keep(Outgoing(skips, awaited, again=again))

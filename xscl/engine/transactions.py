@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from xscl.durable.group_commit import GroupCommit
 from xscl.durable.points import at, look
 from xscl.errors import DocumentError, StateError, XSCLError
-from xscl.evaluation.waves import Delivery
+from xscl.evaluation.deliveries import Delivery
 from xscl.matches.published import Streams
 from xscl.memory.relations import shortage
 from xscl.queries.callbacks import call_back, check_callback
@@ -109,6 +109,11 @@ class Transactions:
     def closed(self) -> bool:
         """Whether the engine is closed; asked without waiting for whoever is in it."""
         return self._closed is not None
+
+    def is_open(self) -> bool:
+        """Whether somebody may read what is published now to streams: they are read, or it is
+        handed over only later."""
+        return self._depth > 1 or self._group is not None or self.streams.are_open
 
     @contextlib.contextmanager
     def asking(self) -> Iterator[None]:

@@ -12,7 +12,8 @@ from xpath_stage import Strings, XPathEvaluator
 from xscl.documents.arrivals import Arrivals
 from xscl.documents.intake import Intake
 from xscl.errors import DocumentError
-from xscl.evaluation.event_outputs import Delivery, EventOutputs
+from xscl.evaluation.deliveries import Deliveries, Delivery
+from xscl.evaluation.event_outputs import EventOutputs
 from xscl.evaluation.grouping import Grouping
 from xscl.evaluation.history import History
 from xscl.evaluation.match_groups import MatchGroups
@@ -34,7 +35,8 @@ class Evaluation:
     """The stages of an engine, with its queries and the documents that it holds.
 
     `read` reads a batch (`StageOne.read`), after `follow_queries`; nothing of it counts until it is
-    published.  Documents that cannot be read are reported to `on_error`, and counted.
+    published.  Documents that cannot be read are reported to `on_error`, and counted.  `is_open`
+    says whether anybody may read what is published to streams.
     """
 
     def __init__(
@@ -45,7 +47,9 @@ class Evaluation:
         queries: Catalogue,
         intake: Intake,
         on_error: Callable[[DocumentError], object],
+        is_open: Callable[[], bool] = lambda: True,
     ) -> None:
+        self._is_open = is_open
         self._xpath = xpath
         self._strings = strings
         self._queries = queries
@@ -93,15 +97,20 @@ class Evaluation:
         """The matches that a batch completes, in order of the completing documents, then of the
         queries; those that need its results come after.  Where the input has `ended`, also those
         that waited for more of it."""
-        deliveries = self._waves.cascade(self._admit(arrivals), ended=ended)
-        return [match for _, match in deliveries], deliveries
+        deliveries = self.deliveries(all_of_them=True)
+        self._waves.cascade(self._admit(arrivals), deliveries, ended=ended)
+        return deliveries.matches, deliveries.awaited
+
+    def deliveries(self, *, all_of_them: bool) -> Deliveries:
+        """Those of a step that begins."""
+        return Deliveries(all_of_them=all_of_them, open=self._is_open())
 
     def publish_grouped(
         self, arrivals: Arrivals, *, ended: bool = False
     ) -> tuple[MatchGroups, list[Delivery]]:
         """As `publish`, but in groups; beside them the matches that somebody waits for."""
         groups = MatchGroups()
-        deliveries: list[Delivery] = []
+        deliveries = self.deliveries(all_of_them=False)
         wave = self._admit(arrivals)
         while step := self._second.step(wave, ended=ended):
             of_patterns = step.of_patterns
@@ -112,12 +121,12 @@ class Evaluation:
             rows = self._waves.rows(step.outputs(Wanted.BUT_CHANNELS))
             if not of_patterns:
                 self._grouping.group(step.tuples, rows, self._intake.held, groups)
-            wave = self._waves.next_wave(rows, deliveries, step.of_events, all_of_them=False)
+            wave = self._waves.next_wave(rows, deliveries, step.of_events)
         self._intake.read_by(groups.ranges)
         self._waves.let_go(ended=ended)
         if waited_for := [some.called() for some in groups.ranges if some.waited_for]:
-            deliveries = [*itertools.chain.from_iterable(waited_for), *deliveries]
-        return groups, deliveries
+            return groups, [*itertools.chain.from_iterable(waited_for), *deliveries.awaited]
+        return groups, deliveries.awaited
 
     def count(self, arrivals: Arrivals, *, ended: bool = False) -> Counter[str]:
         """The number of matches of each query that a batch completes.

@@ -8,7 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from xscl.documents.document import Document
-from xscl.evaluation.event_outputs import Delivery, EventOutputs
+from xscl.evaluation.deliveries import Delivery
+from xscl.evaluation.event_outputs import EventOutputs
 from xscl.evaluation.match_groups import MatchGroup
 from xscl.evaluation.query_names import QueryNames
 from xscl.queries.subscription import Subscription

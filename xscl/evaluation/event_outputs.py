@@ -13,6 +13,7 @@ from xscl.documents.document import Document, without_body
 from xscl.documents.events import PLACES, Event
 from xscl.documents.intake import Intake
 from xscl.documents.retention import NO_LEAVES
+from xscl.evaluation.deliveries import Deliveries
 from xscl.evaluation.stage_one import StageOne, Wave
 from xscl.matches.event_form import EventForm
 from xscl.matches.event_output import Output
@@ -21,12 +22,9 @@ from xscl.queries.subscription import Subscription
 
 if TYPE_CHECKING:
     from pattern_stage.plan.outputs import Outputs, Root
-    from xscl.matches.match import Match
     from xscl.matches.sides import AttributeName
 
-__all__ = ["Delivery", "EventOutputs"]
-
-Delivery = tuple[Subscription, "Match"]
+__all__ = ["EventOutputs"]
 
 
 class EventOutputs:
@@ -44,25 +42,18 @@ class EventOutputs:
         self._stage_one = stage_one
         self._attribute_name = attribute_name
 
-    def tell(
-        self,
-        outputs: Outputs,
-        deliveries: list[Delivery] | None,
-        wave: Wave,
-        *,
-        all_of_them: bool = True,
-    ) -> None:
-        """Adds outputs to the deliveries as matches, or if not `all_of_them` those of queries that
-        publish; and hands on what is published."""
+    def tell(self, outputs: Outputs, deliveries: Deliveries | None, wave: Wave) -> None:
+        """Adds outputs to the deliveries as matches, or unless these are all of them, those of
+        queries that publish; and hands on what is published."""
         # Callbacks get those of queries that do not publish out of the groups.
-        told = deliveries is not None and all_of_them
+        told = deliveries is not None and deliveries.all_of_them
         if not told and not outputs.feed:
             return
         read = self._queries.graph.read
         for number, some in outputs.by_query(self.output, told=told):
             owner = self.owner(number)
-            if deliveries is not None and owner.reported:
-                deliveries += [(owner, match) for match in owner.outputs(some)]
+            if deliveries is not None and deliveries.wants(owner):
+                deliveries.add(owner, owner.outputs(some))
             if fed := [stream for stream in owner.wiring.feeds if read[stream]]:
                 for one in some:
                     for stream in fed:

@@ -11,7 +11,7 @@ from xscl.documents.composites import DerivedStream
 from xscl.documents.document import Document, as_held
 from xscl.documents.events import EventType, TypedEvents
 from xscl.documents.intake import Intake
-from xscl.evaluation.event_outputs import Delivery
+from xscl.evaluation.deliveries import Deliveries
 from xscl.evaluation.rows import FoundRow
 from xscl.evaluation.second_stages import SecondStages
 from xscl.evaluation.stage_one import StageOne, Wave
@@ -52,12 +52,13 @@ class History:
         self._intake = intake
         self._follow_queries = follow_queries
 
-    def review(self, subscription: Subscription) -> list[Delivery]:
-        """The matches that a new query causes among the documents held, which are read anew."""
+    def review(self, subscription: Subscription, deliveries: Deliveries) -> None:
+        """Adds the matches that a new query causes among the documents held, which are read
+        anew."""
         self._follow_queries()
         wave = self._read_anew(subscription.streams)
         if not wave:
-            return []
+            return
         numbers = subscription.all_numbers
         derived = self._queries.stages.derived_below(numbers)
         if derived:
@@ -67,7 +68,6 @@ class History:
         outputs = self._review_outputs(subscription, wave)
         if new_pattern := self._queries.levels.any_pattern(numbers):
             found += self.renew_patterns()
-        deliveries: list[Delivery] = []
         rows = self._waves.rows(found)
         if new_pattern:
             # Patterns that were there have begun anew, too.
@@ -77,7 +77,7 @@ class History:
                 if not isinstance(owner, Subscription) or owner.order in numbers
             ]
         following = self._waves.next_wave(rows, deliveries, outputs)
-        return deliveries + self._waves.cascade(following)
+        self._waves.cascade(following, deliveries)
 
     def _review_outputs(self, subscription: Subscription, wave: Wave) -> list[Outputs]:
         """What new event queries find among the documents held: of one with sub-queries, the

@@ -19,7 +19,8 @@ from xscl.documents.composites import Composite, DerivedStream, OperatorRow
 from xscl.documents.document import Document
 from xscl.documents.events import EventType
 from xscl.documents.intake import Intake
-from xscl.evaluation.event_outputs import Delivery, EventOutputs
+from xscl.evaluation.deliveries import Deliveries
+from xscl.evaluation.event_outputs import EventOutputs
 from xscl.evaluation.rows import FoundRow, read_rows
 from xscl.evaluation.second_stage import StageRows
 from xscl.evaluation.second_stages import SecondStages
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from pattern_stage.plan.outputs import Outputs
     from xscl.matches.match import Match
 
-__all__ = ["Delivery", "Waves"]
+__all__ = ["Waves"]
 
 
 class Waves:
@@ -61,14 +62,12 @@ class Waves:
         """Forgets what is known of the queries."""
         self._composed.clear()
 
-    def cascade(self, wave: Wave, *, ended: bool = False) -> list[Delivery]:
-        """The matches that a wave causes, and those after it; at the end of a step."""
-        deliveries: list[Delivery] = []
+    def cascade(self, wave: Wave, deliveries: Deliveries, *, ended: bool = False) -> None:
+        """Adds the matches that a wave causes, and those after it; at the end of a step."""
         while step := self._second.step(wave, ended=ended):
             rows = self.rows(step.outputs(Wanted.ALL))
             wave = self.next_wave(rows, deliveries, step.of_events)
         self.let_go(ended=ended)
-        return deliveries
 
     def let_go(self, *, ended: bool) -> None:
         """At the end of a step."""
@@ -89,19 +88,17 @@ class Waves:
     def next_wave(
         self,
         rows: Sequence[FoundRow],
-        deliveries: list[Delivery] | None,
+        deliveries: Deliveries | None,
         outputs: Sequence[Outputs] = (),
-        *,
-        all_of_them: bool = True,
     ) -> Wave:
-        """The wave that rows and outputs cause; the matches that they are join the deliveries, or
-        if not `all_of_them` those that a callback or a published stream waits for.
+        """The wave that rows and outputs cause; the matches that they are join the deliveries, as
+        far as these want them.
 
         Without deliveries, a match is built only where it is published to a stream that is read.
         """
         wave = Wave()
         for some in outputs:
-            self._outputs.tell(some, deliveries, wave, all_of_them=all_of_them)
+            self._outputs.tell(some, deliveries, wave)
         held = self._intake.held
         sides = Sides(self._xpath.attribute_name)
         for owner, of_owner in itertools.groupby(rows, itemgetter(0)):
@@ -116,17 +113,14 @@ class Waves:
                     self._composite_witnesses(owner, composite, wave.witnesses)
                 continue
             fed = [stream for stream in owner.feeds if self._queries.graph.read[stream]]
-            called = owner.on_match is not None or owner.wiring.stream is not None
-            to = None
-            if deliveries is not None and owner.reported and (fed or all_of_them or called):
-                to = deliveries
+            to = deliveries if deliveries is not None and deliveries.wants(owner) else None
             if to is None and not fed:
                 continue
             for _, found in of_owner:
                 documents = [held[number] for number in found.documents]
                 match = owner.match(found, documents, sides)
                 if to is not None:
-                    to.append((owner, match))
+                    to.add(owner, [match])
                 for stream in fed:
                     self._publish_result(match, stream, found, documents, wave)
         self._patterns.wait(wave.events)

@@ -177,6 +177,9 @@ class Streams:
     @property
     def are_open(self) -> bool:
         """Whether any iterator is open."""
+        if not self._open:
+            # As for most engines, which need not wait for anybody to know it.
+            return False
         with self._lock:
             return any(self._living(name) for name in list(self._open))
 
