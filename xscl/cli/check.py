@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
 from collections.abc import Sequence
 from itertools import chain
 from typing import Any
@@ -23,11 +25,14 @@ from xscl.explain import (
     as_svg,
     as_text,
     explain_file,
+    fitted,
     shared_members,
     warnings,
 )
 
 __all__ = ["check", "explain"]
+
+_NARROWEST = 40
 
 
 @click.command()
@@ -96,8 +101,8 @@ def explain(queries: Sequence[str], only: str | None, form: str) -> int:
             click.echo(as_svg(shown))
         case "sql":
             click.echo(as_sql(shown))
-        case _ if only is not None:
-            click.echo(as_text(shown[0], parts))
         case _:
-            click.echo(explain_file(shown))
+            text = explain_file(shown) if only is None else as_text(shown[0], parts)
+            narrow = max(_NARROWEST, shutil.get_terminal_size().columns)
+            click.echo(fitted(text, narrow) if sys.stdout.isatty() else text)
     return 2 if bad else 0

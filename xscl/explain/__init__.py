@@ -27,7 +27,7 @@ from xscl.explain.sample import Sample
 from xscl.explain.shared import shared_members
 from xscl.explain.sql import as_sql
 from xscl.explain.svg import as_svg
-from xscl.explain.text import as_text
+from xscl.explain.text import as_text, fitted
 
 __all__ = [
     "EventPlans",
@@ -39,6 +39,7 @@ __all__ = [
     "as_text",
     "catalogue_text",
     "explain_file",
+    "fitted",
     "shared_members",
     "warnings",
 ]

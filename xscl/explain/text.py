@@ -24,7 +24,7 @@ from xscl.explain.stages import RULE_NAMES, comparisons, joins, reduced, roles, 
 from xscl.explain.words import Words, listed, plain, shortened
 from xscl.times import span
 
-__all__ = ["WIDTH", "as_text"]
+__all__ = ["WIDTH", "as_text", "fitted"]
 
 WIDTH = 100
 """The columns of a terminal that lines are made for."""
@@ -210,13 +210,18 @@ def _keeps(words: Words, stage: JoinOperator) -> Iterator[str]:
         yield f"  {listed(sides)}: {said}"
 
 
-def _wrapped(line: str) -> list[str]:
-    if len(line) <= WIDTH:
+def fitted(text: str, width: int) -> str:
+    """A text for a terminal that is narrower than it was made for."""
+    return "\n".join(part for line in text.split("\n") for part in _wrapped(line, width))
+
+
+def _wrapped(line: str, width: int = WIDTH) -> list[str]:
+    if len(line) <= width:
         return [line]
     indent = " " * (len(line) - len(line.lstrip(" │├└─")) + 4)
     return textwrap.wrap(
         line,
-        WIDTH,
+        width,
         subsequent_indent=indent,
         break_long_words=False,
         break_on_hyphens=False,

@@ -12,7 +12,7 @@ import pytest
 
 from xscl.dissection.dissect import dissect
 from xscl.dissection.parts import Dissection
-from xscl.explain import as_mermaid, as_svg, explain_file
+from xscl.explain import as_mermaid, as_svg, explain_file, fitted
 from xscl.language import parse
 
 FILES = sorted((Path(__file__).parent / "golden").glob("*.xscl"))
@@ -37,7 +37,12 @@ def test_text(file: Path) -> None:
 
 def test_the_lines_fit_a_terminal() -> None:
     for file in FILES:
-        assert max(map(len, explain_file(dissected(file)).splitlines())) <= 100
+        text = explain_file(dissected(file))
+        assert max(map(len, text.splitlines())) <= 100
+        narrow = fitted(text, 60)
+        assert max(map(len, narrow.splitlines())) <= 60
+        assert narrow.split() == text.split()
+        assert fitted(text, 100) == text
 
 
 @pytest.mark.parametrize("name", ["sub-query", "event-queries"])
