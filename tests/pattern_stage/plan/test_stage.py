@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
+from operator import eq, ge, gt, le, lt
 from random import Random
 from typing import Any
 from unittest import mock
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 
 from pattern_stage.algebra import Layout
 from pattern_stage.algebra.identity import frozen
-from pattern_stage.algebra.nodes import Iterate, Node, Sequence, Source
+from pattern_stage.algebra.nodes import Iterate, Node, Select, Sequence, Source
 from pattern_stage.algebra.terms import Age, Column, Compare, Constant
 from pattern_stage.plan import members, memberships, operators
 from pattern_stage.plan import outputs as outputs_of
@@ -194,6 +195,37 @@ def test_what_no_event_can_meet_any_more_goes(kind: str) -> None:
             most = max(most, sum(len(held) for _, _, held in stage.state()["operators"]))
     assert 10 <= most <= 200
     assert stage.stats()["instances"] <= 22
+
+
+@pytest.mark.parametrize("sign", ["<", "<=", ">", ">=", "="])
+def test_many_conditions_find_what_each_does(sign: Any) -> None:
+    condition = (Compare(sign, Column(0, "a"), Constant(0, True), "number"),)
+    stage = EventStage()
+    for number in range(60):
+        stage.add(number, Select(condition, Source(0, NAMES)), (0,), (float(number % 12),))
+    for value in range(-1, 13):
+        stage.take([tupled((0, 1, 1, value, {"a": float(value)}), stage.slots(0))])
+        holds = {"<": lt, "<=": le, ">": gt, ">=": ge, "=": eq}[sign]
+        assert {one.number for one in stage.found()} == {
+            number for number in range(60) if holds(value, number % 12)
+        }
+
+
+def test_an_instance_waits_for_those_who_are_left() -> None:
+    """Of many queries with bounds of their own most go, the widest among them."""
+    within = (Compare("<=", Age(None), Constant(0, True), "number"),)
+    root = Sequence(within, True, Source(0, NAMES), Source(1, NAMES))
+    stage = EventStage()
+    for bound in range(1, 200):
+        stage.add(bound, root, (0, 1), (bound,))
+    stage.take([tupled((0, 0, 0, 0, {"a": 1.0}), stage.slots(0))])
+    stage.advance(1)
+    left = {bound for bound in range(1, 200) if bound % 6 == 0 and bound < 190}
+    for bound in {*range(1, 200)} - left:
+        stage.remove(bound)
+    stage.take([tupled((1, 50, 50, 1, {"a": 1.0}), stage.slots(1))])
+    stage.advance(51)
+    assert {one.number for one in stage.found()} == {bound for bound in left if bound >= 50}
 
 
 def test_outputs_are_counted_as_they_are_found() -> None:

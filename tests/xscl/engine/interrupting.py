@@ -12,7 +12,11 @@ import xscl
 
 __all__ = ["interrupted_at", "points_of"]
 
-_OURS = str(Path(xscl.__file__).resolve().parent.parent)
+_ROOT = Path(xscl.__file__).resolve().parent.parent
+_ROOMS = ("xscl", "join_stage", "pattern_stage", "templates", "xpath_stage")
+_OURS = tuple(f"{_ROOT / room}/" for room in _ROOMS)
+"""Where our functions are: what others have may lie beside them, as in `.venv`, and does much when
+it is first imported."""
 
 
 def interrupted_at(point: int, call: Callable[[], object], event: str = "call") -> bool:
