@@ -204,7 +204,7 @@ def test_many_conditions_find_what_each_does(sign: Any) -> None:
     for number in range(60):
         stage.add(number, Select(condition, Source(0, NAMES)), (0,), (float(number % 12),))
     for value in range(-1, 13):
-        stage.take([tupled((0, 1, 1, value, {"a": float(value)}), stage.slots(0))])
+        stage.take([tupled((0, 1, 1, 1 + value, {"a": float(value)}), stage.slots(0))])
         holds = {"<": lt, "<=": le, ">": gt, ">=": ge, "=": eq}[sign]
         assert {one.number for one in stage.found()} == {
             number for number in range(60) if holds(value, number % 12)
