@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from pattern_stage.algebra import Layout
 from pattern_stage.algebra.identity import frozen
-from pattern_stage.algebra.nodes import Iterate, Node, Select, Sequence, Source
+from pattern_stage.algebra.nodes import Iterate, Map, Node, Select, Sequence, Source
 from pattern_stage.algebra.terms import Age, Column, Compare, Constant
 from pattern_stage.plan import members, memberships, operators
 from pattern_stage.plan import outputs as outputs_of
@@ -173,15 +173,18 @@ def output(one: EventFound) -> tuple[object, ...]:
     return one.start, one.time, one.document, frozen(one.attributes)
 
 
+BOUND = (Compare("<=", Age(None), Constant(0, True), "number"),)
+WITHIN = Sequence(BOUND, True, Source(0, NAMES), Source(1, NAMES))
+"""What comes first after a left event, within a bound of a query's own."""
+
+
 @pytest.mark.parametrize("kind", ["next", "fold, skipping", "fold, ending"])
 def test_what_no_event_can_meet_any_more_goes(kind: str) -> None:
     """However many events come, as many instances wait as the widest bound reaches."""
-    within = (Compare("<=", Age(None), Constant(0, True), "number"),)
-    left, right = Source(0, NAMES), Source(1, NAMES)
-    root: Node = Sequence(within, True, left, right)
+    root: Node = WITHIN
     if kind != "next":
-        conditions = (within, ()) if kind == "fold, skipping" else ((), within)
-        root = Iterate(*conditions, (), NAMES, (), NAMES, left, right)
+        theta, rho = (BOUND, ()) if kind == "fold, skipping" else ((), BOUND)
+        root = Iterate(theta, rho, (), NAMES, (), NAMES, root.left, root.right)
     stage = EventStage()
     for bound in (3, 10):
         stage.add(bound, root, (0, 1), (bound,))
@@ -213,11 +216,9 @@ def test_many_conditions_find_what_each_does(sign: Any) -> None:
 
 def test_an_instance_waits_for_those_who_are_left() -> None:
     """Of many queries with bounds of their own most go, the widest among them."""
-    within = (Compare("<=", Age(None), Constant(0, True), "number"),)
-    root = Sequence(within, True, Source(0, NAMES), Source(1, NAMES))
     stage = EventStage()
     for bound in range(1, 200):
-        stage.add(bound, root, (0, 1), (bound,))
+        stage.add(bound, WITHIN, (0, 1), (bound,))
     stage.take([tupled((0, 0, 0, 0, {"a": 1.0}), stage.slots(0))])
     stage.advance(1)
     left = {bound for bound in range(1, 200) if bound % 6 == 0 and bound < 190}
@@ -226,6 +227,32 @@ def test_an_instance_waits_for_those_who_are_left() -> None:
     stage.take([tupled((1, 50, 50, 1, {"a": 1.0}), stage.slots(1))])
     stage.advance(51)
     assert {one.number for one in stage.found()} == {bound for bound in left if bound >= 50}
+
+
+def test_who_comes_between_two_outputs_is_told_and_counted() -> None:
+    """Of the first output by nobody, of the second beside those who were there."""
+    stage = EventStage()
+    for number in range(60):
+        stage.add(number, WITHIN, (0, 1), (number + 1,))
+    told = set[Any]()
+    for time in (0, 100):
+        for type_ in (0, 1):
+            event = type_, time + type_, time + type_, time + type_, {"a": 1.0}
+            stage.take([tupled(event, stage.slots(type_))])
+        stage.advance(time + 2)
+        told |= collected(stage, told, grouped=True)
+        stage.add(1000 + time, WITHIN, (0, 1), (30,), time + 2)
+    assert Counter(number for number, *_ in told) == {**dict.fromkeys(range(60), 2), 1000: 1}
+
+
+def test_what_is_equal_is_told_to_those_who_came_between() -> None:
+    """A computed event, while another that is equal may come."""
+    root = Map(False, (("a", Column(0, "a")),), Source(0, NAMES))
+    stage = EventStage()
+    for number in (0, 1):
+        stage.add(number, root, (0,), (), number)
+        stage.take([tupled((0, 5, 5, number, {"a": 1.0}), stage.slots(0))])
+        assert [one.number for one in stage.found()] == [number]
 
 
 def test_outputs_are_counted_as_they_are_found() -> None:
