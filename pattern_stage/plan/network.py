@@ -99,6 +99,8 @@ class Network:
         """By type; those of one class share theirs, but for queries that keep types apart."""
         self._tickets = count()
         self._agenda: list[list[Operator]] = []
+        self.came = 0
+        """How many events the last batch was in all channels."""
 
     # Queries
 
@@ -271,6 +273,7 @@ class Network:
                     for reader in operator.listening():
                         self._call(reader)
             agenda.clear()
+        self.came = sum([len(operator.out) for operator in done])
         for operator in done:
             operator.out = _NOTHING
         return told

@@ -15,7 +15,7 @@ from pattern_stage.algebra.layout import Layout
 from pattern_stage.algebra.nodes import Node
 from pattern_stage.plan.channels import Channel
 from pattern_stage.plan.members import Constants, Members, members_in
-from pattern_stage.plan.memberships import Membership
+from pattern_stage.plan.memberships import Membership, Prefix
 
 __all__ = ["Context", "Design", "Operator"]
 
@@ -80,7 +80,7 @@ class Operator:
         """How many instances events have taken."""
         self.root: Any = None
         """Who tells of its events, where it is the root of queries."""
-        self._grouped: dict[Membership, list[tuple[Constants, tuple[int, ...]]]] = {}
+        self._grouped: dict[object, list[tuple[Constants, tuple[int, ...]]]] = {}
 
     @property
     def constants(self) -> list[Any]:
@@ -155,7 +155,9 @@ class Operator:
 
     def grouped(self, members: Membership) -> list[tuple[Constants, tuple[int, ...]]]:
         """What a membership of the (left) input is here, by own constants."""
-        found = self._grouped.get(members)
+        # A prefix by what it is of: to be asked for its hash takes longer.
+        key = (members.order, members.count) if isinstance(members, Prefix) else members
+        found = self._grouped.get(key)
         if found is None:
             by: dict[object, list[int]] = {}
             apart = not self.design.channel
@@ -166,7 +168,7 @@ class Operator:
             found = [(constants[here[0]], tuple(here)) for here in by.values()]  # type: ignore[misc]
             if len(self._grouped) >= _REMEMBERED:
                 self._grouped.clear()
-            self._grouped[members] = found
+            self._grouped[key] = found
         return found
 
     # Batches

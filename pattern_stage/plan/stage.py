@@ -31,7 +31,10 @@ _SPARE = 64
 """So many templates may be of queries that have gone."""
 
 _PORTION = 1024
-"""So many events go through the m-ops together: what comes of them in between is held."""
+"""So many events at most go through the m-ops together."""
+
+_BETWEEN = 65_536
+"""They are fewer where more than so many come of them in between, which are held meanwhile."""
 
 _ROUND = 64
 """After so many steps all m-ops let go of what is too old, not those alone that have much."""
@@ -66,6 +69,7 @@ class EventStage:
         self._free: list[int] = []
         """Places of roots that have gone."""
         self._steps = self._output_count = 0
+        self._portion = max(1, _PORTION // 16)
         self._waiting: list[Waiting] = []
         self._sorted = True
         self._watermark: int | None = None
@@ -266,14 +270,18 @@ class EventStage:
             self._sorted = True
 
     def _run(self, events: list[Waiting]) -> list[Output]:
-        told, place = list[Output](), 0
+        told, place, network = list[Output](), 0, self._in_order
         while place < len(events):
             # Not in the middle of an epoch.
-            last = events[min(place + _PORTION, len(events)) - 1]
+            last = events[min(place + self._portion, len(events)) - 1]
             end = bisect_right(events, last[1][1], place, key=_end)
-            for operator, channel in self._in_order.run(events[place:end]):
+            for operator, channel in network.run(events[place:end]):
                 told += distinct(operator.root, channel)
             place = end
+            if network.came > _BETWEEN:
+                self._portion = max(1, self._portion // 2)
+            elif network.came < _BETWEEN // 4:
+                self._portion = min(_PORTION, self._portion * 2)
         return told
 
 

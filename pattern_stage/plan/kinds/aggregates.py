@@ -7,7 +7,7 @@ one stream whose windows differ alone (s_w), and those of different streams of a
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from pattern_stage.algebra import frozen, same
 from pattern_stage.algebra.grouping import grouping
@@ -20,13 +20,8 @@ from pattern_stage.plan.operators import Operator
 __all__ = ["AggregateOperator"]
 
 
-class Grouped(NamedTuple):
-    """An event with its group: the key of this, and the values of its keys."""
-
-    event: Event
-    membership: Membership
-    key: Hashable
-    keys: tuple[Any, ...]
+Grouped = tuple[Event, Membership, Hashable, tuple[Any, ...]]
+"""An event with its members and its group: the key of this, and the values of its keys."""
 
 
 class Distinct:
@@ -56,7 +51,7 @@ class Distinct:
             epoch = [*events.values()]
         read = self._keys
         return [
-            Grouped(event, membership, frozen(keys), keys)
+            (event, membership, frozen(keys), keys)
             for event, membership in epoch
             for keys in [read(event)]
         ]
@@ -77,9 +72,16 @@ class AggregateOperator(Operator):
             self._distinct = of.setdefault((self.node.input, self.node.keys), self._distinct)
         self._cohorts: dict[int, Cohort] = {}
         """By member, while there are events that it reaches."""
+        self._met: dict[Membership, list[Cohort]] = {}
+        """By membership, as long as cohorts are as they are."""
+
+    def gained(self, member: int) -> None:
+        """It has had no event yet."""
+        self._met.clear()
 
     def lost(self, member: int) -> None:
         """Its cohort goes on without it."""
+        self._met.clear()
         cohort = self._cohorts.pop(member, None)
         if cohort is not None:
             cohort.leave(frozenset([member]))
@@ -119,6 +121,7 @@ class AggregateOperator(Operator):
         return Cohort(self._grouping, members, self.constants[members[0]], windows)
 
     def _install(self, cohort: Cohort) -> None:
+        self._met.clear()
         for member in cohort.members:
             self._cohorts[member] = cohort
 
@@ -126,23 +129,24 @@ class AggregateOperator(Operator):
         """What the groups are after each epoch in which they have had an event."""
         found = Channel()
         for events in self._distinct.of(self.inputs[0].out):
-            found += self._epoch(events[0].event[1], events)
+            found += self._epoch(events[0][0][1], events)
         return found
 
     def _epoch(self, time: int, events: list[Grouped]) -> list[tuple[Event, Membership]]:
-        memberships = dict.fromkeys(one.membership for one in events)
-        for membership in memberships:
-            self._meet(membership)
-        cohorts = {
-            one: list(
-                {
-                    id(cohort): cohort
-                    for _, members in self.grouped(one)
-                    for cohort in map(self._cohorts.__getitem__, members)
-                }.values()
-            )
-            for one in memberships
-        }
+        cohorts = self._met
+        memberships = {membership for _, membership, *_ in events}
+        if not cohorts.keys() >= memberships:
+            cohorts.clear()
+            for membership in memberships:
+                self._meet(membership)
+            for membership in memberships:
+                cohorts[membership] = list(
+                    {
+                        id(cohort): cohort
+                        for _, members in self.grouped(membership)
+                        for cohort in map(self._cohorts.__getitem__, members)
+                    }.values()
+                )
         touched: dict[tuple[int, int], tuple[Cohort, Group]] = {}
         values_of = self._grouping.values
         for event, membership, key, keys in events:
@@ -171,6 +175,7 @@ class AggregateOperator(Operator):
 
     def _dissolve(self, cohort: Cohort) -> None:
         """Nothing is left: its members may be taken together with others."""
+        self._met.clear()
         for member in cohort.members:
             del self._cohorts[member]
 
@@ -195,6 +200,7 @@ class AggregateOperator(Operator):
     def load(self, saved: Any) -> None:
         """The cohorts as they were."""
         self._cohorts = {}
+        self._met.clear()
         for cohort in saved:
             self._install(cohort)
 

@@ -55,8 +55,8 @@ SMALL = (
     (members, "_FEW", 2), (members, "_WORN", 0), (memberships, "_SHORT", 1),
     (operators, "_REMEMBERED", 1), (outputs_of, "_FEW", 2), (queries_of, "_PAGE", 2),
     (selects, "_LATELY", 2), (selects, "_MANY", 1), (states, "_FORGOTTEN", 1),
-    (states, "_REMEMBERED", 1), (states, "_STALE", 0), (stage_of, "_PORTION", 2),
-    (stage_of, "_ROUND", 1), (stage_of, "_SPARE", 0),
+    (states, "_REMEMBERED", 1), (states, "_STALE", 0), (stage_of, "_BETWEEN", 4),
+    (stage_of, "_PORTION", 8), (stage_of, "_ROUND", 1), (stage_of, "_SPARE", 0),
 )  # fmt: skip
 """How many it takes until something is done otherwise."""
 
@@ -101,7 +101,7 @@ def check(seed: int) -> None:
     grouped = random.random() < 0.5
     place = 0
     while place < len(events):
-        step = random.randrange(1, 8)
+        step = random.choice([random.randrange(1, 8), len(events)])
         batch = events[place : place + step]
         place += len(batch)
         stage.take([tupled(one, stage.slots(one[0])) for one in batch])
