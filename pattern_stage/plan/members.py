@@ -13,12 +13,15 @@ from array import array
 from collections.abc import Callable, Iterator
 from typing import Any
 
-__all__ = ["Bucket", "Constants", "Members", "members_in"]
+__all__ = ["MANY", "NONE", "Bucket", "Constants", "Members", "members_in"]
 
 Constants = tuple[Any, ...]
 
 Bucket = Any
 """None, a member, a tuple of members, or a dict of buckets."""
+
+NONE, MANY = -1, -2
+"""In `Members.below`."""
 
 _SHORT = 2
 """Of so many constants the tuples, too, are likely to be had by several members."""
@@ -28,10 +31,6 @@ _WORN = 1024
 
 _FEW = 16
 """So many members are gone through one by one."""
-
-
-_NUMBERS: list[int] = []
-"""Each number once, as all operators count their members from 0: an int takes 28 bytes."""
 
 
 def members_in(bucket: Bucket) -> Iterator[int]:
@@ -61,8 +60,12 @@ class Members:
         """Own constants; None: the number is free."""
         self.left, self.right = array("i"), array("i")
         self._uses = array("i")
-        self.below: list[Bucket] = []
-        """By member of the left input."""
+        self.below = array("i")
+        """By member of the left input the one that reads it, `NONE`, or `MANY` less the place of
+        what reads it in `many`: where nearly all have one, no objects."""
+        self.many: list[Bucket] = []
+        self._spare: list[int] = []
+        """Free places in `many`."""
         self._free: list[int] = []
         self._values: dict[object, object] = {}
         self._freed = 0
@@ -81,13 +84,13 @@ class Members:
         below = self.below
         if left >= len(below) or self._alone:
             return None
-        bucket = below[left]
-        if bucket.__class__ is int:
-            if self.constants[bucket] != constants or self.right[bucket] != right:
+        at = below[left]
+        if at >= 0:
+            if self.constants[at] != constants or self.right[at] != right:
                 return None
-            member: int | None = bucket
+            member: int | None = at
         else:
-            member = None if bucket is None else self._find(bucket, right, constants)
+            member = None if at == NONE else self._find(self.many[MANY - at], right, constants)
         if member is not None:
             self._uses[member] += uses
         return member
@@ -104,16 +107,18 @@ class Members:
             self.constants[member] = constants
             self.left[member], self.right[member], self._uses[member] = left, right, uses
         else:
-            member = _number(len(self.constants))
+            member = len(self.constants)
             self.constants.append(constants)
             self.left.append(left)
             self.right.append(right)
             self._uses.append(uses)
         if left < len(below):
-            there = below[left]
-            below[left] = member if there is None else self._with(there, member)
+            if below[left] == NONE:
+                below[left] = member
+            else:
+                self._set_under(left, self._with(self.under(left), member))
         else:
-            below += [None] * (left - len(below))
+            below.extend([NONE] * (left - len(below)))
             below.append(member)
         self._count += 1
         return member
@@ -124,7 +129,7 @@ class Members:
         if self._uses[member]:
             return False
         left = self.left[member]
-        self.below[left] = self._less(self.below[left], member)
+        self._set_under(left, self._less(self.under(left), member))
         self._count -= 1
         return True
 
@@ -140,7 +145,26 @@ class Members:
 
     def under(self, left: int) -> Bucket:
         """What reads a member of the left input."""
-        return self.below[left] if left < len(self.below) else None
+        at = self.below[left] if left < len(self.below) else NONE
+        return at if at >= 0 else None if at == NONE else self.many[MANY - at]
+
+    def _set_under(self, left: int, bucket: Bucket) -> None:
+        """Keeps what reads a member of the left input."""
+        at = self.below[left]
+        if bucket is None or bucket.__class__ is int:
+            self.below[left] = NONE if bucket is None else bucket
+            if at <= MANY:
+                self.many[MANY - at] = None
+                self._spare.append(MANY - at)
+        elif at <= MANY:
+            self.many[MANY - at] = bucket
+        elif self._spare:
+            place = self._spare.pop()
+            self.many[place] = bucket
+            self.below[left] = MANY - place
+        else:
+            self.below[left] = MANY - len(self.many)
+            self.many.append(bucket)
 
     def _find(self, bucket: Bucket, right: int, constants: Constants) -> int | None:
         if bucket.__class__ is dict:
@@ -235,10 +259,3 @@ def _put(many: dict[Any, Bucket], key: object, bucket: Bucket) -> None:
         del many[key]
     else:
         many[key] = bucket
-
-
-def _number(number: int) -> int:
-    """The one object of a number."""
-    while number >= len(_NUMBERS):
-        _NUMBERS.append(len(_NUMBERS))
-    return _NUMBERS[number]

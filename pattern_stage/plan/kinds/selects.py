@@ -16,7 +16,7 @@ from pattern_stage.algebra import Texts, admits, function
 from pattern_stage.algebra.nodes import Condition, Select
 from pattern_stage.plan.channels import Channel, Event
 from pattern_stage.plan.kinds.conditions import equalities, key, orders, without
-from pattern_stage.plan.members import Bucket, Constants, members_in
+from pattern_stage.plan.members import MANY, NONE, Bucket, Constants, members_in
 from pattern_stage.plan.memberships import Membership, Order, Prefix
 from pattern_stage.plan.operators import Context, Operator
 
@@ -164,16 +164,18 @@ class SelectOperator(Operator):
                 continue
             several: list[int] = []
             for left in membership:
-                bucket = below[left] if left < len(below) else None
-                if bucket.__class__ is int:
-                    if forms[place_of[bucket]].test(event, constants[bucket]):
-                        several.append(bucket)
-                elif bucket.__class__ is tuple:
+                at = below[left] if left < len(below) else NONE
+                if at >= 0:
+                    if forms[place_of[at]].test(event, constants[at]):
+                        several.append(at)
+                elif at != NONE:
+                    bucket = self.members.many[MANY - at]
+                    if bucket.__class__ is dict:
+                        self._among(left, bucket, event, several)
+                        continue
                     for one in bucket:
                         if forms[place_of[one]].test(event, constants[one]):
                             several.append(one)
-                elif bucket is not None:
-                    self._among(left, bucket, event, several)
             if several:
                 found.append((event, tuple(several)))
         return found

@@ -20,7 +20,7 @@ from pattern_stage.algebra.nodes import Iterate, Sequence
 from pattern_stage.plan.channels import Channel, Event, Stream
 from pattern_stage.plan.kinds.conditions import Bound
 from pattern_stage.plan.kinds.instances import Instance, State
-from pattern_stage.plan.members import Constants, members_in
+from pattern_stage.plan.members import MANY, NONE, Constants, members_in
 from pattern_stage.plan.memberships import Membership, Order
 from pattern_stage.plan.operators import Operator
 
@@ -54,6 +54,8 @@ class Stateful(Operator):
         self.pending: list[Instance] = []
         """What goes on from the epoch that a state is at."""
         self._limit = _FORGOTTEN
+        self._rights: dict[int, int] = {}
+        """How many members read each of the right input's."""
         self._stale: list[int] = []
         self._waits: dict[Membership, list[tuple[int, Constants, Order]]] = {}
         super().__init__(*arguments)
@@ -63,11 +65,17 @@ class Stateful(Operator):
 
     def gained(self, member: int) -> None:
         """A new member."""
+        right = self.members.right[member]
+        self._rights[right] = self._rights.get(right, 0) + 1
         if self._waits:
             self._waits.clear()
 
     def lost(self, member: int) -> None:
         """A member less: instances may still be its, so its number is free only later."""
+        right = self.members.right[member]
+        self._rights[right] -= 1
+        if not self._rights[right]:
+            del self._rights[right]
         self._waits.clear()
         self._stale.append(member)
         if not self.count or len(self._stale) > _STALE + len(self.members) // 4:
@@ -119,24 +127,30 @@ class Stateful(Operator):
     def _waiting(self, membership: Membership) -> Iterator[int]:
         below = self.members.below
         for left in membership:
-            bucket = below[left] if left < len(below) else None
-            if bucket.__class__ is int:
-                yield bucket
-            elif bucket is not None:
-                yield from members_in(bucket)
+            at = below[left] if left < len(below) else NONE
+            if at >= 0:
+                yield at
+            elif at != NONE:
+                yield from members_in(self.members.many[MANY - at])
 
     def _by_state(self, members: Iterable[int]) -> dict[tuple[int, Constants], list[int]]:
         by: dict[int, list[int]] = {}
         right_of, constants = self.members.right, self.constants
+        if len(self._rights) == 1:
+            # Nobody has to be asked, one by one of hundreds of thousands.
+            (right,) = self._rights
+            by[right] = [*members]
+            members = ()
         for member in members:
             right = right_of[member]
-            some = by.get(right)
-            if some is None:
-                by[right] = [member]
+            if right in by:
+                by[right].append(member)
             else:
-                some.append(member)
+                by[right] = [member]
         found: dict[tuple[int, Constants], list[int]] = {}
         for right, some in by.items():
+            if not some:
+                continue
             first = self._apart(constants[some[0]])
             if not first:
                 # No constants tell states apart.
