@@ -17,13 +17,12 @@ from typing import Any
 import xscl
 from benchmarks.events.workloads import Queries
 from benchmarks.scale import QUICK, Scale
+from pattern_stage.plan.rules import SWITCHES
 from xpath_stage import read_exactly
 
 __all__ = [
     "ALL_OFF",
     "CHANNELS",
-    "INDEXES",
-    "SHARING",
     "Speed",
     "agreeing",
     "counted",
@@ -39,10 +38,8 @@ __all__ = [
 PARTS = 6
 BATCH = 1_000
 
-SHARING = ("s_cse", "s_σ", "s_π", "s_α", "s_w", "s_⋈", "s_;", "s_µ")
-CHANNELS = ("c_σ", "c_π", "c_α", "c_∪", "c_;", "c_µ", "c_⋈")
-INDEXES = ("AN", "AI", "FR")
-ALL_OFF = (*SHARING, *CHANNELS, *INDEXES)
+CHANNELS = tuple(sorted(name for name in SWITCHES if name.startswith("c_")))
+ALL_OFF = tuple(sorted(SWITCHES))
 """No MQO: normal form, and operators of one query each."""
 
 
