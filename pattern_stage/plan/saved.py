@@ -152,12 +152,18 @@ class Moved:
                 return event
 
 
+_PLAIN = {str, int, float, bool, type(None)}
+
+
 def plain(value: Any) -> Any:
     """A value as JSON has it; tuples, objects and null are marked."""
+    if type(value) in _PLAIN:
+        return value
     if isinstance(value, tuple):
-        return {"t": [plain(one) for one in value]}
+        plain_already = _PLAIN.issuperset(map(type, value))
+        return {"t": [*value] if plain_already else [*map(plain, value)]}
     if isinstance(value, list):
-        return [plain(one) for one in value]
+        return value if _PLAIN.issuperset(map(type, value)) else [*map(plain, value)]
     if isinstance(value, dict):
         return {"d": [[name, plain(one)] for name, one in value.items()]}
     return {"n": 0} if value is NULL else value
@@ -186,8 +192,10 @@ def state_of(
     states = list[Any]()
     for one in holding:
         held: Any = one.state(names.name)
-        slots = slots_of(one.node, layout) if isinstance(one, Stateful) else []
-        states.append([names.of(one), slots, plain(held) if slots else held])
+        slots = []
+        if isinstance(one, Stateful):
+            slots, held = slots_of(one.node, layout), [held[0], plain(held[1])]
+        states.append([names.of(one), slots, held])
     return states
 
 
@@ -212,10 +220,13 @@ def restore(
             continue
         if slots:
             moved = Moved(operator.node, slots, layout)
-            held = [
-                (moved.element(element, first), first, some)
-                for element, first, some in raised(held)
-            ]
+            held = (
+                held[0],
+                [
+                    (moved.element(element, first), first, *members)
+                    for element, first, *members in raised(held[1])
+                ],
+            )
 
         def members(some: Iterable[Any], of: Operator = operator) -> list[int]:
             there = (at(name) for name in some if name is not None)

@@ -395,17 +395,30 @@ class Stateful(Operator):
             self.active[right] = {constants: state.copy() for constants, state in some.items()}
 
     def state(self, name: Callable[[Operator, int], object]) -> object:
-        """(element, whether a left event, members) of each instance."""
-        return [
-            (element, int(first), [name(self, one) for one in order.members[:count]])
-            for _, _, _, instances in self._lists()
-            for element, order, count, first in instances
-        ] or None
+        """The members of orders, and (element, whether a left event, which order, how many of its
+        members) of each instance: what many share is said once."""
+        orders: dict[int, tuple[int, Order]] = {}
+        longest: list[int] = []
+        held: list[tuple[object, int, int, int]] = []
+        for _, _, _, instances in self._lists():
+            for element, order, count, first in instances:
+                place, _ = orders.setdefault(id(order), (len(orders), order))
+                if place == len(longest):
+                    longest.append(0)
+                longest[place] = max(longest[place], count)
+                held.append((element, int(first), place, count))
+        names = [
+            [name(self, one) for one in order.members[: longest[place]]]
+            for place, order in orders.values()
+        ]
+        return [names, held] if held else None
 
     def restore(self, state: Any, members: Callable[[Iterable[object]], list[int]]) -> None:
         """Instances anew."""
-        for element, first, names in state:
-            for (right, constants), here in self._by_state(members(names)).items():
+        names, held = state
+        for element, first, place, count in held:
+            by_state = self._by_state(members(names[place][:count]))
+            for (right, constants), here in by_state.items():
                 order = self._order(here)
                 self._enter(right, constants, [(element, order, len(order), first)])
 

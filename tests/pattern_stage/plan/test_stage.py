@@ -195,7 +195,7 @@ def test_what_no_event_can_meet_any_more_goes(kind: str) -> None:
         stage.advance(time)
         if time % 100 == 0:
             # To look is not to let go.
-            most = max(most, sum(len(held) for _, _, held in stage.state()["operators"]))
+            most = max(most, sum(len(held[1]) for _, _, held in stage.state()["operators"]))
     assert 10 <= most <= 200
     assert stage.stats()["instances"] <= 22
 

@@ -52,17 +52,19 @@ class EventLog:
         self._chunks: list[_Chunk] = []
         self._next = 0
 
-    def add(self, events: Iterable[Waiting]) -> None:
+    def add(self, events: Sequence[Waiting]) -> None:
         """Adds events as they come."""
         chunk = self._chunks[-1] if self._chunks else None
-        for one in events:
+        at = 0
+        while at < len(events):
             if chunk is None or len(chunk.events) == _FULL:
                 chunk = _Chunk(self._next)
                 self._next += 1
                 self._chunks.append(chunk)
-            chunk.events.append(one)
-            if one[1][1] > chunk.end:
-                chunk.end = one[1][1]
+            some = events[at : at + _FULL - len(chunk.events)]
+            at += len(some)
+            chunk.events += some
+            chunk.end = max(chunk.end, *[event[1] for _, event in some])
             chunk.text = None
 
     def forget(self, watermark: int) -> None:
@@ -83,7 +85,7 @@ class EventLog:
                 types = [(kind, name) for kind, name in named.items() if name is not None]
                 said = [[kind, name, _said(slots_of(kind))] for kind, name in types]
                 there = [(kind, event) for kind, event in chunk.events if named[kind] is not None]
-                events = [[kind, [*map(plain, event)]] for kind, event in there]
+                events = [[kind, plain([*event])] for kind, event in there]
                 chunk.text = json.dumps([said, events])
             yield chunk.number, chunk.text
 
