@@ -150,6 +150,22 @@ def test_a_query_has_its_picture_and_why(browser: Browser, server: Asking) -> No
         expect(page.locator(".answer")).to_contain_text("no")
 
 
+def test_matches_without_documents_and_patterns_are_looked_at(browser: Browser) -> None:
+    ordered = "-- name: rise\nEVENT SEQ(S/item a, S/item b) WHERE b.n > a.n;\n"
+    with serving(f"{ordered}-- name: double\nSELECT n, 2*n AS m FROM FILTER{{n > 0}}(S/item)") as asking:
+        with opened(browser, asking.port) as page:
+            for n in (1, 2):
+                asking.publish(f"d{n}", f"<item><n>{n}</n></item>", n)
+            (of, _) = (page.locator(".card", has_text="double").locator(".values").all())
+            expect(of).to_have_text("n 2 · m 4")
+            page.goto(f"http://127.0.0.1:{asking.port}/#/queries/double")
+            expect(page.locator("section[aria-labelledby=lost]")).to_contain_text("no documents")
+            page.goto(f"http://127.0.0.1:{asking.port}/#/why/double")
+            expect(page.locator(".nothing-title")).to_contain_text("no documents")
+            page.goto(f"http://127.0.0.1:{asking.port}/#/why/rise?document=d1&document=d2")
+            expect(page.locator(".answer")).to_contain_text("b.n > a.n")
+
+
 @pytest.mark.parametrize("view", ["matches", "why/promo?document=d1&document=d2"])
 def test_what_a_stranger_wrote_is_text(browser: Browser, server: Asking, view: str) -> None:
     with opened(browser, server.port, view) as page:

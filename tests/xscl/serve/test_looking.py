@@ -132,3 +132,5 @@ def test_why(server: Asking) -> None:
     assert server.get("/queries/none/why", status=404)
     assert "d9" in server.get("/queries/promo/why", status=404, document="d9")["error"]["message"]
     assert "found 1" in server.get("/queries/promo/why", 400, document="d1")["error"]["message"]
+    server.post("/queries", 201, text="S NEXT S", name="events")
+    assert "keeps no documents" in server.get("/queries/events/why", 400)["error"]["message"]

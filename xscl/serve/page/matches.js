@@ -138,10 +138,19 @@ function toggle(item, open) {
   if (open && body.childElementCount === 0) item.fill();
 }
 
-/** What a match says in a line: the values of its variables, or its documents. */
+/** What a match says in a line: the values of its variables, its documents, or its result. */
 function values(match) {
   const said = [...new Set(Object.values(match.values))].filter((value) => value.trim());
-  return said.length > 0 ? said.slice(0, 4).join(" · ") : match.documents.join(" · ");
+  if (said.length > 0) return said.slice(0, 4).join(" · ");
+  return match.documents.length > 0 ? match.documents.join(" · ") : inShort(match.result);
+}
+
+function inShort(result) {
+  const object = result !== null && typeof result === "object" && !Array.isArray(result);
+  const told = (value) => typeof value === "string" ? value : JSON.stringify(value);
+  return object
+    ? Object.entries(result).slice(0, 6).map(([name, value]) => `${name} ${told(value).slice(0, 60)}`).join(" · ")
+    : told(result).slice(0, 200);
 }
 
 /** The arrows go from match to match. */

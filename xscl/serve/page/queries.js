@@ -85,7 +85,9 @@ export async function query(place, name) {
   }
 
   try {
-    lost.append(funnel(await get(path("queries", name, "why"))));
+    const [explained] = await get(`${path("queries", name, "explain")}?format=json`);
+    if (explained.kind === "cel") lost.append(el("p", { class: "dim" }, "An event query keeps no documents to look at."));
+    else lost.append(funnel(await get(path("queries", name, "why"))));
   } catch (error) {
     lost.append(problem(error));
   }

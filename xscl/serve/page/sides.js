@@ -22,7 +22,7 @@ export function sides(shown, subscribed = true) {
     el("div", { class: "columns" }, columns),
     result(match, shown.result),
     subscribed && el("p", { class: "links" },
-      el("a", { href: `#/why/${encodeURIComponent(match.query)}?${why}` }, "Why they match"),
+      documents.length > 0 && el("a", { href: `#/why/${encodeURIComponent(match.query)}?${why}` }, "Why they match"),
       el("a", { href: `#/queries/${encodeURIComponent(match.query)}` }, "The query")));
 }
 

@@ -22,7 +22,19 @@ export async function why(place, { rest, asked }) {
   const name = rest[0] ?? queries[0].name;
   choice.value = name;
   const [explained] = await get(`${path("queries", name, "explain")}?format=json`);
-  const blocks = explained.disjuncts[0]?.blocks ?? [];
+  if (explained.kind === "cel") {
+    form.append(nothing("An event query keeps no documents to look at.", "The command ", el("code", {}, "xscl why"), " judges those of a match that it is given."));
+    return;
+  }
+  // A pattern has none: it takes as many documents as a match has events.
+  const blocks = explained.disjuncts?.[0]?.blocks ?? [];
+  const events = explained.kind && el("textarea", {
+    id: "events", required: true, rows: 4, autocomplete: "off", placeholder: "the ids of documents, each on a line",
+  });
+  if (events) {
+    events.value = asked.getAll("document").join("\n");
+    form.append(el("div", { class: "field" }, el("label", { for: "events" }, "The events of a match, in order"), events));
+  }
   const fields = [];
   for (const block of blocks) {
     const list = `held-${block.block}`;
@@ -42,7 +54,8 @@ export async function why(place, { rest, asked }) {
 
   async function judged(event) {
     event.preventDefault();
-    const chosen = new URLSearchParams(fields.map((field) => ["document", field.value]));
+    const ids = events ? events.value.split("\n").filter((id) => id.trim()) : fields.map((field) => field.value);
+    const chosen = new URLSearchParams(ids.map((id) => ["document", id]));
     try {
       answer.replaceChildren(findings(await get(`${path("queries", name, "why")}?${chosen}`)));
     } catch (error) {
@@ -50,6 +63,6 @@ export async function why(place, { rest, asked }) {
     }
   }
 
-  if (fields.length > 0 && fields.every((field) => field.value)) return form.requestSubmit();
+  if (events?.value || (fields.length > 0 && fields.every((field) => field.value))) return form.requestSubmit();
   answer.append(el("h2", {}, "All that are held"), funnel(await get(path("queries", name, "why"))));
 }

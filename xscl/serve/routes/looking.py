@@ -15,6 +15,7 @@ from pydantic import BaseModel
 
 from xscl.dissection.parts import Dissection
 from xscl.documents.document import document_of
+from xscl.language.syntax import Events
 from xscl.serve.explained import FORMS, Form, explained
 from xscl.serve.openapi import statuses
 from xscl.serve.problems import Refused
@@ -83,6 +84,9 @@ async def get_query_why(
         dissection = _dissection(service, name)
         if dissection is None:
             raise Refused(404, f"no query is named {name!r}")
+        if not document and isinstance(dissection.query.source, Events):
+            command = "`xscl why` judges those of a match that it is given"
+            raise Refused(400, f"an event query keeps no documents to look at; {command}")
         if not document:
             return _funnel(service, dissection)
         for id in document:
