@@ -72,6 +72,15 @@ def test_what_an_open_event_may_show_stays_above() -> None:
     assert found(of_open, [shown[0], (1, 2, 0, {"a_1": 4})])
 
 
+def test_what_asks_how_long_all_of_it_took_stays_above() -> None:
+    lasts = Compare(">", Age(0), Constant(0, number=True), "number")
+    both = Sequence((), True, R, S)
+    asked = normal_form(Select((Or((lasts, above("a_1", 0))), above("a_1", 1)), both))
+    assert isinstance(asked, Select)
+    assert len(asked.condition) == 1
+    assert asked.input == Sequence((), True, Select((above("a", 1),), R), S)
+
+
 def test_a_condition_of_fold_goes_down_but_not_what_ends_a_run() -> None:
     latest = Compare(">", Column(1, "b"), Column(2, "b"), "either")
     parts = (latest, above("b", 0, 1), above("a", 1)), (above("b", 2, 1),)

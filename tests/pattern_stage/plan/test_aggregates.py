@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from itertools import groupby
-from math import isfinite
+from math import inf, isfinite, isnan
 from typing import Any
 
 import hypothesis.strategies as st
@@ -15,10 +15,11 @@ import pytest
 from hypothesis import given
 
 from pattern_stage.algebra import Layout, attributes
-from pattern_stage.algebra.functions import as_json
+from pattern_stage.algebra.functions import as_json, exact
 from pattern_stage.algebra.nodes import Aggregate, Source
 from pattern_stage.algebra.terms import Call, Column, Constant, Operation
 from pattern_stage.plan.channels import Channel
+from pattern_stage.plan.kinds.accumulators import Total
 from pattern_stage.plan.kinds.aggregates import AggregateOperator
 from pattern_stage.plan.operators import Context, Design
 from tests.drawn import drawn
@@ -189,6 +190,17 @@ def test_aggregates(design: Design, events: list[Any], finite: bool, broken: Any
     assert (one.held() == 0) == (finite or not events)
     for member in members:
         assert one.remove(member)
+
+
+def test_what_was_infinite_goes_with_its_event() -> None:
+    total = Total(forever=False)
+    for value in (inf, 0.5, -inf, 0.75):
+        total.add(0, exact(value))
+    assert isnan(total.total() or 0)
+    total.drop(0, exact(inf))
+    assert total.average() == -inf
+    total.drop(0, exact(-inf))
+    assert (total.total(), total.average()) == (1.25, 0.625)
 
 
 def test_aggregates_of_one_stream_go_through_its_events_once() -> None:
