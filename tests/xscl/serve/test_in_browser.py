@@ -151,19 +151,19 @@ def test_a_query_has_its_picture_and_why(browser: Browser, server: Asking) -> No
 
 
 def test_matches_without_documents_and_patterns_are_looked_at(browser: Browser) -> None:
-    ordered = "-- name: rise\nEVENT SEQ(S/item a, S/item b) WHERE b.n > a.n;\n"
-    with serving(f"{ordered}-- name: double\nSELECT n, 2*n AS m FROM FILTER{{n > 0}}(S/item)") as asking:
-        with opened(browser, asking.port) as page:
-            for n in (1, 2):
-                asking.publish(f"d{n}", f"<item><n>{n}</n></item>", n)
-            (of, _) = (page.locator(".card", has_text="double").locator(".values").all())
-            expect(of).to_have_text("n 2 · m 4")
-            page.goto(f"http://127.0.0.1:{asking.port}/#/queries/double")
-            expect(page.locator("section[aria-labelledby=lost]")).to_contain_text("no documents")
-            page.goto(f"http://127.0.0.1:{asking.port}/#/why/double")
-            expect(page.locator(".nothing-title")).to_contain_text("no documents")
-            page.goto(f"http://127.0.0.1:{asking.port}/#/why/rise?document=d1&document=d2")
-            expect(page.locator(".answer")).to_contain_text("b.n > a.n")
+    queries = "-- name: rise\nEVENT SEQ(S/item a, S/item b) WHERE b.n > a.n;\n"
+    queries += "-- name: double\nSELECT n, 2*n AS m FROM FILTER{n > 0}(S/item)"
+    with serving(queries) as asking, opened(browser, asking.port) as page:
+        asking.publish("d1", "<item><n>1</n></item>", 1)
+        asking.publish("d2", "<item><n>2</n></item>", 2)
+        said = page.locator(".card", has_text="double").locator(".values")
+        expect(said).to_have_text(["n 2 · m 4", "n 1 · m 2"])
+        page.goto(f"http://127.0.0.1:{asking.port}/#/queries/double")
+        expect(page.locator("section[aria-labelledby=lost]")).to_contain_text("no documents")
+        page.goto(f"http://127.0.0.1:{asking.port}/#/why/double")
+        expect(page.locator(".nothing-title")).to_contain_text("no documents")
+        page.goto(f"http://127.0.0.1:{asking.port}/#/why/rise?document=d1&document=d2")
+        expect(page.locator(".answer")).to_contain_text("b.n > a.n")
 
 
 @pytest.mark.parametrize("view", ["matches", "why/promo?document=d1&document=d2"])
