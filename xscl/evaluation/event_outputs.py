@@ -104,7 +104,7 @@ class EventOutputs:
             intake.next_number += 1
         root, event = output.root, output.event
         readers = patterns.readers
-        events = output.once(("events", stream), lambda: readers.as_events(root, event, stream))
+        events = output.once(("events", stream), readers.as_events, root, event, stream)
         for plan, kind, attributes, values in events:
             coming = (event[0], event[1], number << PLACES, attributes, *values)
             plan.waiting.append((kind, coming))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from json import loads
 from typing import TYPE_CHECKING, Any
 
@@ -33,11 +33,10 @@ class EventForm:
     def __init__(self, query: Query) -> None:
         self.stream = None if query.publish is None else query.publish.text
         self._select = None if isinstance(query.select, tuple) else query.select
-
-    @property
-    def constructs(self) -> bool:
+        self.constructs = self._select is not None
         """Whether the result is what a constructor says."""
-        return self._select is not None
+        # Without a constructor, all queries say the same.
+        self._key = self if self.constructs else "line"
 
     def time(self, output: Output) -> float:
         """When the output ends, in seconds."""
@@ -62,16 +61,16 @@ class EventForm:
     def id(self, query: str, output: Output) -> str:
         """The stable id: a hash of query, document and nodes where the output still is a document;
         else of query, start, time and attributes."""
-        return self._id(named(query, self.stream)[0], output).decode()
+        head, _ = named(query, self.stream)
+        return hexed(head, output.once("said", _said, output)).decode()
 
     def line(self, query: str, output: Output) -> bytes:
         """A match as a line of JSON, in UTF-8."""
         head, query_and_stream = named(query, self.stream)
         return b'{"id": "%b", %b, %b' % (
-            self._id(head, output),
+            hexed(head, output.once("said", _said, output)),
             query_and_stream,
-            # Without a constructor, all queries say the same.
-            output.once(self if self.constructs else "line", partial(self._rest, output)),
+            output.once(self._key, self._rest, output),
         )
 
     def is_json(self, output: Output) -> bool:
@@ -89,17 +88,21 @@ class EventForm:
             return self._xml.text([pieces])
         if self._select is not None:
             raise TypeError("the result of a JSON constructor is no XML")
-        return output.once("markup", lambda: _markup(output.attributes, "result"))
+        return output.once("markup", _markup, output.attributes, "result")
 
     def json(self, output: Output) -> str:
         """The result, which is JSON, as text."""
         if self._json is None:
-            return output.once("json", lambda: dumps(output.attributes))
+            return output.once("json", dumps, output.attributes)
         (places,) = self._json.places
         return self._json.text([[place.fill(output) for place in places]])
 
-    def _id(self, head: bytes, output: Output) -> bytes:
-        return hexed(head, output.once("said", partial(_said, output)))
+    def result(self, output: Output) -> object:
+        """The result, which is JSON, as a value of whoever asks for it."""
+        attributes = output.attributes
+        if self.constructs or not output.once("plain", _plain, attributes):
+            return loads(self.json(output))
+        return {**attributes}
 
     def _rest(self, output: Output) -> bytes:
         """What follows id, query and stream in a line."""
@@ -109,7 +112,7 @@ class EventForm:
             result = dumps(loads(self.json(output)))
         else:
             result = self.json(output)
-        members = output.once("members", partial(_members, output))
+        members = output.once("members", _members, output)
         return f'{members}, "result": {result}}}\n'.encode()
 
     @cached_property
@@ -144,6 +147,11 @@ class EventForm:
             return [_Inserted(name, attributes[place])] if place in attributes else []
 
         return 0, None, inserted
+
+
+def _plain(attributes: Mapping[str, object]) -> bool:
+    """Whether no value is one in which others are."""
+    return not any(isinstance(one, dict | list) for one in attributes.values())
 
 
 def _said(output: Output) -> bytes:

@@ -5,7 +5,7 @@ for all queries that have it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from xpath_stage import ATTRIBUTE
 from xscl.documents.document import Document
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Output"]
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -40,16 +41,15 @@ class Output(Sequence[Any]):
         self.document = document
         self._node = node
         self._attribute_name = attribute_name
-        self._made: dict[object, object] | None = None
+        self._made: dict[object, Any] = {}
 
-    def once(self, key: object, make: Callable[[], T]) -> T:
+    def once(self, key: object, make: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         """What is made under a key, for whoever asks first."""
-        made = self._made
-        if made is None:
-            made = self._made = {}
-        if key not in made:
-            made[key] = make()
-        return cast(T, made[key])
+        try:
+            found: T = self._made[key]
+        except KeyError:
+            found = self._made[key] = make(*arguments, **named)
+        return found
 
     @property
     def start(self) -> int:
@@ -64,7 +64,7 @@ class Output(Sequence[Any]):
     @property
     def attributes(self) -> dict[str, Any]:
         """Its attributes as JSON values, which nobody changes."""
-        return self.once("attributes", lambda: self.root.attributes(self.event))
+        return self.once("attributes", self.root.attributes, self.event)
 
     def __len__(self) -> int:
         return int(self.document is not None)

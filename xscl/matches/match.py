@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any
 
 from lxml import etree
+from msgspec import Struct
 
 from xpath_stage import parse
 from xscl.matches.event_form import EventForm
@@ -45,7 +46,7 @@ class Told:
     start: float | None = None
 
 
-class Match:
+class Match(Struct, eq=False):
     """One match: documents that together satisfy a query.
 
     `documents`, `streams` and `nodes` have an entry for each block, in block order; of a pattern,
@@ -53,20 +54,12 @@ class Match:
     its documents; what it says is made of them when it is read.
     """
 
-    # There are many, and most are only written: one knows its query and the sides of its documents.
+    # There are many, and most are only written: one knows its query and the sides of its documents,
+    # those that the form makes: sides of blocks, the events of a pattern, or an output.
 
-    __slots__ = ("_form", "_query", "_sides")
-
-    def __init__(
-        self,
-        query: str,
-        form: MatchForm | PatternForm | EventForm | Told,
-        # Those that the form makes: sides of blocks, the events of a pattern, or an output.
-        sides: Any = (),
-    ) -> None:
-        self._query = query
-        self._form = form
-        self._sides = sides
+    _query: str
+    _form: MatchForm | PatternForm | EventForm | Told
+    _sides: Any = ()
 
     @property
     def id(self) -> str:
@@ -191,7 +184,12 @@ class Match:
         """The result document: XML as text, JSON as a value."""
         if isinstance(self._form, Told):
             return self._form.result
-        return json.loads(self._form.json(self._sides)) if self.json else self.markup
+        if not self.json:
+            return self.markup
+        form = self._form
+        if isinstance(form, EventForm):
+            return form.result(self._sides)
+        return json.loads(form.json(self._sides))
 
     @property
     def values(self) -> dict[str, str]:
