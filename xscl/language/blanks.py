@@ -1,20 +1,40 @@
-"""The places of a query's parameters: what stands there with a value, and which values cannot."""
+"""The places of a query's parameters: what stands there with a value, which values cannot, and the
+program that makes a query anew of its values.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
 from decimal import Decimal
 from enum import Enum, auto
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any
 
+from xscl.language import syntax
 from xscl.language.checks.check import LATE_POSITION
 from xscl.language.checks.functions import NO_PATTERN, bad_pattern
-from xscl.language.syntax import JSONConstant, Literal, Window
+from xscl.language.conditions import binds
+from xscl.language.syntax import (
+    Call,
+    EventPattern,
+    Events,
+    Function,
+    JSONArray,
+    JSONConstant,
+    JSONObject,
+    Literal,
+    Name,
+    Parameter,
+    Query,
+    Star,
+    Step,
+    Window,
+)
 from xscl.times import NEGATIVE, NO_LENGTH, TOO_LONG, microseconds
 
-__all__ = ["Blank", "Use", "Value"]
+__all__ = ["Blank", "Remade", "Use", "Value", "program_of"]
 
 Value = str | int | float
 
@@ -83,3 +103,129 @@ class Blank:
 def _length(value: Any, unit: str) -> int | None:
     # All its digits, without an exponent.
     return microseconds(f"{abs(Decimal(str(value))):f}", unit)
+
+
+@dataclass(frozen=True, slots=True)
+class Remade:
+    """A node with constants somewhere in it: `holes` says which of its parts are made by what
+    place of the program."""
+
+    kind: Callable[..., object]
+    parts: list[object]
+    holes: list[tuple[int, int]]
+
+    def make(self, values: Mapping[str, Any], nodes: list[Any]) -> object:
+        """It with its parts of what the program has made."""
+        parts = self.parts.copy()
+        for index, made in self.holes:
+            parts[index] = nodes[made]
+        return self.kind(*parts)
+
+
+def _tuple(*parts: object) -> tuple[object, ...]:
+    return parts
+
+
+def _ways(query: Query, literals: Mapping[int, str]) -> set[int]:
+    """The parameters of a query and all nodes above them, by their identity."""
+    ways = set[int]()
+    # Each node with the place of the one that it is a part of.
+    nodes: list[tuple[Any, int]] = [(query, -1)]
+    for place, (node, _) in enumerate(nodes):
+        parts = _parts(node)
+        if parts is not None:
+            nodes += [(part, place) for part in parts]
+        if isinstance(node, Parameter) or _is_constant(query, node, literals):
+            above = place
+            while above >= 0 and id(nodes[above][0]) not in ways:
+                ways.add(id(nodes[above][0]))
+                above = nodes[above][1]
+    return ways
+
+
+def _is_constant(query: Query, node: object, literals: Mapping[int, str]) -> bool:
+    """Whether a node is one of the literals that are parameters: a window is in an event query,
+    whose plan has one for all of its lengths."""
+    if isinstance(node, Window):
+        return isinstance(query.source, Events) and node.length is not None and node.at in literals
+    return isinstance(node, Literal) and node.at in literals
+
+
+def program_of(query: Query, literals: Mapping[int, str]) -> list[Blank | Remade]:
+    """The program that makes the constants and the nodes above them, each after its parts; the
+    last is the query.  (A loop: a tree may be deeper than Python's stack.)"""
+    program: list[Blank | Remade] = []
+    ways = _ways(query, literals)
+    uses: dict[int, Use] = {}
+    root = Remade(_tuple, [], [])
+    # A node, the one that it is a part of, and whether its own parts are done.
+    stack: list[tuple[Any, Remade, Remade | None]] = [(query, root, None)]
+    while stack:
+        node, above, done = stack.pop()
+        if done is not None:
+            if done.holes:
+                above.holes.append((len(above.parts), len(program)))
+                program.append(done)
+            above.parts.append(node)
+        elif isinstance(node, Window) and (
+            node.parameter is not None or _is_constant(query, node, literals)
+        ):
+            above.holes.append((len(above.parts), len(program)))
+            use = Use.WITHIN if above.kind is EventPattern else Use.WINDOW
+            name = literals[node.at] if node.parameter is None else node.parameter.name
+            program.append(Blank(name, node.at, use, node.unit))
+            above.parts.append(node)
+        elif isinstance(node, Parameter) or _is_constant(query, node, literals):
+            name = node.name if isinstance(node, Parameter) else literals[node.at]
+            above.holes.append((len(above.parts), len(program)))
+            program.append(Blank(name, node.at, uses.get(node.at, Use.CONSTANT), ""))
+            above.parts.append(node)
+        elif id(node) in ways and (parts := _parts(node)) is not None:
+            uses.update(_uses(node))
+            own = Remade(_tuple if parts is node else type(node), [], [])
+            stack.append((node, above, own))
+            stack += [(part, own, None) for part in reversed(parts)]
+        else:
+            above.parts.append(node)
+    return program
+
+
+def _fields(kind: type) -> Callable[[Any], tuple[object, ...]]:
+    names = [member.name for member in fields(kind)]
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda node: tuple([getattr(node, name) for name in names])
+
+
+_FIELDS = {
+    kind: _fields(kind)
+    for kind in map(vars(syntax).get, syntax.__all__)
+    if isinstance(kind, type) and kind not in (Name, Literal, JSONConstant, Star)
+}
+
+
+def _parts(node: Any) -> tuple[object, ...] | None:
+    """The parts of a node, or None if no parameter can be in it."""
+    if isinstance(node, tuple):
+        return node
+    of = _FIELDS.get(type(node))
+    return None if of is None else of(node)
+
+
+def _uses(node: object) -> Iterator[tuple[int, Use]]:
+    """The places of the parameters right in a node that are more than constants there."""
+    match node:
+        case Function("matches", (_, Parameter(_, at) | Literal(_, at))):
+            yield at, Use.PATTERN
+        case Call("matches", (_, Parameter(_, at) | Literal(_, at))):
+            yield at, Use.PATTERN
+        case JSONObject(members):
+            yield from ((value.at, Use.JSON) for _, value in members)
+        case JSONArray(items):
+            yield from ((value.at, Use.JSON) for value in items)
+        case Step():
+            binding = False
+            for condition in node.filters:
+                if binding and isinstance(condition, Parameter):
+                    yield condition.at, Use.LATE_FILTER
+                binding = binding or binds(condition)

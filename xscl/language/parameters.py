@@ -12,35 +12,16 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, fields
 from functools import cached_property
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import Any
 
 from xscl.errors import QueryError
-from xscl.language import syntax
-from xscl.language.blanks import Blank, Use, Value
+from xscl.language.blanks import Blank, Remade, Use, Value, program_of
 from xscl.language.checks.names import NO_XML
-from xscl.language.conditions import binds
 from xscl.language.events.walk import is_inlined
 from xscl.language.problems import Problem
-from xscl.language.syntax import (
-    Call,
-    EventPattern,
-    Events,
-    Function,
-    JSONArray,
-    JSONConstant,
-    JSONObject,
-    Literal,
-    Name,
-    Parameter,
-    Query,
-    Star,
-    Step,
-    SubQuery,
-    Window,
-)
+from xscl.language.syntax import Events, Parameter, Query, SubQuery, Window
 from xscl.language.walk import operands
 
 __all__ = ["Prepared", "bind", "parameters"]
@@ -130,8 +111,8 @@ class Prepared:
         return frozenset(blank.name for blank in self._blanks if blank.use in windows)
 
     @cached_property
-    def _program(self) -> list[Blank | _Node]:
-        return _program(*self._with_literals)
+    def _program(self) -> list[Blank | Remade]:
+        return program_of(*self._with_literals)
 
     @cached_property
     def _blanks(self) -> list[Blank]:
@@ -257,128 +238,3 @@ def _refusal(name: str, values: Mapping[str, object]) -> str | None:
         case _:
             found = f"a value of type {type(value).__name__}"
     return f"the parameter `:{name}` takes a string or a finite number, found {found}"
-
-
-@dataclass(frozen=True, slots=True)
-class _Node:
-    """A node with constants somewhere in it: `holes` says which of its parts are made by what
-    place of the program."""
-
-    kind: Callable[..., object]
-    parts: list[object]
-    holes: list[tuple[int, int]]
-
-    def make(self, values: Mapping[str, Any], nodes: list[Any]) -> object:
-        parts = self.parts.copy()
-        for index, made in self.holes:
-            parts[index] = nodes[made]
-        return self.kind(*parts)
-
-
-def _tuple(*parts: object) -> tuple[object, ...]:
-    return parts
-
-
-def _ways(query: Query, literals: Mapping[int, str]) -> set[int]:
-    """The parameters of a query and all nodes above them, by their identity."""
-    ways = set[int]()
-    # Each node with the place of the one that it is a part of.
-    nodes: list[tuple[Any, int]] = [(query, -1)]
-    for place, (node, _) in enumerate(nodes):
-        parts = _parts(node)
-        if parts is not None:
-            nodes += [(part, place) for part in parts]
-        if isinstance(node, Parameter) or _is_constant(query, node, literals):
-            above = place
-            while above >= 0 and id(nodes[above][0]) not in ways:
-                ways.add(id(nodes[above][0]))
-                above = nodes[above][1]
-    return ways
-
-
-def _is_constant(query: Query, node: object, literals: Mapping[int, str]) -> bool:
-    """Whether a node is one of the literals that are parameters: a window is in an event query,
-    whose plan has one for all of its lengths."""
-    if isinstance(node, Window):
-        return isinstance(query.source, Events) and node.length is not None and node.at in literals
-    return isinstance(node, Literal) and node.at in literals
-
-
-def _program(query: Query, literals: Mapping[int, str]) -> list[Blank | _Node]:
-    """The program that makes the constants and the nodes above them, each after its parts; the
-    last is the query.  (A loop: a tree may be deeper than Python's stack.)"""
-    program: list[Blank | _Node] = []
-    ways = _ways(query, literals)
-    uses: dict[int, Use] = {}
-    root = _Node(_tuple, [], [])
-    # A node, the one that it is a part of, and whether its own parts are done.
-    stack: list[tuple[Any, _Node, _Node | None]] = [(query, root, None)]
-    while stack:
-        node, above, done = stack.pop()
-        if done is not None:
-            if done.holes:
-                above.holes.append((len(above.parts), len(program)))
-                program.append(done)
-            above.parts.append(node)
-        elif isinstance(node, Window) and (
-            node.parameter is not None or _is_constant(query, node, literals)
-        ):
-            above.holes.append((len(above.parts), len(program)))
-            use = Use.WITHIN if above.kind is EventPattern else Use.WINDOW
-            name = literals[node.at] if node.parameter is None else node.parameter.name
-            program.append(Blank(name, node.at, use, node.unit))
-            above.parts.append(node)
-        elif isinstance(node, Parameter) or _is_constant(query, node, literals):
-            name = node.name if isinstance(node, Parameter) else literals[node.at]
-            above.holes.append((len(above.parts), len(program)))
-            program.append(Blank(name, node.at, uses.get(node.at, Use.CONSTANT), ""))
-            above.parts.append(node)
-        elif id(node) in ways and (parts := _parts(node)) is not None:
-            uses.update(_uses(node))
-            own = _Node(_tuple if parts is node else type(node), [], [])
-            stack.append((node, above, own))
-            stack += [(part, own, None) for part in reversed(parts)]
-        else:
-            above.parts.append(node)
-    return program
-
-
-def _fields(kind: type) -> Callable[[Any], tuple[object, ...]]:
-    names = [member.name for member in fields(kind)]
-    if len(names) > 1:
-        return attrgetter(*names)
-    return lambda node: tuple([getattr(node, name) for name in names])
-
-
-_FIELDS = {
-    kind: _fields(kind)
-    for kind in map(vars(syntax).get, syntax.__all__)
-    if isinstance(kind, type) and kind not in (Name, Literal, JSONConstant, Star)
-}
-
-
-def _parts(node: Any) -> tuple[object, ...] | None:
-    """The parts of a node, or None if no parameter can be in it."""
-    if isinstance(node, tuple):
-        return node
-    of = _FIELDS.get(type(node))
-    return None if of is None else of(node)
-
-
-def _uses(node: object) -> Iterator[tuple[int, Use]]:
-    """The places of the parameters right in a node that are more than constants there."""
-    match node:
-        case Function("matches", (_, Parameter(_, at) | Literal(_, at))):
-            yield at, Use.PATTERN
-        case Call("matches", (_, Parameter(_, at) | Literal(_, at))):
-            yield at, Use.PATTERN
-        case JSONObject(members):
-            yield from ((value.at, Use.JSON) for _, value in members)
-        case JSONArray(items):
-            yield from ((value.at, Use.JSON) for value in items)
-        case Step():
-            binding = False
-            for condition in node.filters:
-                if binding and isinstance(condition, Parameter):
-                    yield condition.at, Use.LATE_FILTER
-                binding = binding or binds(condition)
