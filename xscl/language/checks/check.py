@@ -115,10 +115,9 @@ class _Checking:
     def use(self, variable: Name, reach: int | None) -> None:
         problem = self.scope.use(variable, reach)
         source = self.query.source
-        if problem is not None and isinstance(source, Block) and not source.steps:
-            advice = (
-                f"as an event query, `FROM FILTER{{}}({source.stream.text})`, it is an attribute"
-            )
+        if problem is not None and isinstance(source, Block) and not self.scope.bound:
+            block = f"{source.stream.text}{'/…' if source.steps else ''}"
+            advice = f"as an event query, `FROM FILTER{{}}({block})`, it is an attribute"
             self.note(problem.at, f"{problem.text}; {advice}")
         elif problem is not None:
             self.problems.append(problem)

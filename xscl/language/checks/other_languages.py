@@ -120,9 +120,13 @@ _SIGN = re.compile("|".join(map(re.escape, sorted(_SIGNS, key=len, reverse=True)
 _WORD = re.compile(NAME)
 _LAST_WORD = re.compile(rf"{NAME}\Z")
 _LONGEST_WORD = 100
+_LONGEST_LIST = 1_000
 _BEGINNING = re.compile(rf"(?ai:SELECT|DECLARE)\b|{NAME}[ \t]*(?:/|\Z)|\(")
 _PATTERN = re.compile(r"\b(?ai:EVENT|PATTERN)[ \t\r\n]+\Z")
 _OPERATOR = re.compile(r"(?ai:\bBY|\bJOIN)\Z")
+_LIST = re.compile(r"(?ai:SELECT)\b(?!.*\b(?ai:FROM)\b)[^{}<>]*\Z", re.DOTALL)
+_COMPUTES = re.compile(r"[-+*/('\"0-9]")
+_COMPUTED = "event queries compute, as in `SELECT 2*x AS y FROM FILTER{}(S/item)`"
 
 
 def closest(word: str, known: Iterable[str]) -> str | None:
@@ -150,6 +154,8 @@ def meant(statement: str, at: int, accepted: Collection[str]) -> Problem | None:
     if statement.startswith("/") and at == 0 and not statement.startswith("/*"):
         comment = f"; {_COMMENT}" if statement.startswith("//") else ""
         return Problem(0, f"a path stands after a stream, as in `S//item`{comment}")
+    if _COMPUTES.match(statement, at) and _LIST.match(statement[: min(at, _LONGEST_LIST)]):
+        return Problem(at, f"found `{statement[at]}`; {_COMPUTED}")
     for begin in range(at, max(at - 3, -1), -1):
         sign = _SIGN.match(statement, begin)
         if sign is not None and sign.end() > at:
