@@ -39,6 +39,7 @@ OWN = {
         *(
             "all_numbers",
             "output",
+            "outputs",
             "place",
             "reported",
             "since",
