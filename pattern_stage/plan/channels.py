@@ -19,6 +19,9 @@ Event = tuple[Any, ...]
 
 _end_of = itemgetter(1)
 
+_OFTEN = 8
+"""A channel that has been asked so many times for the events of some members is indexed."""
+
 
 class Stream:
     """The events of a channel that belong to a member, in order of their ends."""
@@ -34,15 +37,37 @@ class Channel(list[tuple[Event, Membership]]):
     """Events in order of their ends, each with the members it belongs to."""
 
     _streams: dict[int, list[Stream]] | None = None
+    _asked = 0
 
     def within(self, known: Mapping[Any, Any]) -> Iterable[int]:
         """The members with events that are keys of a dict."""
         if len(self) == 1:
             return within(self[0][1], known)
-        return known.keys() & self._by_member().keys()
+        if self._is_asked_often():
+            return known.keys() & self._by_member().keys()
+        distinct = {id(members): members for _, members in self}
+        return {member for members in distinct.values() for member in within(members, known)}
 
-    def stream(self, member: int) -> Stream:
-        """The events of a member."""
+    def streams(self, known: Mapping[Any, Any]) -> list[tuple[int, Stream]]:
+        """These members, each with its events."""
+        if self._is_asked_often():
+            return [(one, self._stream(one)) for one in known.keys() & self._by_member().keys()]
+        by: dict[int, list[Event]] = {}
+        found: dict[int, Iterable[int]] = {}
+        for event, members in self:
+            here = found.get(id(members))
+            if here is None:
+                here = found[id(members)] = within(members, known)
+            for member in here:
+                by.setdefault(member, []).append(event)
+        return [(member, Stream(events)) for member, events in by.items()]
+
+    def _is_asked_often(self) -> bool:
+        """Whether it is worth while to go through all members, whoever asks for which."""
+        self._asked += 1
+        return self._asked > _OFTEN
+
+    def _stream(self, member: int) -> Stream:
         streams = self._by_member()[member]
         if len(streams) > 1:
             events = chain.from_iterable([one.events for one in streams])

@@ -226,8 +226,7 @@ class Stateful(Operator):
         """The right members that instances wait for, with their events."""
         active = self.active
         if not self._scanned:
-            wanted = {*right.within(active), *right.within(coming)}
-            return [(one, right.stream(one)) for one in wanted]
+            return right.streams({**active, **coming})
         found = []
         for one in {**active, **coming}:
             events = [event for event, membership in right if one in set(membership)]
