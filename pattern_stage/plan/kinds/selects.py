@@ -80,6 +80,8 @@ class SelectOperator(Operator):
         self._indexed = design.indexed and not ("FR" in context.without and inputs[0].inputs)
         self._forms: list[Form] = []
         self._rests: list[Callable[..., Any] | None] = []
+        self._tested: set[object] = set()
+        """What equalities ask where some condition asks for more."""
         self._known: dict[Condition, Form] = {}
         self._free: list[Form] = []
         self._listed: dict[tuple[int, Form], tuple[list[float], list[Any]]] = {}
@@ -96,6 +98,8 @@ class SelectOperator(Operator):
             form = Form(node, self, place, self.context, self._indexed)
             self._forms[place : place + 1] = [form]
             self._rests[place : place + 1] = [form.rest]
+            if form.rest is not None:
+                self._tested.add(form.key)
             self._known[node.condition] = form
         return form
 
@@ -195,6 +199,9 @@ class SelectOperator(Operator):
                 part = (part,)
             elif part.__class__ is dict:
                 part = members_in(part)
+            if by not in self._tested:
+                found += part
+                continue
             for one in part:
                 rest = rests[place_of[one]]
                 if rest is None or rest(event, constants[one]):
