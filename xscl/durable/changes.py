@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from xscl.documents.document import Document
-from xscl.polling.store import Changes as FeedChanges
+from xscl.polling.relations import Changes as FeedChanges
 from xscl.queries.registration import Text
 
 __all__ = ["CALLBACK", "CLOSED", "Changes", "Counters", "Found", "Kept", "Undelivered"]

@@ -15,7 +15,7 @@ from xscl.documents.intake import Intake
 from xscl.durable.changes import CALLBACK, CLOSED, Changes, Counters, Found, Kept, Undelivered
 from xscl.durable.points import at
 from xscl.durable.state_file import StateFile
-from xscl.polling.store import Changes as FeedChanges
+from xscl.polling.relations import Changes as FeedChanges
 from xscl.queries.catalogue import Catalogue
 from xscl.queries.levels.levels import Told
 from xscl.queries.levels.pattern_levels import Saved

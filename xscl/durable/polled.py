@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from xscl.durable.keeper import Keeper
 from xscl.polling.news import SeenItem
+from xscl.polling.relations import Changes, Envelope, Key, read_feeds, read_late, read_seen
 from xscl.polling.state import FeedState
-from xscl.polling.store import Changes, Envelope, Key, read_feeds, read_late, read_seen
 
 __all__ = ["PolledFeeds"]
 

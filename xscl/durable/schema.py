@@ -34,7 +34,7 @@ from xscl.durable.points import at
 from xscl.errors import StateError
 from xscl.files.attached import attached
 from xscl.files.whole import drafted
-from xscl.polling.store import create_feeds
+from xscl.polling.relations import create_feeds
 
 __all__ = ["VERSION", "check_file", "make", "refused_version", "version_of"]
 

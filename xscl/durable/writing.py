@@ -16,7 +16,7 @@ from xscl.documents.bodies import Body
 from xscl.documents.document import Document
 from xscl.durable.changes import Changes, Counters
 from xscl.durable.points import at
-from xscl.polling.store import save_feeds
+from xscl.polling.relations import save_feeds
 
 __all__ = ["DOCUMENTS", "KEPT", "READ_NOW", "UNDELIVERED", "write"]
 

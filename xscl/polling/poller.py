@@ -14,8 +14,9 @@ from xscl.polling.clock import Clock
 from xscl.polling.fetching import Fetched, Fetching
 from xscl.polling.finding import Parser
 from xscl.polling.news import Seen, SeenItem
+from xscl.polling.relations import Changes, Envelope, SeenDocument
 from xscl.polling.state import FeedState, Policy
-from xscl.polling.store import Changes, Envelope, FeedStore, SeenDocument
+from xscl.polling.store import FeedStore
 from xscl.polling.watched_feeds import WatchedFeed
 from xscl.web.exchange import Validators
 from xscl.web.retrieval import Retrieval

@@ -12,8 +12,9 @@ import pytest
 from click.testing import CliRunner
 
 from xscl.cli.main import cli
+from xscl.polling.relations import Changes
 from xscl.polling.state import FeedState
-from xscl.polling.store import Changes, Store
+from xscl.polling.store import Store
 from xscl.spark.ingestion.archive import Archive
 from xscl.spark.ingestion.columns import BODIES, DEAD_LETTERS
 

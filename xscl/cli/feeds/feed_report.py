@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
 from xscl.counts import counted
+from xscl.polling.relations import Envelope
 from xscl.polling.state import DAY, FeedState
-from xscl.polling.store import Envelope
 from xscl.times import from_timestamp, moment, span
 
 __all__ = ["FeedReport"]

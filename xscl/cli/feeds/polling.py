@@ -17,8 +17,9 @@ from xscl.feeds import Rules, parse_feed
 from xscl.polling.clock import SystemClock
 from xscl.polling.news import SeenItem
 from xscl.polling.poller import Poller
+from xscl.polling.relations import Changes, Envelope, Key
 from xscl.polling.state import FeedState, Policy
-from xscl.polling.store import Changes, Envelope, FeedStore, Key
+from xscl.polling.store import FeedStore
 from xscl.polling.watched_feeds import WatchedFeed
 from xscl.version import __version__
 from xscl.web.proxies import ProxySettings

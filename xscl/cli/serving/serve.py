@@ -40,7 +40,7 @@ from xscl.durable.polled import PolledFeeds
 from xscl.errors import DocumentError, XSCLError
 from xscl.feeds import Rules
 from xscl.garbage import collect_rarely, leave_imported
-from xscl.polling.store import Envelope
+from xscl.polling.relations import Envelope
 from xscl.polling.watched_feeds import watched_feeds
 from xscl.times import to_seconds
 from xscl.web.proxies import ProxySettings

@@ -6,8 +6,9 @@ bodies; the other way round, a server would answer 304 from then on for a body t
 
 from __future__ import annotations
 
+from xscl.polling.relations import Changes
 from xscl.polling.state import FeedState
-from xscl.polling.store import Changes, Store
+from xscl.polling.store import Store
 from xscl.spark.ingestion.bodies import Body
 from xscl.spark.ingestion.spool import Spool
 
