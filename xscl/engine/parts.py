@@ -57,15 +57,7 @@ class EngineParts:
             _check_techniques(without)
         budget = Budget.of(memory)
         self._relations = Relations(budget.relations)
-        strategies = strategies or Strategies()
-        strategies = replace(
-            strategies,
-            templates=strategies.templates and "s_⋈" not in without,
-            channels=strategies.channels and "c_⋈" not in without,
-        )
-        if budget.at_hand is not None:
-            at_hand = min(budget.at_hand, strategies.memory)
-            strategies = replace(strategies, memory=at_hand)
+        strategies = _within(strategies or Strategies(), without, budget)
         self._join = JoinProcessor(self._relations.connect, double_of, strategies)
         self._strings = Strings()
         self._xpath = XPathEvaluator(self._strings)
@@ -175,6 +167,17 @@ def _check_techniques(without: Collection[str]) -> None:
     if unknown := sorted({*without} - SWITCHES - EVENT_SWITCHES):
         known = ", ".join(sorted(SWITCHES | EVENT_SWITCHES))
         raise XSCLError(f"without: {unknown[0]!r} is no technique; there are: {known}")
+
+
+def _within(strategies: Strategies, without: Collection[str], budget: Budget) -> Strategies:
+    """Strategies without the techniques of joins that are switched off, and within a budget."""
+    memory = strategies.memory
+    return replace(
+        strategies,
+        templates=strategies.templates and "s_⋈" not in without,
+        channels=strategies.channels and "c_⋈" not in without,
+        memory=memory if budget.at_hand is None else min(budget.at_hand, memory),
+    )
 
 
 def _apart(sharable: Iterable[Iterable[str]]) -> list[set[str]]:
