@@ -59,8 +59,8 @@ compared are the engine with techniques switched off (`Engine(without=...)`), ba
 A statement is of the sizes of the thesis; of a reduced size what holds and what does not is of that
 size alone, and *not measured* is what it can say nothing about, whatever number stands beside it.
 The thesis' systems were handed tuples and counted what came out. Here a document is read, and each
-output told to its query: where these cost more than what a figure compares, ways that differ much in
-the thesis differ less here. That is behind most of what does not hold, above all of channels, of
+output told to its query: where these cost more than what a figure compares, ways that differ much
+in the thesis differ less here. That is behind most of what does not hold, above all of channels, of
 selectivity and of what a query with few hits costs.
 
 ### Statements of both chapters, and goals
