@@ -205,13 +205,24 @@ def test_many_conditions_find_what_each_does(sign: Any) -> None:
     condition = (Compare(sign, Column(0, "a"), Constant(0, True), "number"),)
     stage = EventStage()
     for number in range(60):
-        stage.add(number, Select(condition, Source(0, NAMES)), (0,), (float(number % 12),))
-    for value in range(-1, 13):
+        stage.add(number, Select(condition, Source(0, NAMES)), (0,), (float(number % 30),))
+    for value in range(-1, 31):
         stage.take([tupled((0, 1, 1, 1 + value, {"a": float(value)}), stage.slots(0))])
         holds = {"<": lt, "<=": le, ">": gt, ">=": ge, "=": eq}[sign]
         assert {one.number for one in stage.found()} == {
-            number for number in range(60) if holds(value, number % 12)
+            number for number in range(60) if holds(value, number % 30)
         }
+
+
+def test_an_instance_waits_until_its_bound_is_over() -> None:
+    stage = EventStage()
+    stage.add(0, WITHIN, (0, 1), (10,))
+    stage.take([tupled((0, 0, 0, 0, {"a": 1.0}), stage.slots(0))])
+    stage.advance(10)
+    assert stage.stats()["instances"] == 1
+    stage.take([tupled((1, 10, 10, 1, {"a": 1.0}), stage.slots(1))])
+    stage.advance(11)
+    assert len(stage.found()) == 1
 
 
 def test_an_instance_waits_for_those_who_are_left() -> None:
