@@ -44,16 +44,19 @@ _UNITS = (
     (1_000_000, "s"),
     (1_000, "ms"),
 )
+_AS_SAID = {86_400_000_000: "1 day", 604_800_000_000: "7 days"}
 
 
 def length(microseconds: float) -> str:
     """A duration as a query has it.
 
-    >>> length(600_000_000), length(1_500_000), length(0)
-    ('10 min', '1500 ms', '0 s')
+    >>> length(600_000_000), length(1_500_000), length(0), length(86_400_000_000)
+    ('10 min', '1500 ms', '0 s', '1 day')
     """
     if not microseconds:
         return "0 s"
+    if microseconds in _AS_SAID:
+        return _AS_SAID[microseconds]
     for unit, word in _UNITS:
         if microseconds % unit == 0:
             return f"{microseconds // unit:g} {word}"
