@@ -252,7 +252,7 @@ def test_who_comes_between_two_outputs_is_told_and_counted() -> None:
             stage.take([tupled(event, stage.slots(type_))])
         stage.advance(time + 2)
         told |= collected(stage, told, grouped=True)
-        stage.add(1000 + time, WITHIN, (0, 1), (30,), time + 2)
+        stage.add(1000 + time, WITHIN, (0, 1), (30,))
     assert Counter(number for number, *_ in told) == {**dict.fromkeys(range(60), 2), 1000: 1}
 
 
@@ -264,6 +264,7 @@ def test_what_is_equal_is_told_to_those_who_came_between() -> None:
         stage.add(number, root, (0,), (), number)
         stage.take([tupled((0, 5, 5, number, {"a": 1.0}), stage.slots(0))])
         assert [one.number for one in stage.found()] == [number]
+        stage.advance(5)
 
 
 def test_outputs_are_counted_as_they_are_found() -> None:
