@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from operator import le
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from xpath_stage import Witnesses
 from xscl.documents.document import Document, document_of
@@ -27,8 +28,7 @@ _NONE: Mapping[str, int] = {}
 _NO_DOCUMENTS: Mapping[str, tuple[int, DocumentShape]] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Identified:
+class Identified(Struct, frozen=True):
     """Documents of a stream that are held for their ids alone, as of them nothing but columns was
     wanted; whether they are `asked` for, as outputs are that still are documents."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import repeat
+from itertools import chain, repeat
 from operator import itemgetter
 from typing import Any
 
@@ -58,15 +58,19 @@ _DICT, _FLOAT, _INT, _STR = {dict}, {float}, {int}, {str}
 def columns_of_value(slots: Sequence[Slot], *, whole: bool) -> ValueColumns:
     """Reads the events that JSON documents are, as such."""
     names = [*dict.fromkeys(slot.attribute.steps[0] for slot in slots)]
-    wanted = [(names.index(slot.attribute.steps[0]), _CONVERTED[slot.form]) for slot in slots]
+    wanted = [(names.index(slot.attribute.steps[0]), slot.form) for slot in slots]
     members = _members(names)
 
     def read(
         values: Sequence[object], starts: Iterable[int], ends: Iterable[int], events: Iterable[int]
     ) -> list[tuple[Any, ...]]:
-        found = [(column, {*map(type, column)}) for column in members(values)]
+        found = members(values)
+        as_they_are = Form.VALUE if _PLAIN.issuperset(map(type, chain(*found))) else None
         everything = map(members_of, values) if whole else repeat(None)
-        columns = [convert(*found[place]) for place, convert in wanted]
+        columns = [
+            found[place] if form is as_they_are else _CONVERTED[form](found[place])
+            for place, form in wanted
+        ]
         return [*zip(starts, ends, events, everything, *columns, strict=False)]
 
     return read
@@ -89,19 +93,22 @@ def _members(names: Sequence[str]) -> Callable[[Sequence[Any]], Sequence[Sequenc
     return read
 
 
-def _texts(column: Sequence[Any], kinds: set[type]) -> Sequence[object]:
+def _texts(column: Sequence[Any]) -> Sequence[object]:
+    kinds = {*map(type, column)}
     if kinds == _INT:
         return [*map(str, column)]
     return column if kinds == _STR else [*map(text_of_member, column)]
 
 
-def _numbers(column: Sequence[Any], kinds: set[type]) -> Sequence[object]:
-    # As a text, 0 has no sign.
-    return [one + 0.0 for one in column] if kinds == _FLOAT else [*map(number_of_member, column)]
+def _numbers(column: Sequence[Any]) -> Sequence[object]:
+    if _FLOAT.issuperset(map(type, column)):
+        # As a text, 0 has no sign.
+        return [one + 0.0 for one in column]
+    return [*map(number_of_member, column)]
 
 
-def _values(column: Sequence[Any], kinds: set[type]) -> Sequence[object]:
-    return column if kinds <= _PLAIN else [*map(member_value, column)]
+def _values(column: Sequence[Any]) -> Sequence[object]:
+    return [*map(member_value, column)]
 
 
 _CONVERTED = {Form.TEXT: _texts, Form.NUMBER: _numbers, Form.VALUE: _values}

@@ -166,7 +166,9 @@ class Intake:
         if isinstance(some, Identified):
             since = None if some.asked else self.retention.since(shape, self.watermark)
             some = some.documents(since)
-        if some:
+        if len(some) == 1:
+            self.hold(some[0], shape)
+        elif some:
             self._since_forgetting += len(some)
             numbers = [one.number for one in some]
             self.ids[shape[0]].update(zip([one.id for one in some], numbers, strict=True))

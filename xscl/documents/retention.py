@@ -23,6 +23,9 @@ DocumentShape = tuple[str, frozenset[int]]
 
 NO_LEAVES = frozenset[int]()
 
+_MANY = 10_000
+"""Of so many shapes it is remembered how long they can be reached."""
+
 
 class Retention:
     """What is held, by shape and time.
@@ -129,7 +132,6 @@ class Retention:
                 self._unsorted.discard(shape)
                 del self._by_time[shape]
                 self._shapes.pop(shape, None)
-                self._reaches.pop(shape, None)
         return gone
 
     def clear(self) -> list[int]:
@@ -142,6 +144,9 @@ class Retention:
         return gone
 
     def _reach(self, shape: Shape) -> int | None:
-        if shape not in self._reaches:
-            self._reaches[shape] = self._reach_of(shape)
-        return self._reaches[shape]
+        reaches = self._reaches
+        if shape not in reaches:
+            if len(reaches) >= _MANY:
+                reaches.clear()
+            reaches[shape] = self._reach_of(shape)
+        return reaches[shape]

@@ -15,6 +15,7 @@ from xscl.times import from_timestamps
 __all__ = ["Run", "in_runs"]
 
 _STR = {str}
+_MISSING = object()
 
 
 class Run(NamedTuple):
@@ -57,24 +58,27 @@ def in_runs(
 def _run(envelopes: Sequence[Mapping[str, object]], streams: frozenset[str]) -> Run | None:
     """Some envelopes as a run, if each of them may be in one."""
     try:
-        of = [one.get("stream", "S") for one in envelopes]
+        rows: Any = [
+            (one.get("stream", "S"), one.get("id"), one.get("timestamp"), one.get("json", _MISSING))
+            for one in envelopes
+            if "xml" not in one and "start" not in one
+        ]
+        if len(rows) < len(envelopes):
+            return None
+        columns: Any = zip(*rows, strict=True)
+        of, ids, times, given = columns
         if not streams.issuperset(of):
             return None
-        if any("xml" in one or "start" in one for one in envelopes):
-            return None
-        ids: Any = [one.get("id") for one in envelopes]
         if None in ids:
             ids = [uuid.uuid4().hex if one is None else one for one in ids]
         "".join(ids).encode()
-        times: Any = [one.get("timestamp") for one in envelopes]
         if None in times:
             times = [None if one is None else from_timestamps((one,))[0] for one in times]
         else:
             times = from_timestamps(times)
     except (TypeError, ValueError):
         return None
-    if not _STR.issuperset(map(type, ids)) or not all("json" in one for one in envelopes):
+    if not _STR.issuperset(map(type, ids)):
         return None
-    given = [one["json"] for one in envelopes]
     values = given if are_flat(given) else plain_copies(given)
-    return None if values is None else Run(of, ids, times, values)  # type: ignore[arg-type]
+    return None if values is None else Run(of, ids, times, values)
