@@ -67,7 +67,7 @@ class SourceOperator(Operator):
         came: list[Any] = []
         for type_, event in coming:
             # Equal events of different types are one; of one type two events are two.
-            for one in came[-_RECENT:]:
+            for one in came[: -_RECENT - 1 : -1]:
                 if type_ not in one[1] and _equal(one[0], event):
                     one[1] += (type_,)
                     one[2] += (event[_NUMBER],)
