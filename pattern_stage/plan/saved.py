@@ -195,6 +195,8 @@ def state_of(
         slots = []
         if isinstance(one, Stateful):
             slots, held = slots_of(one.node, layout), [held[0], plain(held[1])]
+        else:
+            held = plain(held)
         states.append([names.of(one), slots, held])
     return states
 
@@ -227,6 +229,8 @@ def restore(
                     for element, first, *members in raised(held[1])
                 ],
             )
+        else:
+            held = raised(held)
 
         def members(some: Iterable[Any], of: Operator = operator) -> list[int]:
             there = (at(name) for name in some if name is not None)

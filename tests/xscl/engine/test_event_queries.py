@@ -377,6 +377,18 @@ def test_all_is_there_again_after_a_restart(tmp_path: Path) -> None:
     assert run([3, 4, 9]) == run([])
 
 
+def test_groups_of_any_values_are_there_again_after_a_restart(tmp_path: Path) -> None:
+    found = []
+    for half in range(2):
+        with xscl.Engine(tmp_path / "state", lateness=0) as engine:
+            if not half:
+                engine.subscribe("SELECT n, COUNT(*) AS c FROM WINDOW{1 h}(S) GROUP BY n")
+            for place, one in enumerate([None, {"a": None}, [], ""]):
+                found += results(engine.publish_many([event(one, 4 * half + place)]))
+            found += results(engine.flush())
+    assert [one["c"] for one in found] == [1] * 4 + [2] * 4
+
+
 def test_a_flush_is_not_told_again_after_a_restart(tmp_path: Path) -> None:
     with xscl.Engine(tmp_path / "s", lateness=100) as engine:
         engine.subscribe(RISE, name="rise")
