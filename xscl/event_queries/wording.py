@@ -44,7 +44,7 @@ _UNITS = (
     (1_000_000, "s"),
     (1_000, "ms"),
 )
-_AS_SAID = {86_400_000_000: "1 day", 604_800_000_000: "7 days"}
+_AS_SAID: Mapping[float, str] = {86_400_000_000: "1 day", 604_800_000_000: "7 days"}
 
 
 def length(microseconds: float) -> str:
