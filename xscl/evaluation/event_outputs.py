@@ -7,6 +7,8 @@ documents, or an event query whose outputs still are documents.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from xscl.documents.document import Document, without_body
@@ -23,6 +25,7 @@ from xscl.queries.subscription import Subscription
 if TYPE_CHECKING:
     from pattern_stage.plan.outputs import Outputs, Root
     from xscl.matches.sides import AttributeName
+    from xscl.queries.levels.event_readers import EventReaders
 
 __all__ = ["EventOutputs"]
 
@@ -54,10 +57,10 @@ class EventOutputs:
             owner = self.owner(number)
             if deliveries is not None and deliveries.wants(owner):
                 deliveries.add(owner, owner.outputs(some))
-            if fed := [stream for stream in owner.wiring.feeds if read[stream]]:
-                for one in some:
-                    for stream in fed:
-                        self._publish(one, owner, stream, wave)
+            if ways := [self._way(owner, one, wave) for one in owner.feeds if read[one]]:
+                for output in some:
+                    for publish in ways:
+                        publish(output)
 
     def count(self, outputs: Outputs, counts: Counter[str]) -> None:
         """Counts outputs by the names of their queries."""
@@ -83,27 +86,52 @@ class EventOutputs:
         """Whether a callback waits for any query's outputs."""
         return self._queries.called > 0
 
-    def _publish(self, output: Output, owner: Subscription, stream: str, wave: Wave) -> None:
-        """Hands an output on to whoever reads a stream."""
-        patterns, intake = self._queries.patterns, self._intake
+    def _way(self, owner: Subscription, stream: str, wave: Wave) -> Callable[[Output], object]:
+        """How outputs of a query are handed on to whoever reads a stream."""
         form = owner.wiring.form
         assert isinstance(form, EventForm)
-        number = intake.next_number
-        if form.constructs or not self._queries.graph.only_columns(stream):
-            document = _document(owner, output, number, stream)
-            self._stage_one.admit_result(document, wave, columns=form.constructs)
-            if form.constructs or intake.next_number == number:
-                # It is an event as the document that it is, or was there before.
-                return
-        elif stream in patterns.readers.identified:
-            document = without_body(_document(owner, output, number, stream))
-            if intake.count_if_duplicate(document):
-                return
-            intake.admit_result(document, (stream, NO_LEAVES))
-        else:
-            intake.next_number += 1
+        readers = self._queries.patterns.readers
+        if form.constructs:
+            return partial(self._as_document, owner, stream, wave, None)
+        if not self._queries.graph.only_columns(stream):
+            return partial(self._as_document, owner, stream, wave, readers)
+        if stream in readers.identified:
+            return partial(self._as_identified, owner, stream, readers)
+        return partial(self._as_event, stream, readers)
+
+    def _as_document(
+        self,
+        owner: Subscription,
+        stream: str,
+        wave: Wave,
+        readers: EventReaders | None,
+        output: Output,
+    ) -> None:
+        """As the document of the result; without `readers` it is an event as that document."""
+        number = self._intake.next_number
+        document = _document(owner, output, number, stream)
+        self._stage_one.admit_result(document, wave, columns=readers is None)
+        if readers is not None and self._intake.next_number > number:
+            self._hand_on(output, stream, readers, number)
+
+    def _as_identified(
+        self, owner: Subscription, stream: str, readers: EventReaders, output: Output
+    ) -> None:
+        """As an event that is known by the id of its document."""
+        number = self._intake.next_number
+        document = without_body(_document(owner, output, number, stream))
+        if not self._intake.count_if_duplicate(document):
+            self._intake.admit_result(document, (stream, NO_LEAVES))
+            self._hand_on(output, stream, readers, number)
+
+    def _as_event(self, stream: str, readers: EventReaders, output: Output) -> None:
+        """As an event and nothing else."""
+        number = self._intake.next_number
+        self._intake.next_number = number + 1
+        self._hand_on(output, stream, readers, number)
+
+    def _hand_on(self, output: Output, stream: str, readers: EventReaders, number: int) -> None:
         root, event = output.root, output.event
-        readers = patterns.readers
         events = output.once(("events", stream), readers.as_events, root, event, stream)
         for plan, kind, attributes, values in events:
             coming = (event[0], event[1], number << PLACES, attributes, *values)

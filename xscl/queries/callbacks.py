@@ -48,6 +48,6 @@ def check_callback(name: str, callback: object) -> None:
 def call_back(callback: Callable[[T], object], argument: T) -> None:
     """Calls back; raises what that raises, and XSCLError where it returns a coroutine."""
     returned = callback(argument)
-    if iscoroutine(returned):
+    if returned is not None and iscoroutine(returned):
         returned.close()
         raise XSCLError(f"it returned a coroutine, which nobody would await: {_ADVICE}")
