@@ -131,7 +131,7 @@ class Arrivals:
         if None in run.times:
             times = [first + at if time is None else time for at, time in enumerate(run.times)]
             run = run._replace(times=times)
-        if self._all_new(run) and self._none_late(run.times, first + _DAY):
+        if many > 1 and self._all_new(run) and self._none_late(run.times, first + _DAY):
             return run
         kept = []
         for place, (stream, id, time) in enumerate(zip(*run[:3], strict=True)):

@@ -60,10 +60,21 @@ def columns_of_value(slots: Sequence[Slot], *, whole: bool) -> ValueColumns:
     names = [*dict.fromkeys(slot.attribute.steps[0] for slot in slots)]
     wanted = [(names.index(slot.attribute.steps[0]), slot.form) for slot in slots]
     members = _members(names)
+    every = [(slot.attribute.steps, _CONVERTED_ONE[slot.form]) for slot in slots]
+
+    def one(value: Any) -> list[object]:
+        if type(value) is not dict:
+            return [convert(first_member(value, steps)) for steps, convert in every]
+        get = value.get
+        return [convert(get(steps[0], MISSING)) for steps, convert in every]
 
     def read(
         values: Sequence[object], starts: Iterable[int], ends: Iterable[int], events: Iterable[int]
     ) -> list[tuple[Any, ...]]:
+        if len(values) == 1:
+            (value,) = values
+            whole_of = members_of(value) if whole else None
+            return [(*starts, *ends, *events, whole_of, *one(value))]
         found = members(values)
         as_they_are = Form.VALUE if _PLAIN.issuperset(map(type, chain(*found))) else None
         everything = map(members_of, values) if whole else repeat(None)
@@ -121,6 +132,13 @@ def member_value(member: object) -> object:
     if member is None:
         return NULL
     return None if member is MISSING else member
+
+
+_CONVERTED_ONE: Mapping[Form, Callable[[object], object]] = {
+    Form.TEXT: text_of_member,
+    Form.NUMBER: number_of_member,
+    Form.VALUE: member_value,
+}
 
 
 def members_of(value: object) -> dict[str, object]:
