@@ -66,7 +66,9 @@ def run(scale: Scale) -> Report:
         "Figure 4.14: what merging and indexes are worth",
         f"The template Filter over {len(lines):,} events, with techniques switched off "
         "(`Engine(without=...)`, table 4.2; Cayuga's FR index has the edges of start states, too, "
-        "so s_σ goes with it); from lines of JSON to numbers of outputs, processor time, none "
+        "so s_σ goes with it; without its instance index an event looks at each state that has "
+        "instances, but one stands for all queries that wait for the same); from lines of JSON to "
+        "numbers of outputs, processor time, none "
         f"beyond {limit:g} s: what is slower is judged by as far as it gets. Ways that go through "
         f"all queries for an event take batches of {SMALL} events, the others of 1,000. Beside "
         f"them, at {least:,} queries: *CAN* makes each NEXT an automaton of its own, joined by "
