@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from pattern_stage.algebra import Texts, admits, goes_on, iterated
+from pattern_stage.algebra.identity import frozen
 from pattern_stage.algebra.nodes import Iterate
 from pattern_stage.plan.channels import Channel, Event
 from pattern_stage.plan.kinds.conditions import bound_of, joins, key, without
@@ -59,6 +60,9 @@ class IterateOperator(Stateful):
             [goes_on(on, first, layout) for first in (False, True)] if going_on else None
         )
         self._make = [iterated(node, first, layout) for first in (False, True)]
+        # Whether elements of one left event have been there side by side, so that an event may
+        # make equal ones of them.
+        self._branched = False
         super().__init__(*arguments)
 
     def meet(
@@ -68,6 +72,8 @@ class IterateOperator(Stateful):
         start, end, *_ = event
         admits, goes_on, make, bound = self._admits, self._goes_on, self._make, self.bound
         kept = list[Instance]()
+        self._branched = self._branched or bool(self.pending)
+        made = set[object]()
         for instance in instances:
             element, order, count, first = instance
             if element[1] >= start:
@@ -86,6 +92,11 @@ class IterateOperator(Stateful):
                     self.touched -= 1
                     continue
             longer = make[first](left, event, element, constants)
+            if self._branched:
+                same = id(left), tuple(map(frozen, longer[6:])), id(order), count
+                if same in made:
+                    continue
+                made.add(same)
             found.append((longer, order.first(count)))
             self.pending.append((longer, order, count, False))
         return kept

@@ -326,6 +326,22 @@ def test_errors_leave_nothing_behind(engine: xscl.Engine) -> None:
     assert (engine.streams, engine.subscriptions) == ([], [])
 
 
+@pytest.mark.parametrize(
+    "query", ["S FOLD S", "(SELECT *, 0 AS c FROM S) FOLD{, $2.n > $.n, $.c + 1 AS c} S"]
+)
+@pytest.mark.parametrize("without", [set(), {"s_µ", "AI", "AN", "s_cse"}])
+def test_equal_instances_of_an_iteration_are_one(query: str, without: set[str]) -> None:
+    epochs = 8
+    events = [event(2 * at + side, at) for at in range(epochs) for side in range(2)]
+    with xscl.Engine(lateness=0, without=without) as engine:
+        engine.subscribe(query)
+        engine.publish_many(events[:10])
+        engine.publish_many(events[10:])
+        engine.advance(epochs)
+        # Of each left event but the last two, one for either event of the last epoch.
+        assert engine.stats()["event_queries"]["instances"] == 2 * (len(events) - 2) + 2
+
+
 def test_a_million_events_leave_as_much_as_a_few() -> None:
     def held(many: int) -> dict[str, Any]:
         with xscl.Engine(lateness=0) as engine:
