@@ -475,3 +475,31 @@ def test_what_a_query_finds_in_the_past_has_what_its_readers_ask_for(
             found.append(sorted((one.query, one.time, str(one.result)) for one in matches))
     assert found[0] == found[1]
     assert len(found[0]) in (6, 8)
+
+
+@pytest.mark.parametrize("cancelled", [True, False])
+@pytest.mark.parametrize(
+    ("below", "above"),
+    [
+        ("SELECT a, SUM(a) AS g FROM WINDOW{INF}(S) GROUP BY a", "FILTER{g > 0}(R)"),
+        ("SELECT a, 1 AS g FROM S", "FILTER{g > 0}(R) CONSISTENCY weak"),
+        ("EVENT SEQ(S a, S b)", "EVENT SEQ(R a, S b) WITHIN 9 s OUTPUT NON OVERLAPPING"),
+    ],
+)
+def test_a_query_whose_level_is_another_goes_and_stays(
+    below: str, above: str, cancelled: bool
+) -> None:
+    """Nothing is published or asked between."""
+    with xscl.Engine(lateness=0) as engine:
+        engine.subscribe(f"{below} PUBLISH R", name="below")
+        engine.subscribe(above, name="above")
+        matches = [engine.publish("S", {"a": at}, timestamp=at) for at in range(5)]
+        assert "above" in {match.query for some in matches for match in some}
+        engine.cancel("below")
+        engine.subscribe("SELECT a FROM S PUBLISH T", name="other")
+        if cancelled:
+            engine.cancel("above")
+        engine.publish("S", {"a": 1}, timestamp=20)
+        found = engine.publish("R", {"g": 1}, timestamp=21)
+        found += [*engine.publish("S", {"a": 1}, timestamp=22), *engine.flush()]
+        assert ("above" in {match.query for match in found}) == (not cancelled)

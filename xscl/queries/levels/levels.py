@@ -102,7 +102,7 @@ class Levels:
         """Takes out a pattern."""
         pattern = self.patterns.pop(number)
         self._unplaced.pop(number, None)
-        if pattern.level is not None:
+        if pattern.level is not None and not self.stale:
             self.all[pattern.level].patterns.stage.remove(number)
         for types in pattern.types:
             for one in types:
@@ -127,7 +127,10 @@ class Levels:
     def unsubscribe(self, query: EventQuery, number: int) -> None:
         """Takes out a subscription, and with the last one its event query."""
         query.members -= 1
-        if query.level is not None:
+        if self.stale:
+            # It may be on another level than its stage, and all of these are made anew.
+            query.weak.pop(number, None)
+        elif query.level is not None:
             level = self.all[query.level]
             level.plan_of(query, number).stage.remove(number)
             if query.compiled.weak:
@@ -161,15 +164,14 @@ class Levels:
 
     def renew(self, *, forget: bool) -> None:
         """Makes all stages anew: patterns remember what they were told, or `forget`."""
-        told = [[] if forget else level.patterns.stage.told for level in self.all]
-        self.all = [self._new_level() for _ in told]
+        told = {} if forget else self.told()
+        self.all = [self._new_level() for _ in self.all]
         for number, pattern in self.patterns.items():
             assert pattern.level is not None
             self._add(number, pattern, pattern.level)
         for query, member in self.members():
             self._add_member(query, member)
-        for level, before in zip(self.all, told, strict=True):
-            level.patterns.stage.told = before
+        self.tell({number: some for number, some in told.items() if number in self.patterns})
         self.stale = False
         self.version += 1
 
