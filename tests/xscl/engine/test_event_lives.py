@@ -90,7 +90,7 @@ class EventLives(RuleBasedStateMachine):
         if not count:
             return
         place = data.draw(st.integers(0, count - 1))
-        text = query_text(with_number(query, place, PARAMETER)).replace(f"{PARAMETER:g}", ":k")
+        text = query_text(with_number(query, place, PARAMETER)).replace(f"{PARAMETER:g}", " :k")
         rows = [{"name": f"{query.name}_{i}", "k": value} for i, value in enumerate(values)]
         named = [replace(with_number(query, place, row["k"]), name=row["name"]) for row in rows]
         if self.taken(named):
