@@ -191,11 +191,12 @@ class Arrivals:
             if document.body is not None:
                 self.evaluated.append(document)
 
-    def add_run(self, some: Documents, shape: DocumentShape) -> None:
+    def add_run(self, some: Documents, shape: DocumentShape | None) -> None:
         """Adds documents of what was `judged` of a run."""
         self.count += len(some)
         self.parts.append((some, shape))
-        self._runs.append((some, shape))
+        if shape is not None:
+            self._runs.append((some, shape))
 
     def _follow(self, time: int, farthest: int) -> None:
         # A clock that is wrong by more than a day must not make all others late.

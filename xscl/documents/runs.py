@@ -5,7 +5,7 @@ that what is asked of each of them is asked of many at once.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import compress, groupby
 from typing import Any, NamedTuple
 
@@ -42,20 +42,22 @@ class Run(NamedTuple):
 
 
 def in_runs(
-    envelopes: Sequence[Mapping[str, object]], streams: frozenset[str]
+    envelopes: Sequence[Mapping[str, object]], may_come: Callable[[object], bool]
 ) -> Iterator[tuple[Run | None, Sequence[Mapping[str, object]]]]:
-    """The envelopes of a batch in order: those of a run together, if they are of some streams, and
-    others in between."""
-    run = _run(envelopes, streams) if envelopes and streams else None
-    if run is not None or len(envelopes) < 2 or not streams:
+    """The envelopes of a batch in order: those of a run together, if they `may_come` so by their
+    streams, and others in between."""
+    run = _run(envelopes, may_come) if envelopes else None
+    if run is not None or len(envelopes) < 2:
         yield run, envelopes
         return
-    for plain, some in groupby(envelopes, lambda one: _run((one,), streams) is not None):
+    for plain, some in groupby(envelopes, lambda one: _run((one,), may_come) is not None):
         alike = [*some]
-        yield _run(alike, streams) if plain else None, alike
+        yield _run(alike, may_come) if plain else None, alike
 
 
-def _run(envelopes: Sequence[Mapping[str, object]], streams: frozenset[str]) -> Run | None:
+def _run(
+    envelopes: Sequence[Mapping[str, object]], may_come: Callable[[object], bool]
+) -> Run | None:
     """Some envelopes as a run, if each of them may be in one."""
     try:
         rows: Any = [
@@ -67,7 +69,7 @@ def _run(envelopes: Sequence[Mapping[str, object]], streams: frozenset[str]) -> 
             return None
         columns: Any = zip(*rows, strict=True)
         of, ids, times, given = columns
-        if not streams.issuperset(of):
+        if not all(map(may_come, {*of})):
             return None
         if None in ids:
             ids = [uuid.uuid4().hex if one is None else one for one in ids]

@@ -91,7 +91,7 @@ class StageOne:
         reached as queries are now.  A document that cannot be read is raised, if `raising`.
         """
         arrivals = self._intake.arrivals()
-        for run, some in in_runs(envelopes, self._streams_of_events()):
+        for run, some in self._runs(envelopes):
             if run is not None:
                 self._arrive_together(run, arrivals)
                 continue
@@ -175,6 +175,24 @@ class StageOne:
             to.events += patterns.readers.of_whole(document, columns=columns)
         return shape
 
+    def _runs(
+        self, envelopes: Sequence[Mapping[str, object]]
+    ) -> Iterable[tuple[Run | None, Sequence[Mapping[str, object]]]]:
+        """A batch in runs of documents of which nothing but events is read, or nothing at all."""
+        streams = self._streams_of_events()
+        if not streams:
+            return ((None, envelopes),)
+        read = self._graph.read
+
+        def may_come(stream: object) -> bool:
+            if stream in streams:
+                return True
+            if not isinstance(stream, str) or not stream.isascii() or is_internal(stream):
+                return False
+            return stream != "" and not read[stream]
+
+        return in_runs(envelopes, may_come)
+
     def _streams_of_events(self) -> frozenset[str]:
         """The streams whose documents may come as events as such, and nothing else of them is
         read."""
@@ -206,7 +224,7 @@ class StageOne:
                     for one in zip(numbers, repeat(stream), ids, times, values, strict=False)
                 ]
             arrivals.events += readers.of_values(stream, values, numbers, ids, times)
-            arrivals.add_run(some, (stream, NO_LEAVES))
+            arrivals.add_run(some, (stream, NO_LEAVES) if self._graph.read[stream] else None)
 
     def _arrive(self, envelope: Mapping[str, object], arrivals: Arrivals) -> None:
         """Reads one document of a batch; whether it is late or a duplicate comes first, and what
