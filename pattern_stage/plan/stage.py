@@ -115,6 +115,8 @@ class EventStage:
         place, member = self._queries.pop(number)
         root = self._roots[place]
         root.remove(member, number)
+        if not root.of(member) and member not in root.feeds:
+            self._told.remove(root, member)
         root.network.remove(root.operator, member)
         if not len(root.operator.members):
             del self._roots[place]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 from heapq import heappop, heappush
 
 from pattern_stage.plan.channels import Channel
@@ -16,7 +16,7 @@ class _ByEnd:
     """Outputs by their end, the earliest first to go: by root and event the members."""
 
     def __init__(self) -> None:
-        self._by: dict[int, dict[object, Membership]] = {}
+        self._by: dict[int, dict[tuple[Root, object], Membership]] = {}
         self._ends: list[int] = []
 
     def __bool__(self) -> bool:
@@ -26,6 +26,14 @@ class _ByEnd:
         """Forgets all that ended before a time."""
         while self._ends and self._ends[0] < watermark:
             del self._by[heappop(self._ends)]
+
+    def forget(self, gone: Mapping[Root, Set[int]]) -> None:
+        """Forgets members whose numbers others may get."""
+        for there in self._by.values():
+            for key, members in [*there.items()]:
+                less = gone.get(key[0])
+                if less is not None:
+                    there[key] = tuple([one for one in members if one not in less])
 
     def new(self, outputs: Iterable[Output]) -> list[Output]:
         """Those that are not there, which they are now."""
@@ -55,8 +63,16 @@ class Told:
         self.flushed: list[Output] = []
         """What was told before its time, and nobody had to look for yet."""
 
+        self._gone: dict[Root, set[int]] = {}
+
+    def remove(self, root: Root, member: int) -> None:
+        """A member without queries: its number may be that of others soon."""
+        if self._computed or self._early or self.flushed:
+            self._gone.setdefault(root, set()).add(member)
+
     def unknown(self, root: Root, channel: Channel) -> Iterable[Output]:
         """The outputs of a monotone query: documents, and what it has not computed before."""
+        self._forget()
         if root.is_document:
             yield from distinct(root, Channel([one for one in channel if one[0][2] is not None]))
             channel = Channel([one for one in channel if one[0][2] is None])
@@ -64,10 +80,20 @@ class Told:
 
     def not_early(self, told: list[Output]) -> list[Output]:
         """What was not told before its time."""
+        self._forget()
         if told and self.flushed:
             self._early.new(self.flushed)
             self.flushed = []
         return self._early.new(told) if self._early else told
+
+    def _forget(self) -> None:
+        if not self._gone:
+            return
+        self._early.new(self.flushed)
+        self.flushed = []
+        for one in (self._computed, self._early):
+            one.forget(self._gone)
+        self._gone = {}
 
     def drop(self, watermark: int) -> None:
         """Forgets what ended before the watermark."""

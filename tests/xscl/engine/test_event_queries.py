@@ -257,6 +257,25 @@ def test_queries_come_and_go_while_events_flow(engine: xscl.Engine) -> None:
     assert [(m.query, m.start, m.time) for m in engine.flush()] == [("late", 2, 3)]
 
 
+@pytest.mark.parametrize(
+    "query",
+    ["SELECT m FROM FILTER{{n > {}}}(S)", "SELECT m_1, m FROM S NEXT{{$2.n > {}}} S"],
+)
+def test_a_query_is_told_what_one_that_has_gone_was_told(engine: xscl.Engine, query: str) -> None:
+    engine.subscribe(query.format(0), name="stays")
+    engine.subscribe(query.format(1), name="goes")
+
+    def published(name: str) -> list[str]:
+        events = [event(3, at, name, m="x") | {"stream": "S"} for at in (1, 2)]
+        return [one.query for one in (*engine.publish_many(events), *engine.flush())]
+
+    assert published("first").count("goes")
+    engine.cancel("goes")
+    engine.subscribe(query.format(2), name="comes")
+    # Equal to what is known of the numbers that "goes" had.
+    assert "comes" in published("second")
+
+
 def test_a_later_publisher_puts_its_readers_a_level_up_with_all_they_know() -> None:
     with xscl.Engine(lateness=0) as engine:
         engine.subscribe("SELECT n_1 AS a, n AS b FROM R NEXT R", name="reader")
