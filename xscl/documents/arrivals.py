@@ -25,6 +25,10 @@ __all__ = ["Arrivals", "Documents", "Identified"]
 
 _DAY = 86_400_000_000
 _NONE: Mapping[str, int] = {}
+Columns = tuple[list[int], list[str], list[int], list[object]]
+"""The numbers, ids, times and values of documents."""
+
+_NO_COLUMNS: Columns = ([], [], [], [])
 _NO_DOCUMENTS: Mapping[str, tuple[int, DocumentShape]] = {}
 
 
@@ -82,8 +86,10 @@ class Arrivals:
         self.errors: list[DocumentError] = []
         self.duplicate = self.late = 0
         self._held: defaultdict[str, dict[str, tuple[int, DocumentShape]]] = defaultdict(dict)
-        self._runs: list[tuple[Documents, DocumentShape]] = []
-        """What is not `_held` yet: most batches are one run."""
+        self.runs: dict[str, Columns] = {}
+        """What came in runs, by stream."""
+        self._seen: dict[str, int] = {}
+        """How many of them are `_held`: most batches are one run."""
 
     def document(self, envelope: Mapping[str, object]) -> Document:
         """The document of the next envelope; raises DocumentError if it has none."""
@@ -172,10 +178,13 @@ class Arrivals:
 
     def _of(self, stream: str) -> Mapping[str, tuple[int, DocumentShape]]:
         """The documents of a stream that are in the batch, by id: their times and shapes."""
-        for some, shape in self._runs:
-            found = ((one.id, (one.time, shape)) for one in some)
-            self._held[shape[0]].update(found)
-        self._runs.clear()
+        _, ids, times, _ = self.runs.get(stream, _NO_COLUMNS)
+        known = self._seen.get(stream, 0)
+        if known < len(ids):
+            shape = stream, NO_LEAVES
+            coming = zip(ids[known:], times[known:], strict=True)
+            self._held[stream].update((id, (time, shape)) for id, time in coming)
+            self._seen[stream] = len(ids)
         return self._held.get(stream, _NO_DOCUMENTS)
 
     def add(self, document: Document, shape: DocumentShape | None) -> None:
@@ -191,12 +200,25 @@ class Arrivals:
             if document.body is not None:
                 self.evaluated.append(document)
 
-    def add_run(self, some: Documents, shape: DocumentShape | None) -> None:
-        """Adds documents of what was `judged` of a run."""
-        self.count += len(some)
-        self.parts.append((some, shape))
-        if shape is not None:
-            self._runs.append((some, shape))
+    def add_run(self, run: Run) -> None:
+        """Adds what was `judged` of a run."""
+        numbers = range(self.next_number, self.next_number + len(run.ids))
+        self.count += len(run.ids)
+        streams = {*run.streams}
+        of = {one: self.runs.setdefault(one, ([], [], [], [])) for one in streams}
+        if len(streams) == 1:
+            ((of_numbers, of_ids, of_times, of_values),) = of.values()
+            of_numbers += numbers
+            of_ids += run.ids
+            of_times += run.times
+            of_values += run.values
+            return
+        for stream, id, time, value, number in zip(*run, numbers, strict=True):
+            of_numbers, of_ids, of_times, of_values = of[stream]
+            of_numbers.append(number)
+            of_ids.append(id)
+            of_times.append(time)
+            of_values.append(value)
 
     def _follow(self, time: int, farthest: int) -> None:
         # A clock that is wrong by more than a day must not make all others late.

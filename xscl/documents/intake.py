@@ -166,10 +166,12 @@ class Intake:
         if isinstance(some, Identified):
             since = None if some.asked else self.retention.since(shape, self.watermark)
             some = some.documents(since)
+        self._since_forgetting += len(some)
         if len(some) == 1:
-            self.hold(some[0], shape)
+            (one,) = some
+            self.ids[one.stream][one.id] = one.number
+            self.retention.hold(one.number, one.time, shape)
         elif some:
-            self._since_forgetting += len(some)
             numbers = [one.number for one in some]
             self.ids[shape[0]].update(zip([one.id for one in some], numbers, strict=True))
             self.retention.hold_many(numbers, [one.time for one in some], shape)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import compress, groupby
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from xpath_stage import are_flat, plain_copies
@@ -27,14 +27,6 @@ class Run(NamedTuple):
     times: Sequence[Any]
     values: Sequence[object]
 
-    def only(self, stream: str, *others: Sequence[Any]) -> Sequence[Sequence[Any]]:
-        """The ids, times and values of a stream, and of other columns what is beside them."""
-        columns = self.ids, self.times, self.values, *others
-        if self.streams.count(stream) == len(self.streams):
-            return columns
-        chosen = [one == stream for one in self.streams]
-        return [[*compress(column, chosen)] for column in columns]
-
     def at(self, places: Sequence[int]) -> Run:
         """Those at some places."""
         chosen: Any = [[column[place] for place in places] for column in self]
@@ -50,9 +42,12 @@ def in_runs(
     if run is not None or len(envelopes) < 2:
         yield run, envelopes
         return
-    for plain, some in groupby(envelopes, lambda one: _run((one,), may_come) is not None):
+    alone = [(one, _run((one,), may_come)) for one in envelopes]
+    for plain, some in groupby(alone, lambda one: one[1] is not None):
         alike = [*some]
-        yield _run(alike, may_come) if plain else None, alike
+        together = [one for one, _ in alike]
+        run = alike[0][1]
+        yield _run(together, may_come) if plain and len(alike) > 1 else run, together
 
 
 def _run(

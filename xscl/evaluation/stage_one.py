@@ -93,7 +93,7 @@ class StageOne:
         arrivals = self._intake.arrivals()
         for run, some in self._runs(envelopes):
             if run is not None:
-                self._arrive_together(run, arrivals)
+                arrivals.add_run(arrivals.judged(run))
                 continue
             for envelope in some:
                 try:
@@ -104,6 +104,7 @@ class StageOne:
                         raise
                     error.envelope = envelope
                     arrivals.errors.append(error)
+        self._read_together(arrivals)
         for stream, documents in arrivals.values.items():
             arrivals.events += self._patterns.readers.of_documents(stream, documents)
         return arrivals
@@ -207,14 +208,11 @@ class StageOne:
         """Whether no tree pattern is of documents of a stream."""
         return self._xpath.automaton.root(stream) is None
 
-    def _arrive_together(self, run: Run, arrivals: Arrivals) -> None:
-        """Reads documents of a batch as `_arrive` does, of which nothing but events is read."""
-        run = arrivals.judged(run)
+    def _read_together(self, arrivals: Arrivals) -> None:
+        """Reads the documents of all runs of a batch, as `_arrive` does one, by stream."""
         readers, intake = self._patterns.readers, self._intake
-        first = arrivals.next_number
-        places = range(first, first + len(run.ids))
-        for stream in {*run.streams}:
-            ids, times, values, numbers = run.only(stream, places)
+        for stream, columns in arrivals.runs.items():
+            numbers, ids, times, values = columns
             some: Documents
             if self._graph.only_columns(stream):
                 some = Identified(stream, numbers, ids, times, stream in readers.identified)
@@ -224,7 +222,8 @@ class StageOne:
                     for one in zip(numbers, repeat(stream), ids, times, values, strict=False)
                 ]
             arrivals.events += readers.of_values(stream, values, numbers, ids, times)
-            arrivals.add_run(some, (stream, NO_LEAVES) if self._graph.read[stream] else None)
+            shape = (stream, NO_LEAVES) if self._graph.read[stream] else None
+            arrivals.parts.append((some, shape))
 
     def _arrive(self, envelope: Mapping[str, object], arrivals: Arrivals) -> None:
         """Reads one document of a batch; whether it is late or a duplicate comes first, and what
