@@ -33,6 +33,9 @@ _SCALARS = {str, int, float, bool, type(None)}
 _ROUNDED = 2.0**63
 """From here on a parser may have made a double of a whole number."""
 
+_BITS = 14_284
+"""A whole number of more may have over 4,300 digits, and then Python does not write it out."""
+
 _AS_ZEROS = bytes.maketrans(b"123456789", b"000000000")
 _LONG = b"0" * 19
 """The digits of a number of more than 64 bits, at least."""
@@ -99,6 +102,9 @@ def are_flat(values: Sequence[object]) -> bool:
         # What is not finite makes a sum so, too.
         if not isfinite(sum(floats)) and not all(map(isfinite, floats)):
             return False
+    whole = [one for one in members if type(one) is int] if int in kinds else ()
+    if whole and max(map(int.bit_length, whole)) > _BITS:
+        return False
     if str not in kinds:
         return True
     text = "".join([one for one in members if type(one) is str])
@@ -142,6 +148,8 @@ def _copy(value: Any, texts: list[str], levels: int) -> object:
         return {name: _copy(one, texts, levels - 1) for name, one in value.items()}
     if kind is list and levels:
         return [_copy(one, texts, levels - 1) for one in value]
+    if kind is int and value.bit_length() > _BITS:
+        raise _NotCut
     if kind in _SCALARS and (kind is not float or isfinite(value)):
         return value
     raise _NotCut

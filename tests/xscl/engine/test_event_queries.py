@@ -322,10 +322,16 @@ def test_ids_are_known_until_the_watermark_passes_them() -> None:
         assert engine.skipped.late == 1
 
 
-def test_a_document_that_no_tree_can_hold_is_refused(engine: xscl.Engine) -> None:
-    engine.subscribe("SELECT n FROM S")
-    engine.publish_many([event("a\0b", 1), event(object(), 2), event(float("nan"), 3)])
-    assert engine.skipped.malformed == 2
+@pytest.mark.parametrize("size", [1, 10])
+def test_a_document_that_no_tree_can_hold_is_refused(engine: xscl.Engine, size: int) -> None:
+    engine.subscribe("SELECT n FROM FILTER{starts-with(n, '')}(S)")
+    endless = 10**5_000
+    values = ["a\0b", object(), endless, [-endless], {"a": endless}, 1]
+    events = [{"timestamp": at, "json": {"n": one}} for at, one in enumerate(values)]
+    batches = [events[at : at + size] for at in range(0, len(events), size)]
+    found = [match for batch in batches for match in engine.publish_many(batch)]
+    assert engine.skipped.malformed == 5
+    assert results(found) == [{"n": 1}]
 
 
 def test_a_published_stream_is_closed_for_those_who_come_later(engine: xscl.Engine) -> None:
