@@ -7,14 +7,13 @@ functions.  `attributes` are all that an event has, `identity` says which events
 where a source's attributes stand.
 """
 
-from pattern_stage.algebra.attributes import attributes
+from pattern_stage.algebra.attributes import attributes, published, reader
 from pattern_stage.algebra.compiled import (
     admits,
     function,
     goes_on,
     iterated,
     mapped,
-    reader,
 )
 from pattern_stage.algebra.functions import NAMES
 from pattern_stage.algebra.identity import frozen, is_document, same
@@ -40,6 +39,7 @@ __all__ = [
     "iterated",
     "mapped",
     "normal_form",
+    "published",
     "reader",
     "same",
 ]

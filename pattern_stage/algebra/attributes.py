@@ -4,17 +4,19 @@ from what its inputs show (patterns-cel.md, section 2).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from collections.abc import Sequence as Row
 from typing import Any
 
 from pattern_stage.algebra.compiled import values
-from pattern_stage.algebra.functions import as_json
-from pattern_stage.algebra.layout import WHOLE, Layout
+from pattern_stage.algebra.functions import as_json, as_number, as_text, entry
+from pattern_stage.algebra.layout import NULL, WHOLE, Layout
 from pattern_stage.algebra.nodes import Aggregate, Node, Select, Sequence, Source, Union
 from pattern_stage.algebra.nodes.iterate import FIRST, LAST, Iterate
 from pattern_stage.algebra.nodes.map import Map, computed
+from pattern_stage.pattern import Form, Slot
 
-__all__ = ["attributes"]
+__all__ = ["attributes", "published", "reader"]
 
 Gather = Callable[[Any], dict[str, object]]
 
@@ -40,6 +42,44 @@ def attributes(node: Node, layout: Layout) -> Gather:
             return _iterated(node, layout)
         case Aggregate():
             raise TypeError("an aggregate's attributes are its items")
+
+
+def published(shown: Mapping[str, object]) -> dict[str, object]:
+    """Attributes as those of a document that has them as its members."""
+    found = ((name, NULL if one is None else entry(one)) for name, one in shown.items())
+    return {name: as_json(one) for name, one in found if one is not None}
+
+
+def reader(node: Node, slots: Row[Slot], layout: Layout) -> Callable[[Any], tuple[Any, ...]]:
+    """From an event to the values of slots, each the attribute of the first step's name, as of a
+    document that has its attributes as members.
+
+    It reads what results show, which instances have that were there before anybody asked for more.
+    """
+    names = [slot.attribute.steps[0] for slot in slots]
+    conversions = [_CONVERSIONS[slot.form] for slot in slots]
+    every = _shown(node, names, layout) if node.open else values(node, names, layout)
+    return lambda event: tuple(
+        [convert(entry(one)) for convert, one in zip(conversions, every(event), strict=True)]
+    )
+
+
+_CONVERSIONS: dict[Form, Callable[[object], object]] = {
+    Form.TEXT: as_text,
+    Form.NUMBER: as_number,
+    Form.VALUE: lambda value: value,
+}
+
+
+def _shown(node: Node, names: Row[str], layout: Layout) -> Callable[[Any], list[object]]:
+    """The values of some attributes among all."""
+    gather = attributes(node, layout)
+
+    def read(event: Any) -> list[object]:
+        found = {name: NULL if one is None else one for name, one in gather(event).items()}
+        return [found.get(name) for name in names]
+
+    return read
 
 
 def _listed(node: Node, names: tuple[str, ...], layout: Layout) -> Gather:

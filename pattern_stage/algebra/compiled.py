@@ -16,9 +16,9 @@ from pattern_stage.algebra.nodes import Sequence as Following
 from pattern_stage.algebra.nodes.map import Map, computed
 from pattern_stage.algebra.reading import Reading
 from pattern_stage.algebra.texts import Texts
-from pattern_stage.pattern import Form, Slot
+from pattern_stage.pattern import Form
 
-__all__ = ["admits", "function", "goes_on", "iterated", "mapped", "reader"]
+__all__ = ["admits", "function", "goes_on", "iterated", "mapped", "values"]
 
 
 @lru_cache(maxsize=10_000)
@@ -66,13 +66,6 @@ def mapped(node: Map, layout: Layout) -> Callable[..., tuple[Any, ...]]:
     texts = Texts.over(node.input, layout)
     values = "".join(f", {texts.value(scalar)}" for _, scalar in items)
     return function("a, c", f"(a[0], a[1], None, None, a{values})")
-
-
-def reader(node: Node, slots: Sequence[Slot], layout: Layout) -> Callable[..., tuple[Any, ...]]:
-    """`(a)` to the values of slots, each the attribute of the first step's name."""
-    reading = Reading(layout)
-    texts = [node.read(slot.attribute.steps[0], slot.form, "a", reading) for slot in slots]
-    return function("a", f"({''.join(f'{text}, ' for text in texts)})")
 
 
 def values(node: Node, names: Sequence[str], layout: Layout) -> Callable[..., tuple[Any, ...]]:

@@ -18,7 +18,7 @@ from pattern_stage.algebra.layout import NULL
 from xpath_stage import double_of, number_text
 from xpath_stage.values import normalize_space
 
-__all__ = ["NAMES", "as_json", "as_number", "as_text", "number_of"]
+__all__ = ["NAMES", "as_json", "as_number", "as_text", "entry", "number_of"]
 
 _EXACT = 2**53
 
@@ -48,7 +48,7 @@ def as_text(value: object) -> str | None:
         case Mapping():
             return "".join(_member(one) for one in value.values())
         case list() | tuple():
-            return as_text(value[0]) if value else None
+            return "".join(as_text(one) or "" for one in value)
         case _:
             return ""
 
@@ -65,6 +65,16 @@ def as_number(value: object) -> float | None:
         return value
     text = as_text(value)
     return None if text is None else number_of(text)
+
+
+def entry(value: object) -> object:
+    """A value as whoever finds it in a document has it: of an array the first entry, None (which is
+    missing) of an empty one."""
+    if not isinstance(value, list | tuple):
+        return value
+    if not value:
+        return None
+    return NULL if value[0] is None else value[0]
 
 
 def as_json(value: object) -> object:
@@ -145,6 +155,7 @@ NAMES = {
     "at_most": arithmetic.at_most,
     "differ": arithmetic.differ,
     "divide": arithmetic.divide,
+    "entry": entry,
     "exact": exact,
     "finite": finite,
     "greatest": greatest,

@@ -210,6 +210,8 @@ class StageOne:
 
     def _read_together(self, arrivals: Arrivals) -> None:
         """Reads the documents of all runs of a batch, as `_arrive` does one, by stream."""
+        if not arrivals.runs:
+            return
         readers, intake = self._patterns.readers, self._intake
         for stream, columns in arrivals.runs.items():
             numbers, ids, times, values = columns

@@ -276,6 +276,35 @@ def test_a_query_is_told_what_one_that_has_gone_was_told(engine: xscl.Engine, qu
     assert "comes" in published("second")
 
 
+@pytest.mark.parametrize("lateness", [None, 0])
+@pytest.mark.parametrize("source", ["SELECT m FROM S", "S"])
+def test_a_later_reader_reads_what_waited_when_it_came(lateness: int | None, source: str) -> None:
+    """It asks for other forms of attributes than had been asked for when their event came."""
+    with xscl.Engine(lateness=lateness) as engine:
+        engine.subscribe(f"({source}) NEXT (SELECT n FROM T) PUBLISH R", name="waits")
+        engine.publish_many([event(1, 1, m="7")])
+        engine.subscribe("FILTER{m > 6 AND starts-with(m, '7')}(R)", name="reads")
+        found = engine.publish_many([event(2, at, "T") for at in (2, 3)])
+        found += engine.flush()
+    assert sorted(match.query for match in found) == ["reads", "waits"]
+
+
+@pytest.mark.parametrize("value", [[[2, 3]], [[]], [[None]], [["a"], 1], [{"a": 1}]])
+@pytest.mark.parametrize("query", ["FILTER{}(S)", "SELECT n, 1 AS c FROM S"])
+def test_what_is_published_is_read_as_the_document_that_it_is(query: str, value: object) -> None:
+    """An array that was the first entry of an array gives its own first entry."""
+    readers = "SELECT n, string-length(n) AS size FROM R", "FILTER{}(R)"
+    with xscl.Engine() as engine:
+        engine.subscribe(f"{query} PUBLISH R", name="first")
+        names = [engine.subscribe(text) for text in readers]
+        (first, *read) = engine.publish_many([event(value, 1)])
+    with xscl.Engine() as engine:
+        names = [engine.subscribe(text) for text in readers]
+        again = engine.publish_many([{"stream": "R", "timestamp": 1, "json": first.result}])
+    assert len(names) == len(read)
+    assert results(read) == results(again)
+
+
 def test_a_later_publisher_puts_its_readers_a_level_up_with_all_they_know() -> None:
     with xscl.Engine(lateness=0) as engine:
         engine.subscribe("SELECT n_1 AS a, n AS b FROM R NEXT R", name="reader")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+from pattern_stage.algebra import published
 from xscl.documents.attributes import Node, Values, of_members, of_nodes
 from xscl.documents.columns import (
     NodeColumns,
@@ -84,7 +85,7 @@ class EventReaders:
     def as_events(self, root: Root, event: Event, stream: str) -> list[AsEvent]:
         """An output as whoever reads a stream has it as an event."""
         return [
-            (plan, kind, root.attributes(event) if whole else None, read(event))
+            (plan, kind, published(root.attributes(event)) if whole else None, read(event))
             for plan, kind, read, whole in self._readers_of(root, stream)
         ]
 
