@@ -18,6 +18,7 @@ from xpath_stage.functions import EXTENSIONS, compared
 from xpath_stage.layouts import Layout, Row, Witnesses
 from xpath_stage.leaf_paths import Accept, Changes
 from xpath_stage.parser_events import evaluate_parser_events
+from xpath_stage.parsing.characters import NO_XML, foreign_character
 from xpath_stage.parsing.documents import ATTRIBUTE, MalformedDocument, parse, string_value
 from xpath_stage.parsing.json_documents import (
     decode_name,
@@ -36,6 +37,7 @@ from xpath_stage.work import ExcessiveDocument
 __all__ = [
     "ATTRIBUTE",
     "EXTENSIONS",
+    "NO_XML",
     "PIECE",
     "Accept",
     "Changes",
@@ -66,6 +68,7 @@ __all__ = [
     "evaluate_parser_events",
     "evaluate_text",
     "evaluate_value",
+    "foreign_character",
     "json_tree",
     "json_value",
     "json_values",

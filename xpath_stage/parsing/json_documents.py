@@ -2,8 +2,9 @@
 
 The root element is `json`; an object's members are children named by their keys, an array's
 members are siblings under the array's name (`item` where it has none of its own), a scalar is
-text.  A key that is no XML name becomes a name in a namespace of its own, whatever it holds;
-node tests are encoded the same way, so that nothing else needs to know.
+text.  A key that is no XML name becomes a name in a namespace of its own; node tests are encoded
+the same way, so that nothing else needs to know.  Keys are texts, as values are: a character that
+XML does not have makes a value none that can be read.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from math import isfinite
 
 from lxml import etree
 
+from xpath_stage.parsing.characters import foreign_character
 from xpath_stage.parsing.documents import MalformedDocument
 
 __all__ = ["DEEPEST", "decode_name", "encode_name", "json_tree", "json_values", "number_text"]
@@ -34,14 +36,18 @@ _KEY = "{urn:xscl:json-key}k"
 
 @lru_cache(maxsize=100_000)
 def encode_name(key: str) -> str:
-    """The tag of a key: the key itself where that is an XML name.
+    """The tag of a key: the key itself where that is an XML name.  Raises MalformedDocument for a
+    key with a character that XML does not have.
 
     >>> encode_name("title"), encode_name("dc creator")
     ('title', '{urn:xscl:json-key}k64632063726561746f72')
     """
     if _NCNAME.fullmatch(key):
         return key
-    return _KEY + key.encode("utf-8", "surrogatepass").hex()
+    # Judged once for each key, as this is remembered: most documents bring no new ones.
+    if (alien := foreign_character(key)) is not None:
+        raise MalformedDocument(f"it cannot be read as a tree: a key holds {alien}")
+    return _KEY + key.encode().hex()
 
 
 def decode_name(tag: str) -> str | None:
@@ -52,7 +58,7 @@ def decode_name(tag: str) -> str | None:
     """
     if not tag.startswith(_KEY):
         return None
-    return bytes.fromhex(tag.removeprefix(_KEY)).decode("utf-8", "surrogatepass")
+    return bytes.fromhex(tag.removeprefix(_KEY)).decode()
 
 
 def json_tree(value: object) -> etree._Element:
@@ -66,8 +72,11 @@ def json_tree(value: object) -> etree._Element:
     except MalformedDocument:
         raise
     except ValueError as error:
-        # lxml's word on a character that XML does not have.
-        raise MalformedDocument(f"it cannot be read as a tree: {error}") from error
+        # lxml's word on a character that XML does not have, or Python's on a number too long.
+        texts = (one for one in json_values(value) if isinstance(one, str))
+        alien = next(filter(None, map(foreign_character, texts)), None)
+        reason = str(error) if alien is None else f"a value holds {alien}"
+        raise MalformedDocument(f"it cannot be read as a tree: {reason}") from error
     return root
 
 

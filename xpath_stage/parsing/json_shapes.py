@@ -7,13 +7,14 @@ hold (a character that XML has not, a number beyond all doubles), is left to it.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import chain
 from math import isfinite
 from typing import Any
 
 import orjson
 
+from xpath_stage.parsing.characters import foreign_character
 from xpath_stage.parsing.json_documents import number_text
 from xpath_stage.parsing.markup import LONGEST
 
@@ -95,7 +96,9 @@ def are_flat(values: Sequence[object]) -> bool:
     objects: Sequence[dict[object, object]] = values  # type: ignore[assignment]
     members = [*chain.from_iterable(map(dict.values, objects))]
     kinds = {*map(type, members)}
-    if not (kinds <= _SCALARS and _STR.issuperset(map(type, chain.from_iterable(objects)))):
+    # Objects of a batch have few keys: each is looked at once.
+    keys = {*chain.from_iterable(objects)}
+    if not (kinds <= _SCALARS and _are_texts(keys)):
         return False
     if float in kinds:
         floats = [one for one in members if type(one) is float]
@@ -114,11 +117,12 @@ def are_flat(values: Sequence[object]) -> bool:
 def plain_copies(values: Sequence[object]) -> list[object] | None:
     """Values as JSON has them, apart from whoever has given them, if a tree can hold each."""
     texts: list[str] = []
+    keys: set[object] = set()
     try:
-        copies = [_copy(one, texts, _DEEP) for one in values]
+        copies = [_copy(one, texts, keys, _DEEP) for one in values]
     except ValueError:
         return None
-    return copies if _is_plain("".join(texts)) else None
+    return copies if _are_texts(keys) and _is_plain("".join(texts)) else None
 
 
 def texts_of_value(value: object, texts: list[str]) -> list[slice]:
@@ -127,6 +131,11 @@ def texts_of_value(value: object, texts: list[str]) -> list[slice]:
     _find(value, 0, found)
     last = slice(len(texts) - 1, len(texts))
     return [last if one.start == one.stop else one for one in found]
+
+
+def _are_texts(keys: Iterable[object]) -> bool:
+    """Whether keys are texts that the names of a tree can hold."""
+    return _STR.issuperset(map(type, keys)) and foreign_character("".join(keys)) is None  # type: ignore[arg-type]
 
 
 def _is_plain(text: str) -> bool:
@@ -139,15 +148,16 @@ def _is_plain(text: str) -> bool:
         return False
 
 
-def _copy(value: Any, texts: list[str], levels: int) -> object:
+def _copy(value: Any, texts: list[str], keys: set[object], levels: int) -> object:
     kind = type(value)
     if kind is str:
         texts.append(value)
         return value
-    if kind is dict and levels and _STR.issuperset(map(type, value)):
-        return {name: _copy(one, texts, levels - 1) for name, one in value.items()}
+    if kind is dict and levels:
+        keys.update(value)
+        return {name: _copy(one, texts, keys, levels - 1) for name, one in value.items()}
     if kind is list and levels:
-        return [_copy(one, texts, levels - 1) for one in value]
+        return [_copy(one, texts, keys, levels - 1) for one in value]
     if kind is int and value.bit_length() > _BITS:
         raise _NotCut
     if kind in _SCALARS and (kind is not float or isfinite(value)):

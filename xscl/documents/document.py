@@ -8,7 +8,6 @@ when the document is wanted.
 from __future__ import annotations
 
 import json
-import re
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +17,7 @@ import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
-from xpath_stage import MalformedDocument
+from xpath_stage import MalformedDocument, foreign_character
 from xscl.documents.bodies import Bodies, Body, is_large, size_of
 from xscl.errors import DocumentError
 from xscl.stream_names import is_internal, public_name
@@ -39,7 +38,6 @@ __all__ = [
 ]
 
 _SMALL = 100_000
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Document(Struct, frozen=True):
@@ -80,7 +78,7 @@ def document_of(
         if name is not None:
             raise DocumentError("`id` must be a string", stream=stream, document=str(name))
         name = uuid.uuid4().hex
-    if not (stream.isascii() and name.isascii()):
+    if not (stream.isprintable() and name.isprintable()):
         _check_characters(stream, name)
     body, is_json = envelope.get("xml"), False
     if type(body) is not str:
@@ -127,8 +125,8 @@ def advance_of(envelope: Mapping[str, object]) -> int | None:
 
 def _check_characters(stream: str, name: str) -> None:
     for member, text in (("stream", stream), ("id", name)):
-        if _LONE_SURROGATE.search(text):
-            problem = f"`{member}` holds half a surrogate pair, which is no character"
+        if (alien := foreign_character(text)) is not None:
+            problem = f"`{member}` holds {alien}"
             raise DocumentError(problem, stream=ascii(stream), document=ascii(name))
 
 

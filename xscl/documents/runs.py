@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from xpath_stage import are_flat, plain_copies
+from xpath_stage import are_flat, foreign_character, plain_copies
 from xscl.times import from_timestamps
 
 __all__ = ["Run", "in_runs"]
@@ -68,7 +68,8 @@ def _run(
             return None
         if None in ids:
             ids = [uuid.uuid4().hex if one is None else one for one in ids]
-        "".join(ids).encode()
+        if foreign_character("".join(ids)) is not None:
+            return None
         if None in times:
             times = [None if one is None else from_timestamps((one,))[0] for one in times]
         else:

@@ -7,6 +7,7 @@ was let go the intake notes.  Queries are noted as they come and go.
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
 
@@ -24,6 +25,9 @@ from xscl.queries.schemas import closed_to
 from xscl.queries.subscription import Subscription
 
 __all__ = ["Keeper", "remembered"]
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+"""What no file in UTF-8 can hold: of a text, it is in comments and in refused queries alone."""
 
 _SAVED = "\n"
 """What is no name of a query begins with it."""
@@ -100,7 +104,7 @@ class Keeper:
         if number is None:
             number = self._texts[text] = self._next_text
             self._next_text += 1
-            self.changes.texts[number] = text
+            self.changes.texts[number] = _LONE_SURROGATE.sub("\ufffd", text[0]), text[1]
         self.changes.subscribed[subscription.name] = Kept(
             self._next_subscription,
             subscription.name,

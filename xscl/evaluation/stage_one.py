@@ -188,7 +188,7 @@ class StageOne:
         def may_come(stream: object) -> bool:
             if stream in streams:
                 return True
-            if not isinstance(stream, str) or not stream.isascii() or is_internal(stream):
+            if not isinstance(stream, str) or not stream.isprintable() or is_internal(stream):
                 return False
             return stream != "" and not read[stream]
 

@@ -13,7 +13,8 @@ import re
 from collections.abc import Callable
 from math import isinf
 
-from xscl.language.checks.names import END_OF_WORD, NAME, NO_XML, PRIMED, STRING
+from xpath_stage import NO_XML
+from xscl.language.checks.names import END_OF_WORD, NAME, PRIMED, STRING
 from xscl.language.problem_words import found
 from xscl.language.problems import Problem, Unreadable, place
 from xscl.language.syntax import (

@@ -16,9 +16,9 @@ from functools import cached_property
 from operator import itemgetter
 from typing import Any
 
+from xpath_stage import foreign_character
 from xscl.errors import QueryError
 from xscl.language.blanks import Blank, Remade, Use, Value, program_of
-from xscl.language.checks.names import NO_XML
 from xscl.language.events.walk import is_inlined
 from xscl.language.problems import Problem
 from xscl.language.syntax import Events, Parameter, Query, SubQuery, Window
@@ -225,10 +225,10 @@ def _refusal(name: str, values: Mapping[str, object]) -> str | None:
     value = values[name]
     match value:
         case str():
-            alien = NO_XML.search(value)
+            alien = foreign_character(value)
             if alien is None:
                 return None
-            found = f"a string with U+{ord(alien[0]):04X}, which is no character of XML"
+            found = f"a string with {alien}"
         case None | bool():
             found = str(value)
         case int() | float():

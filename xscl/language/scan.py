@@ -12,7 +12,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from xscl.language.checks.names import END_OF_WORD, NAME, NO_XML, PRIMED, STRING
+from xpath_stage import NO_XML
+from xscl.language.checks.names import END_OF_WORD, NAME, PRIMED, STRING
 from xscl.language.events.parentheses import NAME_REMARK, Parentheses, end_of_comment
 from xscl.language.problems import Problem
 

@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import repeat
 from typing import TYPE_CHECKING
 
-from xpath_stage import XPathEvaluator
+from xpath_stage import XPathEvaluator, foreign_character
 from xscl.documents.composites import DerivedStream
 from xscl.documents.retention import Shape
 from xscl.errors import QueryError, StateError, line_and_column
@@ -97,6 +97,8 @@ class Catalogue:
         """Why no query can have a name, if none can."""
         if not name.strip() or len(name.splitlines()) > 1:
             return f"found the name {name!r}; a query's name is a line of text"
+        if (alien := foreign_character(name)) is not None:
+            return f"found a name with {alien}"
         taken = self._by_name.get(name)
         if taken is None:
             return None

@@ -66,7 +66,9 @@ class Request(NamedTuple):
         """The values that are not in the text; None of a query without any."""
         if isinstance(self.read, Prepared):
             return {name: self.values[name] for name in self.read.parameters}
-        return self.values or None
+        # Other values may be given beside them: these may be anything, and mean nothing.
+        asked = Prepared(_in_full(self.read)).parameters if self.values else ()
+        return {name: self.values[name] for name in asked} or None
 
 
 def requests(read: Read, tables: Mapping[str, object]) -> Iterator[Request]:

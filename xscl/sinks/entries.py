@@ -26,8 +26,7 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
-from xpath_stage import string_value
-from xscl.language.checks.names import NO_XML
+from xpath_stage import NO_XML, string_value
 from xscl.times import from_timestamp, to_seconds
 
 if TYPE_CHECKING:

@@ -145,9 +145,8 @@ def _is_plain(envelope: Envelope) -> bool:
         type(stream) is str
         and type(id) is str
         and stream != ""
-        and stream.isascii()
         and stream.isprintable()
-        and id.isascii()
+        and id.isprintable()
         and (time is None or (type(time) in (int, float) and -_FAR < time < _FAR))  # type: ignore[operator]
         and (type(xml := envelope.get("xml")) is str or (xml is None and "json" in envelope))
     )

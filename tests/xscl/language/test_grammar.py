@@ -8,8 +8,9 @@ from pathlib import Path
 import lark
 import pytest
 
+from xpath_stage import NO_XML
 from xscl.language import grammar as module
-from xscl.language.checks.names import NO_XML, is_name
+from xscl.language.checks.names import is_name
 
 _START = (
     "A-Z_a-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d"

@@ -14,7 +14,6 @@ __all__ = [
     "END_OF_VARIABLE",
     "END_OF_WORD",
     "NAME",
-    "NO_XML",
     "PREDECLARED",
     "PRIMED",
     "RESERVED",
@@ -59,9 +58,6 @@ AFTER_STREAM = (
 
 STRING = """(?:'(?:[^']|'')*+'|"(?:[^"]|"")*+")"""
 """The pattern of a string: a doubled quote stands for one."""
-
-NO_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-"""A character that no XML document can hold, so no query either."""
 
 PREDECLARED = {
     "xml": "http://www.w3.org/XML/1998/namespace",
