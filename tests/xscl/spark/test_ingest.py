@@ -8,10 +8,8 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +20,7 @@ from pyspark.sql import SparkSession
 
 from datasets import FEEDS
 from tests.commands import xscl
+from tests.rights import unprivileged
 from tests.xscl.spark.ingesting import ingest
 from tests.xscl.spark.java import QUICK, QUICK_JAVA
 from xscl.cli import ingest as program
@@ -206,13 +205,6 @@ def test_an_interrupt_while_spark_starts_is_one_line(place: Place) -> None:
     assert summary.startswith("0 bodies, ")
 
 
-def unprivileged() -> AbstractContextManager[object]:
-    """As a user whom rights concern."""
-    if os.geteuid() == 0:
-        os.setuid(65_534)
-    return nullcontext()
-
-
 @pytest.mark.parametrize(
     ("forbidden", "arguments", "said"),
     [
@@ -224,25 +216,21 @@ def unprivileged() -> AbstractContextManager[object]:
     ],
 )
 def test_a_folder_without_permission_is_one_line(
-    forbidden: str, arguments: tuple[str, ...], said: str
+    forbidden: str, arguments: tuple[str, ...], said: str, tmp_path: Path
 ) -> None:
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        for each in ("feeds", "to", "to/spool", "to/landing"):
-            if not (forbidden == "to" and each == "to/spool"):
-                (folder / each).mkdir(parents=True, exist_ok=True)
-        (folder / "feeds" / "a.xml").write_text(LATE)
-        for path in [folder, *folder.rglob("*")]:
-            path.chmod(0o777)
-        if forbidden == "":
-            shutil.rmtree(folder / "to")
-        if forbidden == "file":
-            (folder / "file").touch()
-        else:
-            (folder / forbidden).chmod(0o000 if forbidden == "feeds" else 0o555)
-        done = xscl(
-            "ingest", "--sources", "feeds", *arguments, "--once", at=folder, around=unprivileged
-        )
+    for each in ("feeds", "to/landing"):
+        (tmp_path / each).mkdir(parents=True)
+    if forbidden != "to":
+        (tmp_path / "to" / "spool").mkdir()
+    (tmp_path / "feeds" / "a.xml").write_text(LATE)
+    if forbidden == "":
+        shutil.rmtree(tmp_path / "to")
+    if forbidden == "file":
+        (tmp_path / "file").touch()
+    else:
+        (tmp_path / forbidden).chmod(0o000 if forbidden == "feeds" else 0o555)
+    options = ("--sources", "feeds", *arguments, "--once")
+    done = xscl("ingest", *options, at=tmp_path, around=unprivileged)
     assert done.returncode in (1, 2)
     last = done.stderr.splitlines()[-1]
     assert said in last
