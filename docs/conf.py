@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from pygments.lexers.data import JsonLexer
 from pygments.lexers.special import TextLexer
+from pygments.token import Comment
 from sphinx.application import Sphinx
 
 from xscl.version import __version__
@@ -26,7 +30,16 @@ _KINDS = ("documents", "error", "example", "feed", "matches", "params", "picks",
 """The kinds of blocks that the tests of the pages give a meaning; their texts are plain."""
 
 
+class ElidedJsonLexer(JsonLexer):
+    """JSON, where `…` stands for what differs each time: so the tests of the pages read it, too."""
+
+    def get_tokens_unprocessed(self, text: str) -> Iterator[tuple[int, object, str]]:
+        for place, kind, value in super().get_tokens_unprocessed(text):
+            yield place, Comment if value == "…" else kind, value
+
+
 def setup(app: Sphinx) -> None:
     """Enters the kinds of blocks."""
+    app.add_lexer("json", ElidedJsonLexer)
     for kind in _KINDS:
         app.add_lexer(kind, TextLexer)
