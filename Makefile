@@ -16,6 +16,11 @@ SHARED_OUT := --numprocesses $(WORKERS) --dist loadgroup
 # What each worker would compile else, all at the same time.
 COMPILED = $(BIN)/python -m pytest --quiet --collect-only > /dev/null
 
+# What is drawn, and the order of sets: the same in each test run, of a random seed by `make fuzz`.
+# XSCL_SEED=N draws again what a run with that seed has drawn.
+RANDOM_SEED := $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+HASHED = PYTHONHASHSEED=$(or $(XSCL_SEED),1)
+
 .PHONY: demo test room docs pictures fuzz mutants bench bench-quick clean
 
 demo: $(VENV)/.run
@@ -26,7 +31,7 @@ test: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	.ci/browser & $(COMPILED) & $(BIN)/mypy --strict; types=$$?; wait; exit $$types
-	$(BIN)/python -m pytest $(SHARED_OUT)
+	$(HASHED) $(BIN)/python -m pytest $(SHARED_OUT)
 
 # Lint, types, doctests and tests of one room or module: make room ROOM=xscl/feeds, or
 # ROOM=xscl/feeds/dates.py
@@ -37,7 +42,7 @@ room: $(VENV)/.dev
 	$(BIN)/ruff check $(HERE)
 	$(BIN)/ruff format --check $(HERE)
 	$(BIN)/mypy --strict
-	$(BIN)/python -m pytest --quiet $(HERE)
+	$(HASHED) $(BIN)/python -m pytest --quiet $(HERE)
 
 # The pages of docs/ and the Python reference as a site: build/docs/index.html
 docs: $(VENV)/.docs
@@ -47,20 +52,21 @@ docs: $(VENV)/.docs
 pictures: $(VENV)/.dev
 	$(BIN)/python -m tests.xscl.serve.pictures
 
-# All tests that draw their examples, with DRAW times as many, of lives of an engine from LIFE on;
-# then hostile bytes for each reader of a stranger's input, each for as long as asked: make fuzz
-# DRAW=50 SECONDS=600
+# All tests that draw their examples, with DRAW times as many; then hostile bytes for each reader of
+# a stranger's input, each for as long as asked: make fuzz DRAW=50 SECONDS=600.  They are others each
+# time; its first line is what draws the same again.
 SECONDS ?= 60
 DRAW ?= 10
-LIFE ?= 1000
 FUZZED := queries envelopes feeds
 
+fuzz: XSCL_SEED ?= $(RANDOM_SEED)
 fuzz: $(VENV)/.dev $(VENV)/.fuzz
-	XSCL_DRAW=$(DRAW) XSCL_SEED=$(LIFE) $(BIN)/python -m pytest $(SHARED_OUT) tests
+	@echo "make fuzz XSCL_SEED=$(XSCL_SEED) DRAW=$(DRAW) SECONDS=$(SECONDS)"
+	$(HASHED) XSCL_SEED=$(XSCL_SEED) XSCL_DRAW=$(DRAW) $(BIN)/python -m pytest $(SHARED_OUT) tests
 	for name in $(FUZZED); do \
 		mkdir -p build/fuzz/$$name && \
 		$(BIN)/python -m fuzz.$$name build/fuzz/$$name fuzz/corpus/$$name -dict=fuzz/$$name.dict \
-			-max_total_time=$(SECONDS) -timeout=20 -rss_limit_mb=2048 \
+			-seed=$(XSCL_SEED) -max_total_time=$(SECONDS) -timeout=20 -rss_limit_mb=2048 \
 			-artifact_prefix=build/fuzz/$$name- || exit 1; \
 	done
 

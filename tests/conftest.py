@@ -9,19 +9,26 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, Phase, is_hypothesis_test, settings
 
-from tests.drawn import DRAW, times
+from tests.drawn import CHOSEN, DRAW, SEED, times
 from tests.shared import wanting
 from tests.xscl.web.loopback import Server, serving
 
 # That a machine is slow, or luck is bad, is no fault.
 _LUCK = (HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large)
 
+# The same examples each time, or those of a seed: none depends on what an earlier run has left.
 settings.register_profile(
-    "patient", deadline=None, max_examples=times(60), suppress_health_check=_LUCK
+    "patient",
+    deadline=None,
+    derandomize=not CHOSEN,
+    database=None,
+    max_examples=times(60),
+    suppress_health_check=_LUCK,
 )
 settings.register_profile(
     "unshrunk",
     deadline=None,
+    database=None,
     phases=(Phase.explicit, Phase.generate),
     suppress_health_check=_LUCK,
 )
@@ -40,6 +47,17 @@ _LONG = (
     "tests/test_wheel.py",
 )
 """Where the tests are that start Spark or a browser, and others that take long."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """XSCL_SEED is the seed of all that is drawn, unless hypothesis has one of its own."""
+    if CHOSEN and config.option.hypothesis_seed is None:
+        config.option.hypothesis_seed = SEED
+
+
+def pytest_report_header() -> str:
+    return f"drawn by XSCL_SEED={SEED} XSCL_DRAW={DRAW:g}"
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -70,7 +88,10 @@ def _is_drawn(item: pytest.Item) -> bool:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """How much was not tested for want of the documents shared by all."""
+    """What draws again what failed; how much was not tested for want of the documents shared by
+    all."""
+    if terminalreporter.stats.get("failed"):
+        terminalreporter.write_line(f"drawn by XSCL_SEED={SEED} XSCL_DRAW={DRAW:g}")
     places: Counter[str] = Counter()
     for report in terminalreporter.stats.get("skipped", ()):
         *_, reason = report.longrepr

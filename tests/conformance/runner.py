@@ -8,12 +8,12 @@ order of arrival must not matter, so cases are fed as one batch, one by one, and
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import xscl
+from tests.drawn import seeded
 
 Case = dict[str, Any]
 Envelope = dict[str, Any]
@@ -66,21 +66,21 @@ def one_by_one(engine: Any, events: list[Envelope]) -> Iterator[Any]:
             )
 
 
-def shuffled(seed: int) -> Feeding:
+def shuffled(number: int) -> Feeding:
     """One by one, in another order."""
 
     def feed(engine: Any, events: list[Envelope]) -> Iterator[Any]:
-        random.Random(seed).shuffle(events)
+        seeded(number).shuffle(events)
         yield from one_by_one(engine, events)
 
     return feed
 
 
-def shuffled_batches(seed: int) -> Feeding:
+def shuffled_batches(number: int) -> Feeding:
     """In another order, in batches of random size."""
 
     def feed(engine: Any, events: list[Envelope]) -> Iterator[Any]:
-        dice = random.Random(seed)
+        dice = seeded(number)
         dice.shuffle(events)
         while events:
             size = dice.randint(1, len(events))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from tests.conformance.runner import (
     matches_of,
     read_cases,
 )
-from tests.drawn import times
+from tests.drawn import seeded, times
 from tests.oracle.canonical import differences
 from tests.shared import SHARED, needs
 
@@ -60,7 +59,7 @@ def test_own_cases(case: Case) -> None:
 @pytest.mark.parametrize("case", parameters(*SHARED_CASES))
 def test_shared_cases(case: Case) -> None:
     # Results of JSON documents are section 7's, which the cases of json.jsonl leave open.
-    ways = random.Random(case["case"]).sample([*FEEDINGS], min(len(FEEDINGS), times(1)))
+    ways = seeded(case["case"]).sample([*FEEDINGS], min(len(FEEDINGS), times(1)))
     check(case, {way: FEEDINGS[way] for way in ways}, results=not case["case"].startswith("json-"))
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import xscl
 from tests.conformance.runner import Case
-from tests.drawn import times
+from tests.drawn import seeded, times
 
 __all__ = ["agrees", "ways"]
 
@@ -75,7 +75,7 @@ def without(*switches: str) -> Way:
 
 
 def dice_of(case: Case) -> random.Random:
-    return random.Random(f"{case['case']} {times(1)}")
+    return seeded(case["case"], times(1))
 
 
 def loaded(case: Case, **options: Any) -> xscl.Engine:

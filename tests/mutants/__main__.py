@@ -103,7 +103,7 @@ def _run(root: Path, tests: Sequence[str], seconds: float | None = None) -> tupl
         done = subprocess.run(
             [sys.executable, "-m", "pytest", *options, *tests],
             cwd=root,
-            env={**os.environ, "PYTHONPATH": str(root), "XSCL_DRAW": "1"},
+            env={**os.environ, "PYTHONPATH": str(root), "XSCL_DRAW": "1", "PYTHONHASHSEED": "1"},
             capture_output=True,
             text=True,
             timeout=seconds,

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.architecture.rooms import PACKAGES
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -25,7 +27,7 @@ def import_xscl(cwd: Path, *path: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("name", ["xpath_stage", "join_stage", "templates"])
+@pytest.mark.parametrize("name", sorted({*PACKAGES} - {"xscl"}))
 def test_a_foreign_package_is_named(tmp_path: Path, name: str) -> None:
     foreign = tmp_path / "site" / name / "__init__.py"
     foreign.parent.mkdir(parents=True)

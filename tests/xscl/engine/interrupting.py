@@ -9,12 +9,12 @@ from types import FrameType
 from typing import Any
 
 import xscl
+from tests.architecture.rooms import PACKAGES
 
 __all__ = ["interrupted_at", "points_of"]
 
 _ROOT = Path(xscl.__file__).resolve().parent.parent
-_ROOMS = ("xscl", "join_stage", "pattern_stage", "templates", "xpath_stage")
-_OURS = tuple(f"{_ROOT / room}/" for room in _ROOMS)
+_OURS = tuple(f"{_ROOT / room}/" for room in PACKAGES)
 """Where our functions are: what others have may lie beside them, as in `.venv`, and does much when
 it is first imported."""
 

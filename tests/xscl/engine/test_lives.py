@@ -7,14 +7,13 @@ the first life.
 
 from __future__ import annotations
 
-import os
 import random
 from typing import Any
 
 import pytest
 
 import xscl
-from tests.drawn import times
+from tests.drawn import SEED, times
 from tests.oracle import patterns
 from tests.oracle.as_nested_loops import query_in_loops
 from tests.oracle.as_xscl import xscl_text
@@ -35,7 +34,6 @@ from tests.xscl.engine.drawing import Teller, told_by_oracle
 from tests.xscl.engine.ways import WAYS
 
 LIVES = times(8)
-SEED = int(os.environ.get("XSCL_SEED", "1"))
 PORTIONS = 6
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import xscl
 from join_stage.in_process import crossing
-from tests.drawn import times
+from tests.drawn import seeded, times
 
 QUERIES = (
     "S/a[p->x] FOLLOWED BY {x < y, 6 s} S/a[p->y]",
@@ -43,7 +43,7 @@ def both(seed: int, most: int, patch: pytest.MonkeyPatch) -> int:
     """The same done to an engine that compares in process and to one that asks DuckDB; returns how
     many matches both have found."""
     patch.setattr(crossing, "_MOST", most)
-    draw = random.Random(seed)
+    draw = seeded(seed)
     engines = [
         xscl.Engine(lateness="8 s", strategies=xscl.Strategies(in_process=few)) for few in (3, 0)
     ]
@@ -88,6 +88,7 @@ def both(seed: int, most: int, patch: pytest.MonkeyPatch) -> int:
     return matches
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("most", [2_000, 3])
 def test_pairs_are_compared_alike_in_process_and_by_duckdb(
     most: int, monkeypatch: pytest.MonkeyPatch

@@ -5,7 +5,6 @@ Over a sample of the conformance and property cases; over more of them by `make 
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -20,7 +19,7 @@ import xscl
 from join_stage.in_process import signatures
 from tests.conformance.runner import Case, Envelope, Feeding, matches_of, read_cases
 from tests.conformance.test_conformance import OWN, SHARED_CASES
-from tests.drawn import drawn, times
+from tests.drawn import drawn, seeded, times
 from tests.oracle.canonical import differences
 from tests.oracle.drawn_documents import documents
 from tests.oracle.drawn_queries import query_sets
@@ -40,7 +39,7 @@ some_ways = st.permutations(WAYS).map(lambda ways: ways[:AT_ONCE])
 def cases() -> list[Case]:
     every = [case for path in (*SHARED_CASES, *OWN) if path.exists() for case in read_cases(path)]
     some = [case for case in every if "events" in case and case.get("expected")]
-    return random.Random(7).sample(some, min(SAMPLE, len(some)))
+    return seeded("strategies").sample(some, min(SAMPLE, len(some)))
 
 
 def in_threes(events: list[Envelope]) -> Iterator[list[Envelope]]:
@@ -87,7 +86,7 @@ QUESTIONS = (partial(finds, by_matches), partial(finds, by_groups), counts)
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: str(case["case"]))
 def test_all_find_what_a_case_expects(case: Case) -> None:
-    dice = random.Random(case["case"])
+    dice = seeded(case["case"])
     for way in WAYS:
         for question in dice.sample(QUESTIONS, min(len(QUESTIONS), times(1))):
             with way.taken() as options:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import xscl
-from tests.drawn import times
+from tests.drawn import seeded, times
 from tests.xscl.engine.ways import WAYS
 from xscl.queries.shared_query import SharedQuery
 
@@ -94,7 +94,7 @@ def told(matches: list[xscl.Match]) -> list[tuple[Any, ...]]:
 @pytest.mark.parametrize("seed", range(times(1)))
 def test_groups_and_counts_are_of_the_same_matches(seed: int) -> None:
     """Whatever the way, with members and other queries side by side."""
-    random_ = random.Random(seed)
+    random_ = seeded(seed)
     alone = {"query_sharing": False, "strategies": xscl.Strategies(in_process=0)}
     with ExitStack() as stack:
         options = stack.enter_context(random_.choice(WAYS).taken())
@@ -132,7 +132,7 @@ def test_groups_and_counts_are_of_the_same_matches(seed: int) -> None:
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
 @pytest.mark.parametrize("seed", range(times(1)))
 def test_they_match_what_each_matches_alone(text: str, seed: int) -> None:
-    random_ = random.Random(f"{text} {seed}")
+    random_ = seeded(text, seed)
     engines = [xscl.Engine(), xscl.Engine(query_sharing=False)]
     came = 0
     for step in range(24):

@@ -4,12 +4,12 @@ server is killed and started again: `make bench` does the same with 200 readers.
 from __future__ import annotations
 
 import contextlib
-import random
 import threading
 from pathlib import Path
 
 import pytest
 
+from tests.drawn import seeded
 from tests.xscl.serve.asking import PATIENCE
 from tests.xscl.serve.many_readers import LATENESS, QUERY, Publisher, reading, stopped
 from tests.xscl.serve.process import served
@@ -31,11 +31,13 @@ def test_each_reader_has_each_match_once(folder: Path) -> None:
     assert len(account.delays) == 40 * 299
 
 
+@pytest.mark.drawn
 def test_readers_that_come_again_have_each_match(folder: Path) -> None:
     """From a server that is killed at any moment, and started again with its state."""
     documents, portion, kills = 900, 30, 2
     options = ("q.xscl", "--lateness", LATENESS, "--state", "s.duckdb")
-    at = sorted(random.sample(range(0, documents, portion), kills))
+    chance = seeded("readers")
+    at = sorted(chance.sample(range(0, documents, portion), kills))
     with contextlib.ExitStack() as stack:
         first, port = 0, 0
         for kill in (*at, None):
@@ -50,7 +52,7 @@ def test_readers_that_come_again_have_each_match(folder: Path) -> None:
                 if kill is None:
                     account = readers.account()
                 else:
-                    delay = random.uniform(0.0, 0.03)
+                    delay = chance.uniform(0.0, 0.03)
                     print(kill, delay)
                     threading.Timer(delay, server.kill).start()
                     # Where it was not answered, it is published again.

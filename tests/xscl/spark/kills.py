@@ -97,6 +97,8 @@ def moments(count: int, *, seed: int, once: int = 0) -> list[Moment]:
     """As many moments, spread over the stages; `once` of them in runs with `--once`."""
     chance = random.Random(seed)
     stages = (list(STAGES) * (1 + count // len(STAGES)))[:count]
+    if count < len(STAGES):
+        stages = chance.sample(STAGES, count)
     chance.shuffle(stages)
     found = [
         Moment(stage, round(chance.uniform(0.0, 0.6), 3), number < once)

@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import xscl
 from tests.conformance.runner import read_cases
-from tests.drawn import times
+from tests.drawn import seeded, times
 from tests.oracle.canonical import differences
 from tests.shared import SHARED, needs
 from tests.xscl.spark.renamed_cases import RenamedCase, renamed
@@ -78,11 +78,11 @@ def matches_of(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [row | {"bindings": dict(row["bindings"])} for row in rows]
 
 
-def cases(number: int, seed: str | None = None) -> list[RenamedCase]:
-    """So many cases, without a seed others in each test run."""
+def cases(number: int, way: str) -> list[RenamedCase]:
+    """So many cases, others for each way and XSCL_SEED."""
     names = ("core", "full", "json", "wide")
     every = [case for name in names for case in read_cases(CASES / f"{name}.jsonl")]
-    return renamed(random.Random(seed).sample(every, min(len(every), times(number))))
+    return renamed(seeded(way).sample(every, min(len(every), times(number))))
 
 
 def check_cases(some: Sequence[RenamedCase], rows: Sequence[dict[str, Any]]) -> None:
@@ -99,7 +99,7 @@ def check_cases(some: Sequence[RenamedCase], rows: Sequence[dict[str, Any]]) -> 
 @needs("conformance")
 @pytest.mark.drawn
 def test_cases_as_a_batch(spark: SparkSession) -> None:
-    some = cases(20)
+    some = cases(20, "batch")
     documents = [row for one in some for row in one.documents]
     found = join(table(spark, documents), [one.queries for one in some], results=True)
     check_cases(some, found.toArrow().to_pylist())
@@ -108,8 +108,8 @@ def test_cases_as_a_batch(spark: SparkSession) -> None:
 @needs("conformance")
 @pytest.mark.drawn
 def test_cases_as_a_stream(spark: SparkSession, tmp_path: Path) -> None:
-    # With `make fuzz` others each time: half a second each, and all are not done in minutes.
-    some = cases(8, os.environ.get("XSCL_SEED", "stream"))
+    # Half a second each: all are not done in minutes.
+    some = cases(8, "stream")
     documents = [row for one in some for row in one.documents]
     random.Random(17).shuffle(documents)
     stream = streamed(spark, tmp_path / "in", documents, 3)
