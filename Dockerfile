@@ -1,12 +1,8 @@
 # The server of docs/serve.md: docker build -t xscl . ; its token is the file /token, its state in /state.
 FROM python:3.13-slim AS build
 WORKDIR /src
-COPY pyproject.toml README.md LICENSE ./
-COPY xscl xscl
-COPY xpath_stage xpath_stage
-COPY join_stage join_stage
-COPY templates templates
-COPY datasets datasets
+# What .dockerignore leaves: all that a wheel is made of.
+COPY . .
 RUN python -m venv /opt/xscl && /opt/xscl/bin/pip install --no-cache-dir '.[serve]'
 
 FROM python:3.13-slim

@@ -1,6 +1,6 @@
 """Tells when another package of the same name stands before one of ours.
 
-`xpath_stage`, `join_stage` and `templates` are top-level packages beside `xscl`, and their names
+The stages are top-level packages alongside `xscl`, and some of their names
 are common: a folder `templates` in the current directory is enough for Python to import that one.
 What is found anywhere but beside `xscl` is foreign.  To be called before the first import from
 one of them; nothing foreign is executed to find out.
@@ -13,7 +13,7 @@ from pathlib import Path
 
 __all__ = ["refuse_shadowing_packages"]
 
-STAGES = ("xpath_stage", "join_stage", "templates")
+STAGES = ("xpath_stage", "join_stage", "pattern_stage", "templates")
 
 
 def refuse_shadowing_packages() -> None:

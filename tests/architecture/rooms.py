@@ -1,24 +1,28 @@
 """The rooms of the code and the imports between them, read from the source text.
 
-A room is a top-level package (`xpath_stage`, `templates`, `join_stage`), a sub-package of `xscl`,
-or a module that lies directly in `xscl`.  A room stands one floor above the highest room that it
-imports; the ground floor imports no other room.
+A room is a top-level package (such as `xpath_stage`), a sub-package of `xscl`, or a module that
+lies directly in `xscl`.  A room stands one floor above the highest room that it imports;
+the ground floor imports no other room.
 """
 
 from __future__ import annotations
 
 import ast
 import sys
+import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import TopologicalSorter
 from pathlib import Path
+from typing import Any
 
-__all__ = ["PACKAGES", "ROOT", "House", "Import", "room_of"]
+__all__ = ["PACKAGES", "PROJECT", "ROOT", "House", "Import", "room_of"]
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("xscl", "join_stage", "pattern_stage", "templates", "xpath_stage")
+PROJECT: Mapping[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PACKAGES: tuple[str, ...] = tuple(PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"])
+"""Those of the wheel."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,15 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.architecture.rooms import PACKAGES
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 ROOMS = (
-    "xscl",
+    *PACKAGES,
     "tests",
-    "templates",
-    "join_stage",
-    "xpath_stage",
     "benchmarks",
     "docs",
     "datasets",

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.architecture.rooms import PACKAGES, ROOT
 from xpath_stage import MalformedDocument, Strings, parse, string_value
 
 
@@ -126,11 +127,10 @@ def test_other_entities_are_refused(document: str, reason: str) -> None:
 
 def test_no_parser_lifts_its_bounds() -> None:
     """`huge_tree` stands where it is refused, and nowhere else."""
-    packages = Path(__file__).parents[3]
     lines = [
         line
-        for package in ("xscl", "xpath_stage", "join_stage", "templates", "datasets")
-        for path in sorted((packages / package).rglob("*.py"))
+        for package in (*PACKAGES, "datasets")
+        for path in sorted((ROOT / package).rglob("*.py"))
         for line in path.read_text(encoding="utf-8").splitlines()
     ]
     assert [line for line in lines if re.search("huge_tree(?!.*False)", line)] == []
