@@ -4,6 +4,7 @@
     ├── QueryError            a query that cannot be subscribed: .query .line .column
     │   └── QuerySyntaxError  text that is no XSCL
     ├── DocumentError         a document that cannot be read: .stream .document
+    ├── MatchError            a match that cannot be written: .query .documents
     └── StateError            the engine's state does not allow what was asked
 
 Each message says what was wrong, where, and what to do.  Several errors of one
@@ -13,17 +14,22 @@ query file come as an `ExceptionGroup` whose members they are.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 __all__ = [
     "DocumentError",
+    "MatchError",
     "QueryError",
     "QuerySyntaxError",
     "StateError",
     "XSCLError",
     "line_and_column",
 ]
+
+
+_NAMED = 3
+"""The documents of a match that its error names."""
 
 
 class XSCLError(Exception):
@@ -76,6 +82,18 @@ class DocumentError(XSCLError):
         self.document = document
         self.problem = problem
         super().__init__(f"document {document!r} of stream {stream!r}: {problem}")
+
+
+class MatchError(XSCLError):
+    """A match that cannot be written; the others are unaffected.  It is reported, never raised."""
+
+    def __init__(self, problem: str, query: str, documents: Sequence[str]) -> None:
+        self.query = query
+        self.documents = documents
+        self.problem = problem
+        over = f" of {', '.join(map(repr, documents[:_NAMED]))}" if documents else ""
+        more = ", …" if len(documents) > _NAMED else ""
+        super().__init__(f"a match{over}{more} of query {query!r}: {problem}")
 
 
 class StateError(XSCLError):

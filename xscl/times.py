@@ -57,6 +57,7 @@ _NO_LENGTH = re.compile(r"(?:month|mon|year|yr|y)s?", re.IGNORECASE)
 _DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*([A-Za-z]*)")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _EARLIEST = datetime.min.replace(tzinfo=UTC).timestamp()
+_LATEST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // timedelta(seconds=1)
 _FARTHEST = 10**17
 _WHOLE = {int}
 
@@ -193,7 +194,7 @@ def rfc3339(seconds: float) -> str:
     >>> rfc3339(1163548800.0), rfc3339(0.5)
     ('2006-11-15T00:00:00Z', '1970-01-01T00:00:00.500000Z')
     """
-    when = _EPOCH + timedelta(seconds=max(seconds, _EARLIEST))
+    when = _EPOCH + timedelta(seconds=min(max(seconds, _EARLIEST), _LATEST))
     return when.replace(tzinfo=None).isoformat() + "Z"
 
 

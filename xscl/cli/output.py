@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from xscl.files.named import named
 from xscl.files.whole import in_place, written_whole
+from xscl.matches.unwritten import made_of
 from xscl.printable import escaped
 from xscl.sinks.registry import FEED_FORMS, LINE_FORMS
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from xscl.engine import Engine
     from xscl.language.syntax import Query
     from xscl.matches.match import Match
+    from xscl.matches.unwritten import Report
     from xscl.queries.subscription import Subscription
 
 __all__ = ["TEXT", "fate_of", "form_of", "is_written_anew", "line_writer"]
@@ -46,13 +48,15 @@ def line_writer(
     output: str | None,
     *,
     dropped: Dropped | None,
+    report: Report,
 ) -> Callable[[Sequence[Match]], None]:
     """What writes a batch of matches as lines of a form: to standard output, to a file, or, with
-    a state, to a file whose length the state knows, each match once.
+    a state, to a file whose length the state knows, each match once.  Those that cannot be written
+    are reported.
 
     The file is written anew, unless that is `dropped` at the end; with None it is added to.
     """
-    lines, keeper = _lines(engine, form, output), engine.keeper
+    lines, keeper = _each(_lines(engine, form, output), report), engine.keeper
     add = dropped is None
     if output is not None and keeper is not None and not in_place(output):
         from xscl.durable.output_file import OutputFile
@@ -123,6 +127,16 @@ def _lines(engine: Engine, form: str, output: str | None) -> Lines:
         return shown.get().encode()
 
     return lambda matches: map(on_console, matches)
+
+
+def _each(lines: Lines, report: Report) -> Lines:
+    """The lines of each match by itself, so that one without any keeps back no other."""
+
+    def made(matches: Iterable[Match]) -> Iterator[bytes]:
+        for _, some in made_of(matches, lambda match: [*lines((match,))], report):
+            yield from some
+
+    return made
 
 
 def _in_chunks(lines: Iterable[bytes]) -> Iterator[bytes]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self
 
 from xscl.cli.log import Level, log_of_command
 from xscl.counts import counted
-from xscl.errors import DocumentError, XSCLError
+from xscl.errors import DocumentError, MatchError, XSCLError
 from xscl.files.named import named
 from xscl.printable import printable
 from xscl.sinks.dead_letters import write_dead_letter
@@ -114,6 +114,7 @@ class Report(Terminal):
         self._dead_letters = dead_letters
         self._started = time.perf_counter()
         self.malformed = 0
+        self.lost = 0
         self.read = 0
         self.matches = 0
         self._unwritten: OSError | None = None
@@ -146,6 +147,14 @@ class Report(Terminal):
             self.say(f"skipped: {error}")
         elif self.malformed == _SHOWN + 1:
             self.say("skipped: more documents, which are only counted")
+
+    def unwritten(self, error: MatchError) -> None:
+        """Reports a match that cannot be written; the first ones one by one."""
+        self.lost += 1
+        if self.lost <= _SHOWN:
+            self.say(f"not written: {error}", Level.ERROR)
+        elif self.lost == _SHOWN + 1:
+            self.say("not written: more matches, which are only counted", Level.ERROR)
 
     def watch(
         self, engine: Engine, envelopes: Iterable[dict[str, object]]
@@ -238,9 +247,10 @@ class Report(Terminal):
         self.fruitless = not documents and skipped > reasons["duplicate"]
         why = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items() if count)
         rate = documents / seconds if seconds else 0
+        lost = f" ({self.lost:,} not written)" if self.lost else ""
         self.note(
             f"{counted(documents, 'document')}, {skipped:,} skipped{f' ({why})' if why else ''}, "
-            f"{counted(self.matches, 'match')}, {rate:,.0f} docs/s"
+            f"{counted(self.matches, 'match')}{lost}, {rate:,.0f} docs/s"
         )
         return skipped
 

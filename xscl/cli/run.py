@@ -188,7 +188,7 @@ def run(
         skipped = report.close(engine, table=form == TEXT)
         if output is not None and not in_place(output):
             report.note(fate_of(output, dropped=dropped() and anew, anew=anew))
-    skips = 3 if strict and skipped else int(report.fruitless)
+    skips = 3 if strict and skipped else int(report.fruitless or report.lost > 0)
     return 130 if stopped.is_set() else 2 if bad else skips
 
 
@@ -207,7 +207,14 @@ class _Run:
     def write(self, form: str, output: str | None) -> None:
         """Writes matches as lines of a form, to a file or standard output."""
         with contextlib.ExitStack() as stack:
-            put = line_writer(self.engine, stack, form, output, dropped=self.dropped)
+            put = line_writer(
+                self.engine,
+                stack,
+                form,
+                output,
+                dropped=self.dropped,
+                report=self.report.unwritten,
+            )
 
             def write(found: Envelopes) -> int:
                 matches = self._matches(found)

@@ -51,6 +51,7 @@ from xscl.engine import Engine
 from xscl.errors import XSCLError
 from xscl.garbage import collect_rarely, leave_imported
 from xscl.matches.match import Match
+from xscl.matches.unwritten import Report as Unwritten
 from xscl.polling.clock import SystemClock
 from xscl.polling.poller import history
 from xscl.polling.state import FeedState
@@ -188,7 +189,9 @@ def watch(
             proxies = ProxySettings.of_environment()
             polled = watched_feeds(sources, lambda problem: report.say(f"skipped: {problem}"))
             takers = _takers(taking, how.agent, proxies)
-            tell = _telling(engine, stack, form, output, queries, silent=bool(takers))
+            tell = _telling(
+                engine, stack, form, output, queries, report.unwritten, silent=bool(takers)
+            )
             path = None if state is not None else _store_of(store, queries)
         if not polled:
             raise click.UsageError("no feed to poll: --feed names none")
@@ -247,7 +250,7 @@ def watch(
         unread = all(one.error for one in poller.states.values())
         if unread:
             report.say("no feed could be read", Level.ERROR)
-    failed = 4 if undelivered else int(unread or report.fruitless)
+    failed = 4 if undelivered else int(unread or report.fruitless or report.lost > 0)
     return 130 if stopped.is_set() else 2 if bad else failed
 
 
@@ -293,6 +296,7 @@ def _telling(
     form: str,
     output: str | None,
     queries: Sequence[str],
+    unwritten: Unwritten,
     *,
     silent: bool,
 ) -> Tell:
@@ -306,7 +310,7 @@ def _telling(
         return lambda matches: matches and update(matches, output, title=title)
     if silent and output is None:
         return lambda matches: None
-    return line_writer(engine, stack, form, output, dropped=None)
+    return line_writer(engine, stack, form, output, dropped=None, report=unwritten)
 
 
 def _store_of(store: str | None, queries: Sequence[str]) -> Path:

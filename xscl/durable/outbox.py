@@ -22,6 +22,7 @@ from xscl.durable.keeper import Keeper
 from xscl.durable.points import at
 from xscl.errors import StateError
 from xscl.matches.match import Match, Told, json_form
+from xscl.matches.unwritten import made_of
 from xscl.queries.subscription import Subscription
 from xscl.sinks.dead_letters import write_undelivered
 from xscl.sinks.deliveries import Deliveries, Delivery, NotDelivered, Parcel
@@ -88,8 +89,7 @@ class Outbox:
         """Keeps matches in the transaction that is open, to be handed over after it."""
         keeper = self._keeper
         waiting = []
-        for match in matches if self._deliveries else ():
-            body = json_form(match)
+        for match, body in made_of(matches if self._deliveries else (), json_form):
             for sink in self._deliveries:
                 if keeper is None:
                     waiting.append(Undelivered(0, sink, match.query, match.id, body))
@@ -171,11 +171,13 @@ def keep_for_callbacks(
 ) -> Sequence[int]:
     """Keeps the matches that callbacks wait for, in the transaction that is open; returns the
     numbers that the state file has them under."""
-    return [
-        _keep(keeper, match).number
+    awaited = (
+        match
         for subscription, match in found
         if subscription.on_match is not None and subscription.active
-    ]
+    )
+    # One that cannot be written is handed over all the same, though not again after a crash.
+    return [keeper.queue(*kept).number for _, kept in made_of(awaited, _kept)]
 
 
 def again_for(keeper: Keeper, subscription: Subscription) -> list[Undelivered]:
@@ -206,11 +208,11 @@ def match_of(kept: Undelivered) -> Match:
     return Match(kept.query, told)
 
 
-def _keep(keeper: Keeper, match: Match) -> Undelivered:
+def _kept(match: Match) -> tuple[str, str, str, str, str | None]:
     body = {**match.to_dict(), "json": match.json}
     markup = None
     if match.json:
         # A JSON constructor has no other form; of other results `Match.xml` is one.
         with suppress(TypeError, ValueError):
             markup = match.markup
-    return keeper.queue(CALLBACK, match.query, match.id, json.dumps(body), markup)
+    return CALLBACK, match.query, match.id, json.dumps(body), markup

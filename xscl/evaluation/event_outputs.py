@@ -109,7 +109,8 @@ class EventOutputs:
     ) -> None:
         """As the document of the result; without `readers` it is an event as that document."""
         number = self._intake.next_number
-        document = _document(owner, output, number, stream)
+        if (document := self._document(owner, output, number, stream)) is None:
+            return
         self._stage_one.admit_result(document, wave, columns=readers is None)
         if readers is not None and self._intake.next_number > number:
             self._hand_on(output, stream, readers, number)
@@ -119,7 +120,9 @@ class EventOutputs:
     ) -> None:
         """As an event that is known by the id of its document."""
         number = self._intake.next_number
-        document = without_body(_document(owner, output, number, stream))
+        if (result := self._document(owner, output, number, stream)) is None:
+            return
+        document = without_body(result)
         if not self._intake.count_if_duplicate(document):
             self._intake.admit_result(document, (stream, NO_LEAVES))
             self._hand_on(output, stream, readers, number)
@@ -137,9 +140,12 @@ class EventOutputs:
             coming = (event[0], event[1], number << PLACES, attributes, *values)
             plan.waiting.append((kind, coming))
 
-
-def _document(owner: Subscription, output: Output, number: int, stream: str) -> Document:
-    """The result document of a match."""
-    match = owner.output(output)
-    start = None if output.start == output.time else output.start
-    return Document(number, stream, match.id, output.time, match.result, match.json, None, start)
+    def _document(
+        self, owner: Subscription, output: Output, number: int, stream: str
+    ) -> Document | None:
+        """The result document of a match, None of one that cannot be made."""
+        if (made := self._stage_one.result_of(owner.output(output), stream)) is None:
+            return None
+        id, body, is_json = made
+        start = None if output.start == output.time else output.start
+        return Document(number, stream, id, output.time, body, is_json, None, start)

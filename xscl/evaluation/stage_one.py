@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import repeat
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, field
 
@@ -35,10 +36,14 @@ from xscl.documents.intake import Intake
 from xscl.documents.retention import NO_LEAVES, DocumentShape
 from xscl.documents.runs import Run, in_runs
 from xscl.documents.trees import in_pieces, parsed
-from xscl.errors import DocumentError
+from xscl.errors import DocumentError, MatchError
+from xscl.matches.unwritten import made_of
 from xscl.queries.levels.pattern_levels import PatternLevels
 from xscl.queries.stream_graph import StreamGraph
-from xscl.stream_names import is_internal
+from xscl.stream_names import is_internal, public_name
+
+if TYPE_CHECKING:
+    from xscl.matches.match import Match
 
 __all__ = ["Preview", "StageOne", "Wave"]
 
@@ -260,6 +265,20 @@ class StageOne:
         self._take(as_held(document, self._intake.bodies, self._intake.trees), arrivals)
         arrivals.add(without_body(document), (document.stream, NO_LEAVES))
 
+    def result_of(self, match: Match, stream: str) -> tuple[str, object, bool] | None:
+        """The id and the result of a match, and whether that is JSON; None of one that cannot be
+        made, which is reported and counted as what cannot be read of the stream."""
+        for _, made in made_of((match,), _result, partial(self._refuse, stream)):
+            return made
+        return None
+
+    def _refuse(self, stream: str, error: MatchError) -> None:
+        self._intake.skipped.malformed += 1
+        name = f"a result of query {error.query!r}"
+        refused = DocumentError(str(error), stream=public_name(stream), document=name)
+        refused.__cause__ = error.__cause__
+        self._on_error(refused)
+
     def admit_result(self, result: Document, wave: Wave, *, columns: bool = True) -> None:
         """Takes in the result document of a match; without `columns`, event queries have it
         already."""
@@ -274,3 +293,7 @@ class StageOne:
             return
         self._intake.admit_result(document, shape)
         wave.documents.append(document)
+
+
+def _result(match: Match) -> tuple[str, object, bool]:
+    return match.id, match.result, match.json

@@ -159,5 +159,8 @@ class Waves:
         number, time = self._intake.next_number, found.known_at(documents)
         begun = found.begun_at(documents)
         start = None if begun == time else begun
-        result = Document(number, stream, match.id, time, match.result, match.json, None, start)
+        if (made := self._stage_one.result_of(match, stream)) is None:
+            return
+        id, body, is_json = made
+        result = Document(number, stream, id, time, body, is_json, None, start)
         self._stage_one.admit_result(result, wave)

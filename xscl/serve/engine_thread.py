@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from xscl.engine import Engine
-from xscl.errors import DocumentError, StateError
+from xscl.errors import DocumentError, MatchError, StateError, XSCLError
 from xscl.matches.match import Match
+from xscl.matches.unwritten import log_unwritten
 from xscl.serve.journal import Entry, Journal
 
 __all__ = ["Busy", "EngineThread", "Taken"]
@@ -41,7 +42,7 @@ class Taken:
     matches: int = 0
     duplicates: int = 0
     late: int = 0
-    problems: list[DocumentError] = field(default_factory=list)
+    problems: list[XSCLError] = field(default_factory=list)
 
     def add(self, other: Taken) -> None:
         """Adds what came of others."""
@@ -66,7 +67,8 @@ class _Work:
 
 class EngineThread:
     """Runs jobs in an engine, one after the other; `skipped` is the list to which the engine's
-    `on_skip` adds.  `failed` is called when the engine was closed by a failure."""
+    `on_skip` adds.  `failed` is called when the engine was closed by a failure; `unwritten` are the
+    matches that could not be written, which is said on standard error."""
 
     def __init__(
         self,
@@ -79,6 +81,7 @@ class EngineThread:
     ) -> None:
         self.engine = engine
         self.failed: Callable[[str], object] = lambda reason: None
+        self.unwritten = 0
         self._journal = journal
         self._skipped = skipped
         self._tally = tally
@@ -122,17 +125,24 @@ class EngineThread:
         return job.answer
 
     @contextlib.contextmanager
-    def finding(self) -> Iterator[Callable[[Sequence[Match]], None]]:
+    def finding(self) -> Iterator[Callable[[Sequence[Match]], list[MatchError]]]:
         """Around work in the engine that finds matches: what is reported of them is in the journal,
-        in one transaction with all that the work does."""
+        in one transaction with all that the work does; returned is what cannot be written."""
         entries: list[Entry] = []
-        with self.engine.transaction():
-            yield lambda matches: entries.extend(self._note(matches))
-        self._journal.show(entries)
 
-    def _note(self, matches: Sequence[Match]) -> list[Entry]:
-        self._tally(matches)
-        return self._journal.note(matches)
+        def report(matches: Sequence[Match]) -> list[MatchError]:
+            problems: list[MatchError] = []
+            self._tally(matches)
+            entries.extend(self._journal.note(matches, problems.append))
+            for problem in problems:
+                # Of what a clock or a feed completes there is nobody else to hear it.
+                log_unwritten(problem)
+            self.unwritten += len(problems)
+            return problems
+
+        with self.engine.transaction():
+            yield report
+        self._journal.show(entries)
 
     def _put(self, job: _Publishing | _Work) -> None:
         with self._changed:
@@ -189,7 +199,7 @@ class EngineThread:
                 for job in jobs:
                     taken, matches = self._take_in(job.envelopes)
                     answers.append(taken)
-                    report(matches)
+                    taken.problems += report(matches)
         except BaseException as error:
             self._look()
             for job, waits in zip(jobs, answered, strict=True):
@@ -218,7 +228,7 @@ class EngineThread:
             len(matches),
             skipped.duplicate - duplicate,
             skipped.late - late,
-            self._skipped[:],
+            [*self._skipped],
         )
         self._skipped.clear()
         return taken, matches

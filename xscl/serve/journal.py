@@ -16,6 +16,7 @@ from typing import NamedTuple
 from xscl.durable.changes import Found
 from xscl.durable.journal_file import JournalFile
 from xscl.matches.match import Match, json_line
+from xscl.matches.unwritten import Report, log_unwritten, made_of
 
 __all__ = ["Entry", "Journal", "Page", "Place"]
 
@@ -92,12 +93,13 @@ class Journal:
         """From now on `listener` is called when there are new matches, by the engine's thread."""
         self._listeners.append(listener)
 
-    def note(self, matches: Iterable[Match]) -> list[Entry]:
+    def note(self, matches: Iterable[Match], report: Report = log_unwritten) -> list[Entry]:
         """Numbers and encodes matches in the transaction that is open; readers see them once they
-        are shown."""
+        are shown.  Those that cannot be encoded are reported."""
+        lines = made_of(matches, lambda match: (match.id, json_line(match)), report)
         entries = [
-            Entry(number, match.id, match.query, json_line(match))
-            for number, match in enumerate(matches, self._next)
+            Entry(number, id, match.query, line)
+            for number, (match, (id, line)) in enumerate(lines, self._next)
         ]
         self._next += len(entries)
         if self._file is not None:

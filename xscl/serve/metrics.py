@@ -101,6 +101,8 @@ class _Numbers(Collector):
             skipped.add_metric([reason], number)
         yield skipped
         yield _counter("matches", "Matches that were found.", service.found)
+        lost = service.engine.unwritten
+        yield _counter("unwritten", "Matches that could not be written.", lost)
         by_query = CounterMetricFamily("xscl_query_matches", "Those of a query.", labels=["query"])
         for query, tally in list(service.tallies.items())[:_QUERIES]:
             by_query.add_metric([query], tally.matches)

@@ -4,10 +4,10 @@ queries."""
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Annotated, Any, cast
 
@@ -24,6 +24,8 @@ from xscl.serve.journal import Journal
 from xscl.serve.metrics import Metrics
 
 __all__ = ["House", "Limits", "Service", "Tally"]
+
+log = logging.getLogger("xscl")
 
 _MEMORY = 64 * 1024 * 1024
 """Bytes of the newest matches that are in memory."""
@@ -145,8 +147,13 @@ class Service:
         while True:
             await asyncio.sleep(min(max((self.lateness or 0) / 100, _OFTEN), _SELDOM))
             # Where much waits, time passes with the next look.
-            with suppress(Busy):
+            try:
                 await self.engine.do(tick)
+            except Busy:
+                continue
+            except Exception:
+                # What fails once may succeed with the next look; a closed engine ends the server.
+                log.exception("time could not pass")
 
     async def stats(self) -> dict[str, Any]:
         """The numbers of the engine: asked for anew only when that has become cheap, as it looks at

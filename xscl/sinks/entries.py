@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 from lxml import etree
 
 from xpath_stage import NO_XML, string_value
+from xscl.matches.unwritten import made_of
 from xscl.times import from_timestamp, to_seconds
 
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ def entries(matches: Iterable[Match], newest: int) -> tuple[list[Entry], int]:
         heapq.heappush(heap, (match.time, match.id, count, match))
         if len(heap) > newest:
             heapq.heappop(heap)
-    return [_entry(match) for _, _, _, match in sorted(heap, reverse=True)], count
+    newest_first = (match for _, _, _, match in sorted(heap, reverse=True))
+    return [entry for _, entry in made_of(newest_first, _entry)], count
 
 
 def seconds(text: str | None) -> float:

@@ -17,6 +17,8 @@ from hypothesis import strategies as st
 from lxml import etree
 
 import xscl
+from xscl.durable.changes import Undelivered
+from xscl.durable.outbox import match_of
 from xscl.sinks.atom import update_atom, write_atom
 from xscl.sinks.json_feed import update_json_feed, write_json_feed
 
@@ -199,7 +201,10 @@ def test_any_result_can_be_read_back(pairs: list[tuple[str, str]]) -> None:
 
 
 def test_what_xml_cannot_hold_is_replaced() -> None:
-    (match,) = found('SELECT {"title": x} FROM S//p->x', {"p": {"\ufffe key": "v"}})
+    # A state file may have one that was found before such keys were refused.
+    (fine,) = found('SELECT {"title": x} FROM S//p->x', {"p": {"a key": "v"}})
+    body = json.dumps({**fine.to_dict(), "json": True, "result": {"title": {"\ufffe key": "v"}}})
+    match = match_of(Undelivered(1, "callback", fine.query, fine.id, body))
     assert "\ufffd key" in json_of([match])[0]["content_text"]
     assert atom_of([match])[0]["title"] == "promo"
 

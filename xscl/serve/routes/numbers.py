@@ -28,6 +28,7 @@ class ServerNumbers(BaseModel):
 
     since: str = Field(description="When it was started.")
     matches: int = Field(description="Matches that were found since.")
+    unwritten: int = Field(description="Those of them that could not be written.")
     kept: int = Field(description="Matches that are kept.")
     readers: int = Field(description="Those who read events.")
     waiting: int = Field(description="Requests that wait for the engine.")
@@ -48,6 +49,7 @@ async def get_stats(service: House) -> dict[str, Any]:
     numbers = ServerNumbers(
         since=rfc3339(service.started),
         matches=service.found,
+        unwritten=service.engine.unwritten,
         kept=journal.newest - journal.oldest + 1,
         readers=service.news.readers,
         waiting=service.engine.waiting,

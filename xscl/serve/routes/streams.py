@@ -41,7 +41,9 @@ class Outcome(BaseModel):
     matches: int = Field(description="Matches that they completed.")
     duplicates: int = Field(description="Documents that are held already, by stream and id.")
     late: int = Field(description="Documents that came too late.")
-    problems: list[Problem] = Field(description="Documents that cannot be read.")
+    problems: list[Problem] = Field(
+        description="Documents that cannot be read, and matches that cannot be written."
+    )
 
 
 def _body(*kinds: str) -> dict[str, object]:
@@ -138,10 +140,10 @@ async def _publish(
     else:
         envelopes, problems = await run_in_threadpool(envelopes_of, *given)
     lines = len(envelopes) + len(problems)
-    done = Taken(problems=problems)
+    done = Taken(problems=[*problems])
     for start in range(0, len(envelopes), _PORTION):
         done.add(await service.engine.publish(envelopes[start : start + _PORTION]))
-    if lines == 1 == len(done.problems):
+    if lines == 1 == len(done.problems) and not done.taken:
         raise Refused(400, *map(problem_of, done.problems))
     return Outcome(
         taken=done.taken,
