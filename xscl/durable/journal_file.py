@@ -8,7 +8,7 @@ server on a file; no other run reads or writes it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from xscl.durable.changes import Found
 from xscl.durable.keeper import Keeper
@@ -52,24 +52,29 @@ class JournalFile:
             self.oldest = self.newest - self._keep + 1
             self._keeper.found_no_more(self.oldest)
 
-    def latest(self, until: int, queries: Iterable[str], most: int) -> list[Found]:
-        """The latest matches of some queries up to a number, the latest first."""
+    def by_query(self) -> list[tuple[str, int]]:
+        """The query and number of each match, in their order."""
+        return self._file.rows("SELECT query, number FROM journal ORDER BY number")  # type: ignore[return-value]
+
+    def named(self, numbers: Sequence[int]) -> list[Found]:
+        """The matches of some numbers, which ascend or descend, in ascending order."""
+        if not numbers:
+            return []
+        # The bounds let all other parts of the file be passed over.
+        bounds = sorted((numbers[0], numbers[-1]))
         rows = self._file.rows(
-            f"SELECT {_COLUMNS} FROM journal WHERE number <= $1 AND query IN (SELECT unnest($2)) "
-            f"ORDER BY number DESC LIMIT {most}",
-            [until, list(queries)],
+            f"SELECT {_COLUMNS} FROM journal WHERE number BETWEEN $1 AND $2 "
+            "AND number IN (SELECT unnest($3)) ORDER BY number",
+            [*bounds, list(numbers)],
         )
         return [Found(*row) for row in rows]  # type: ignore[arg-type]
 
-    def between(self, first: int, last: int, queries: Iterable[str], most: int) -> list[Found]:
-        """The matches from one number to another, so many at most; of some queries, or without any
-        of all."""
-        wanted = list(queries)
-        condition = "AND query IN (SELECT unnest($3))" if wanted else ""
+    def between(self, first: int, last: int, most: int) -> list[Found]:
+        """The matches from one number to another, so many at most."""
         rows = self._file.rows(
-            f"SELECT {_COLUMNS} FROM journal WHERE number BETWEEN $1 AND $2 {condition} "
+            f"SELECT {_COLUMNS} FROM journal WHERE number BETWEEN $1 AND $2 "
             f"ORDER BY number LIMIT {most}",
-            [first, last, *([wanted] if wanted else [])],
+            [first, last],
         )
         return [Found(*row) for row in rows]  # type: ignore[arg-type]
 

@@ -17,6 +17,7 @@ from xscl.durable.changes import Found
 from xscl.durable.journal_file import JournalFile
 from xscl.matches.match import Match, json_line
 from xscl.matches.unwritten import Report, log_unwritten, made_of
+from xscl.serve.by_query import ByQuery
 
 __all__ = ["Entry", "Journal", "Page", "Place"]
 
@@ -82,6 +83,7 @@ class Journal:
         self._entries: dict[int, Entry] = {}
         self._oldest = self._next = self.newest + 1
         self._bytes = 0
+        self._by_query = ByQuery(() if file is None else file.by_query())
         self._listeners: list[Callable[[], object]] = []
 
     @property
@@ -113,11 +115,13 @@ class Journal:
         for entry in entries:
             self._entries[entry.number] = entry
             self._bytes += len(entry.line)
+        self._by_query.add((entry.query, entry.number) for entry in entries)
         self.newest = entries[-1].number
         while len(self._entries) > self._keep or self._bytes > self._memory:
             gone = self._entries.pop(self._oldest)
             self._bytes -= len(gone.line)
             self._oldest += 1
+        self._by_query.evict(self.oldest)
         for listener in self._listeners:
             listener()
 
@@ -136,7 +140,7 @@ class Journal:
             return self._in_file(number, queries, min(most, _FROM_FILE))
         while True:
             newest, first = self.newest, max(number + 1, self._oldest)
-            page = _page(self._between(first, newest, queries), number, first, newest, most)
+            page = _page(self._between(first, newest, queries, most), number, first, newest, most)
             # Where the engine's thread has let go of some meanwhile, they are to be counted.
             if self._oldest <= first or not self.is_at_hand(number):
                 return page
@@ -144,24 +148,33 @@ class Journal:
     def _in_file(self, number: int, queries: frozenset[str], most: int) -> Page:
         assert self._file is not None
         newest = self.newest
-        rows = self._file.between(number + 1, newest, queries, most)
+        if queries:
+            first = max(number + 1, self._file.oldest)
+            rows = self._file.named(self._by_query.between(first, newest, queries, most))
+        else:
+            rows = self._file.between(number + 1, newest, most)
         # Asked afterwards: the oldest may have gone before they were read.
         first = max(number + 1, self._file.oldest)
-        found = (Entry(*row[:3], row.line.encode()) for row in rows if row.number >= first)
+        found = (_entry(row) for row in rows if row.number >= first)
         return _page(found, number, first, newest, most)
+
+    def before(self, queries: frozenset[str], most: int) -> int:
+        """The number of the place before the latest matches of some queries, or without any of
+        all, so many at most."""
+        newest = self.newest
+        if not queries:
+            return max(self.oldest - 1, newest - most)
+        latest = self._by_query.latest(self.oldest, newest, queries, most)
+        return latest[-1] - 1 if latest else newest
 
     def latest(self, queries: frozenset[str], most: int) -> list[Entry]:
         """The latest matches of some queries, the latest first."""
-        found: list[Entry] = []
-        number = self.newest
-        while len(found) < most and (entry := self._entries.get(number)) is not None:
-            number -= 1
-            if entry.query in queries:
-                found.append(entry)
-        if self._file is not None and len(found) < most:
-            rows = self._file.latest(number, queries, most - len(found))
-            found += [Entry(*row[:3], row.line.encode()) for row in rows]
-        return found
+        numbers = self._by_query.latest(self.oldest, self.newest, queries, most)
+        found = {one: entry for one in numbers if (entry := self._entries.get(one)) is not None}
+        if self._file is not None and len(found) < len(numbers):
+            missing = [one for one in numbers if one not in found]
+            found |= {row.number: _entry(row) for row in self._file.named(missing)}
+        return [found[one] for one in numbers if one in found]
 
     def find(self, match: str) -> Entry | None:
         """The newest entry of a match; None if it is held no more."""
@@ -170,13 +183,22 @@ class Journal:
             if entry is not None and entry.match == match:
                 return entry
         found = None if self._file is None else self._file.find(match)
-        return None if found is None else Entry(*found[:3], found.line.encode())
+        return None if found is None else _entry(found)
 
-    def _between(self, first: int, last: int, queries: frozenset[str]) -> Iterator[Entry]:
-        for number in range(first, last + 1):
+    def _between(
+        self, first: int, last: int, queries: frozenset[str], most: int
+    ) -> Iterator[Entry]:
+        numbers: Iterable[int] = range(first, last + 1)
+        if queries:
+            numbers = self._by_query.between(first, last, queries, most)
+        for number in numbers:
             entry = self._entries.get(number)
-            if entry is not None and (not queries or entry.query in queries):
+            if entry is not None:
                 yield entry
+
+
+def _entry(row: Found) -> Entry:
+    return Entry(*row[:3], row.line.encode())
 
 
 def _page(found: Iterator[Entry], after: int, first: int, newest: int, most: int) -> Page:

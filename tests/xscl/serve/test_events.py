@@ -185,3 +185,18 @@ def wait_for_readers(server: Asking, count: int) -> None:
     while server.get("/stats")["server"]["readers"] != count:
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+def test_the_newest_of_a_query_however_many_of_others_came() -> None:
+    with serving("-- name: rare\nS/a", "-- name: common\nS/b") as server:
+        server.publish("a1", "<a/>", 0)
+        for number in range(5):
+            server.publish(f"b{number}", "<b/>", 1)
+        page = server.get("/matches", query="rare", newest=3)
+        assert [one["documents"] for one in page["matches"]] == [["a1"]]
+        with reading(server, "/matches?live=1&query=rare&newest=3") as reader:
+            assert [document for _, document in reader.matches(1)] == ["a1"]
+        some = server.get("/matches", query=["rare", "common"], newest=2)["matches"]
+        assert [one["documents"] for one in some] == [["b3"], ["b4"]]
+        assert server.get("/matches", query="rare", newest=0)["matches"] == []
+        assert server.get("/matches", query="none", newest=9)["matches"] == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 import xscl
 from xscl.durable.journal_file import JournalFile
 from xscl.matches.match import Match
-from xscl.serve.journal import Journal, Place
+from xscl.serve.journal import Entry, Journal, Place
 
 QUERIES = ("a", "b")
 
@@ -119,3 +120,69 @@ def test_a_file_has_what_memory_has_not(tmp_path: Path, memory: int) -> None:
 def test_what_is_no_place(text: str) -> None:
     with pytest.raises(ValueError, match="no id of an event"):
         Place.of(text)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("abc"), st.integers(1, 40)), max_size=12),
+    st.integers(1, 60),
+    st.integers(1, 2**12),
+    st.booleans(),
+    st.sets(st.sampled_from("abcx"), min_size=1).map(frozenset),
+    st.integers(0, 30),
+    st.integers(1, 7),
+)
+@settings(max_examples=40, deadline=None)
+def test_the_newest_of_some_queries_are_theirs(
+    runs: list[tuple[str, int]],
+    keep: int,
+    memory: int,
+    durable: bool,
+    queries: frozenset[str],
+    newest: int,
+    most: int,
+) -> None:
+    """However many matches of others came since, from memory and from a file."""
+    with TemporaryDirectory() as folder, xscl.Engine(Path(folder) / "s" if durable else None) as of:
+        file = None if of.keeper is None else JournalFile(of.keeper, keep)
+        journal = Journal(keep, memory, file)
+        names: list[str] = []
+        for query, many in runs:
+            with of.transaction():
+                entries = journal.note([Match(query, FOUND[0]._form, FOUND[0]._sides)] * many)
+            journal.show(entries)
+            names += [query] * many
+        theirs = [
+            number
+            for number, name in enumerate(names, 1)
+            if name in queries and number >= journal.oldest
+        ]
+        assert [one.number for one in journal.latest(queries, newest)] == theirs[::-1][:newest]
+        place = journal.before(queries, newest)
+        numbers, lost = read(journal, place, queries, most)
+        assert (numbers, lost) == (theirs[len(theirs) - min(newest, len(theirs)) :], 0)
+
+
+def test_a_match_is_found_in_few_steps() -> None:
+    """Of a query with one match, below those of another."""
+    journal = Journal(100_000, 2**30)
+    rare, common = FOUND[:2]
+    journal.show(journal.note([rare]))
+    for _ in range(100):
+        journal.show(journal.note([common] * 500))
+    entries = Looked(journal._entries)
+    journal._entries = entries
+    rares = frozenset({rare.query})
+    assert [one.number for one in journal.latest(rares, 10)] == [1]
+    assert journal.before(rares, 10) == 0
+    assert [one.number for one in journal.after(0, rares, 10).entries] == [1]
+    assert entries.looks < 10
+
+
+class Looked(dict[int, Entry]):
+    """Entries that count how often one looks at them."""
+
+    looks = 0
+
+    def get(self, key: int, default: object = None) -> Entry | None:  # type: ignore[override]
+        self.looks += 1
+        return super().get(key)

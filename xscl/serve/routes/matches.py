@@ -65,7 +65,8 @@ async def get_matches(
     after: Annotated[str | None, Query(description="The id of an event: those after it.")] = None,
     limit: Annotated[int, Query(ge=1, le=10_000, description="How many at most.")] = 100,
     newest: Annotated[
-        int | None, Query(ge=0, le=100_000, description="Begins so many before the newest.")
+        int | None,
+        Query(ge=0, le=100_000, description="Begins with the newest so many of these queries."),
     ] = None,
     live: Annotated[bool, Query(description="As server-sent events, as they come.")] = False,
     accept: Annotated[str, Header(description="`text/event-stream` is as `live`.")] = "",
@@ -84,7 +85,7 @@ async def get_matches(
     if place is not None and not anew:
         number = place.number
     elif newest is not None and not anew:
-        number = max(journal.oldest - 1, journal.newest - newest)
+        number = journal.before(queries, newest)
     else:
         # Without a place events begin now, and a list begins with the oldest.
         number = journal.newest if live and place is None else journal.oldest - 1
