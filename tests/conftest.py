@@ -3,6 +3,7 @@ shared out to several workers, where there are such."""
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 from collections.abc import Iterator
 
@@ -12,6 +13,7 @@ from hypothesis import HealthCheck, Phase, is_hypothesis_test, settings
 from tests.drawn import CHOSEN, DRAW, SEED, times
 from tests.shared import wanting
 from tests.xscl.web.loopback import Server, serving
+from xscl.garbage import leave_imported
 
 # That a machine is slow, or luck is bad, is no fault.
 _LUCK = (HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large)
@@ -72,6 +74,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         for shared in {"spark", "wheel", "browser"}.intersection(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.xdist_group(shared))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Thousands of tests and what they import are not looked at for garbage by each of them, and as
+    if a run of the command line in this process had come before: in whatever order tests come."""
+    leave_imported()
+
+
+def pytest_unconfigure() -> None:
+    """What is left so at the end is taken for leaked by extension modules, which say so."""
+    gc.unfreeze()
 
 
 @pytest.fixture

@@ -10,15 +10,20 @@ import atexit
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Event
 
 __all__ = ["collect_rarely", "leave_imported", "paused", "without_collecting"]
 
 _THRESHOLDS = (100_000, 50, 1_000)
 
+_left = Event()
+"""Whether anything has been left to itself here: Python would walk over all of that to count it."""
+
 
 def leave_imported() -> None:
     """Leaves all that there is now to itself without a look at it: of a command that has only just
     begun that is what it has imported, in which nothing is to be found."""
+    _left.set()
     gc.freeze()
 
 
@@ -44,7 +49,7 @@ def without_collecting() -> Iterator[None]:
         yield
     finally:
         if was_enabled:
-            if not gc.get_freeze_count():
+            if not (_left.is_set() or gc.get_freeze_count()):
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()
@@ -59,7 +64,7 @@ def collect_rarely(*, again: bool = True) -> None:
     if again:
         gc.unfreeze()
     gc.collect()
-    gc.freeze()
+    leave_imported()
     gc.set_threshold(*_THRESHOLDS)
     # What is frozen at the end is taken for leaked by extension modules, which say so.
     atexit.unregister(gc.unfreeze)

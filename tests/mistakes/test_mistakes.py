@@ -42,7 +42,6 @@ def _as_it_was() -> Iterator[None]:
     """A run collects rarely: not so the tests after it."""
     before = gc.get_threshold()
     yield
-    gc.unfreeze()
     gc.set_threshold(*before)
 
 
