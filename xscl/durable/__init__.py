@@ -12,6 +12,8 @@
     recovery.py    the file -> the engine as it was
     positions.py   how far each source was read
     output_file.py a file of matches that has each once
+    journal_file.py the newest matches of a server
+    tally_file.py  how many matches each of its queries has found
     polled.py      what polling remembers, in the state file
     compaction.py  the file without the room that has become free
     plan.py        a changed query file: which queries stay, start and stop

@@ -10,7 +10,7 @@ from xscl.documents.document import Document
 from xscl.polling.relations import Changes as FeedChanges
 from xscl.queries.registration import Text
 
-__all__ = ["CALLBACK", "CLOSED", "Changes", "Counters", "Found", "Kept", "Undelivered"]
+__all__ = ["CALLBACK", "CLOSED", "Changes", "Counters", "Found", "Kept", "Tallied", "Undelivered"]
 
 CALLBACK = "callback"
 """The sink of the matches that wait for a subscription's `on_match`."""
@@ -57,6 +57,17 @@ class Found(NamedTuple):
     line: str
 
 
+class Tallied(NamedTuple):
+    """How many matches a query has found since a time, and at which rate they came at another; as
+    in the relation of a server."""
+
+    query: str
+    matches: int
+    since: float
+    rate: float
+    measured: float
+
+
 @dataclass(frozen=True, slots=True)
 class Counters:
     """The numbers of an engine, as in the relation of this name; times in microseconds."""
@@ -97,5 +108,6 @@ class Changes:
     patterns: dict[str, str | None] = field(default_factory=dict)
     """What patterns must remember that has changed, as JSON by query; None: nothing any more."""
     found: list[Found] = field(default_factory=list)
+    tallies: dict[str, Tallied] = field(default_factory=dict)
     oldest_found: int = 0
     """The number before which the journal lets go of matches."""

@@ -13,7 +13,16 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 
 from xscl.documents.document import Document
 from xscl.documents.intake import Intake
-from xscl.durable.changes import CALLBACK, CLOSED, Changes, Counters, Found, Kept, Undelivered
+from xscl.durable.changes import (
+    CALLBACK,
+    CLOSED,
+    Changes,
+    Counters,
+    Found,
+    Kept,
+    Tallied,
+    Undelivered,
+)
 from xscl.durable.points import at
 from xscl.durable.state_file import StateFile
 from xscl.polling.relations import Changes as FeedChanges
@@ -126,6 +135,7 @@ class Keeper:
         """A query is no more."""
         if self.changes.subscribed.pop(subscription.name, None) is None:
             self.changes.cancelled.add(subscription.name)
+        self.changes.tallies.pop(subscription.name, None)
         self.undelivered.pop(subscription.name, None)
 
     # Matches that are to be handed over.
@@ -151,6 +161,10 @@ class Keeper:
     def found(self, some: Iterable[Found]) -> None:
         """Matches were found that belong into the journal of a server."""
         self.changes.found += some
+
+    def tallied(self, one: Tallied) -> None:
+        """A query of a server has found so many matches."""
+        self.changes.tallies[one.query] = one
 
     def found_no_more(self, before: int) -> None:
         """The journal needs no matches before a number."""

@@ -13,7 +13,8 @@
     undelivered    (number, sink, query, match, body, markup)
     patterns       (template, part, snapshot)                   what patterns must remember, as JSON
     feeds, seen                                                 what polling remembers
-    journal                                                     matches (`journal_file.py`)
+    journal, tallies                                            matches of a server, and how many
+                                                                (`journal_file.py`, `tally_file.py`)
 
 A subscription is the query `written` in a text under that name, with the values of its
 `parameters` as a JSON object (in it, too, what was known of streams that event queries publish); it

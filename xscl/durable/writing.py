@@ -18,10 +18,17 @@ from xscl.durable.changes import Changes, Counters
 from xscl.durable.points import at
 from xscl.polling.relations import save_feeds
 
-__all__ = ["DOCUMENTS", "KEPT", "READ_NOW", "UNDELIVERED", "write"]
+__all__ = ["DOCUMENTS", "KEPT", "READ_NOW", "TALLIES_RELATION", "UNDELIVERED", "write"]
 
 READ_NOW = "CREATE TEMP TABLE IF NOT EXISTS read_now (source VARCHAR, id VARCHAR)"
 """The documents that this run has come across, of sources without positions."""
+
+TALLIES_RELATION = """
+    CREATE TABLE IF NOT EXISTS tallies (
+        query VARCHAR, matches BIGINT, since DOUBLE, rate DOUBLE, measured DOUBLE
+    )
+"""
+"""What a server alone makes and reads (`tally_file.py`)."""
 
 _FEW = 2
 """So few rows are cheaper as statements than as a table of Arrow."""
@@ -64,6 +71,13 @@ _READ = pa.schema([("source", _TEXT), ("id", _TEXT)])
 _OUTPUTS = pa.schema([("path", _TEXT), ("bytes", _NUMBER)])
 _PATTERNS = pa.schema([(name, _TEXT) for name in ("template", "part", "snapshot")])
 _FOUND = pa.schema([("number", _NUMBER), *((name, _TEXT) for name in ("match", "query", "line"))])
+_TALLIES = pa.schema(
+    [
+        ("query", _TEXT),
+        ("matches", _NUMBER),
+        *((n, pa.float64()) for n in ("since", "rate", "measured")),
+    ]
+)
 _COUNTS = pa.schema([("query", _TEXT), ("matches", _NUMBER)])
 
 
@@ -98,6 +112,10 @@ def _delete(connection: duckdb.DuckDBPyConnection, changes: Changes) -> None:
         _delete_from(
             connection, "undelivered", "query", _TEXT, changes.cancelled, "AND sink = 'callback'"
         )
+        # It may be another run that cancels.
+        connection.execute(TALLIES_RELATION)
+        _delete_from(connection, "tallies", "query", _TEXT, changes.cancelled)
+    _delete_from(connection, "tallies", "query", _TEXT, changes.tallies)
     for source in changes.sources_read:
         # A source without any document may only be out of reach.
         connection.execute(READ_NOW)
@@ -152,6 +170,7 @@ def _insert(connection: duckdb.DuckDBPyConnection, changes: Changes) -> None:
     told = ((name, "told", one) for name, one in changes.patterns.items() if one is not None)
     _insert_into(connection, "patterns", _PATTERNS, told)
     _insert_into(connection, "journal", _FOUND, changes.found)
+    _insert_into(connection, "tallies", _TALLIES, changes.tallies.values())
     if changes.counts:
         _add_counts(connection, changes.counts)
 

@@ -19,7 +19,7 @@ from xscl.engine import Engine
 from xscl.errors import DocumentError, MatchError, StateError, XSCLError
 from xscl.matches.match import Match
 from xscl.matches.unwritten import log_unwritten
-from xscl.serve.journal import Entry, Journal
+from xscl.serve.found.journal import Entry, Journal
 
 __all__ = ["Busy", "EngineThread", "Taken"]
 

@@ -13,7 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from xscl.serve.journal import Journal
+from xscl.serve.found.journal import Journal
 
 __all__ = ["EventStream", "News"]
 

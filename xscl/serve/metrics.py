@@ -104,7 +104,7 @@ class _Numbers(Collector):
         lost = service.engine.unwritten
         yield _counter("unwritten", "Matches that could not be written.", lost)
         by_query = CounterMetricFamily("xscl_query_matches", "Those of a query.", labels=["query"])
-        for query, tally in list(service.tallies.items())[:_QUERIES]:
+        for query, tally in service.tallies.items()[:_QUERIES]:
             by_query.add_metric([query], tally.matches)
         yield by_query
         yield _gauge("readers", "Those who read events.", service.news.readers)

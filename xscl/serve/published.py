@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from xpath_stage import MalformedDocument, parse
 from xscl.matches.match import Match, Told
-from xscl.serve.journal import Entry
+from xscl.serve.found.journal import Entry
 from xscl.sinks.feed_file import NEWEST
 from xscl.sinks.registry import FEED_FORMS
 

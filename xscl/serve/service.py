@@ -5,25 +5,26 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, Any, cast
 
 from fastapi import Depends, Request
 
 from xscl.durable.journal_file import JournalFile
+from xscl.durable.tally_file import TallyFile
 from xscl.engine import Engine
 from xscl.errors import DocumentError
 from xscl.matches.match import Match
 from xscl.serve.engine_thread import Busy, EngineThread
 from xscl.serve.event_stream import News
 from xscl.serve.feeds import Feeds
-from xscl.serve.journal import Journal
+from xscl.serve.found.journal import Journal
+from xscl.serve.found.tallies import Tallies
 from xscl.serve.metrics import Metrics
 
-__all__ = ["House", "Limits", "Service", "Tally"]
+__all__ = ["House", "Limits", "Service"]
 
 log = logging.getLogger("xscl")
 
@@ -40,9 +41,6 @@ _OFTEN = 0.5
 _SELDOM = 60.0
 """Seconds between looks at the clock: about a hundredth of the lateness."""
 
-_MEAN = 60.0
-"""Seconds over which the rate of a query is a mean."""
-
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -55,27 +53,6 @@ class Limits:
     max_readers: int = 1_000
     waiting: int = 1_000
     keep_matches: int = 100_000
-
-
-@dataclass(slots=True)
-class Tally:
-    """The matches of a query since a time; their rate is a mean in which the latest count most."""
-
-    since: float
-    matches: int = 0
-    _rate: float = 0.0
-    _at: float = field(default_factory=time.monotonic)
-
-    def add(self, matches: int) -> None:
-        """Counts matches."""
-        self._rate = self.rate + matches / _MEAN
-        self._at = time.monotonic()
-        self.matches += matches
-
-    @property
-    def rate(self) -> float:
-        """Matches in a second."""
-        return self._rate * math.exp((self._at - time.monotonic()) / _MEAN)
 
 
 class Service:
@@ -104,23 +81,13 @@ class Service:
         self.news = News(self.journal)
         self.metrics = Metrics(self)
         self.found = 0
-        self.tallies: dict[str, Tally] = {}
+        self.tallies = Tallies(None if keeper is None else TallyFile(keeper))
         self.feeds: Feeds | None = None
         self.lateness: float | None = None
         self._follows = follows
         self._wait = wait
         self._clock = clock
         self._stats: tuple[float, dict[str, Any]] = (0.0, {})
-
-    def tally(self, query: str) -> Tally:
-        """The tally of a query, from now on if it has none."""
-        if (tally := self.tallies.get(query)) is None:
-            tally = self.tallies[query] = Tally(time.time())
-        return tally
-
-    def forget(self, query: str) -> None:
-        """Drops the tally of a query that is no more."""
-        self.tallies.pop(query, None)
 
     def follow_windows(self) -> None:
         """Lets the lateness be what the windows of the queries ask for, unless it was given."""
@@ -171,8 +138,7 @@ class Service:
 
     def _count(self, matches: Sequence[Match]) -> None:
         self.found += len(matches)
-        for match in matches:
-            self.tally(match.query).add(1)
+        self.tallies.count(match.query for match in matches)
 
 
 async def _service(request: Request) -> Service:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import xscl
 from xscl.durable.journal_file import JournalFile
 from xscl.matches.match import Match
-from xscl.serve.journal import Entry, Journal, Place
+from xscl.serve.found.journal import Entry, Journal, Place
 
 QUERIES = ("a", "b")
 

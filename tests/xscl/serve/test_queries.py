@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+import xscl
 from tests.xscl.serve.asking import PATIENCE, Asking, serving
 from xscl.serve.service import Limits
 
@@ -284,3 +285,33 @@ def test_methods_without_end_are_one_number(server: Asking) -> None:
     _, body = server.raw("GET", "/metrics")
     assert b"METHOD" not in body
     assert b'xscl_request_seconds_count{method="other",route="/queries",status="405"} 20.0' in body
+
+
+def test_counts_go_on_after_a_restart(tmp_path: Path) -> None:
+    state = tmp_path / "s.duckdb"
+    with serving("-- name: file\nS/a", state=state) as server:
+        server.post("/queries", 201, text="S//a", name="made")
+        server.post("/queries", 201, text="S//a", name="gone")
+        for number in range(3):
+            server.publish(f"{number}", "<a/>", number)
+        before = server.get("/queries")["queries"]
+        assert [one["matches"] for one in before] == [3, 3, 3]
+    with xscl.Engine(state) as engine:
+        # Of a query that was cancelled meanwhile, by whoever, one of its name has nothing.
+        engine.cancel("gone")
+        engine.subscribe("S//a", name="gone")
+    with serving(state=state) as server:
+        file, made, gone = server.get("/queries")["queries"]
+        assert [(one["matches"], one["since"]) for one in (file, made)] == [
+            (one["matches"], one["since"]) for one in before[:2]
+        ]
+        assert 0 < made["rate"] <= before[1]["rate"]
+        assert (gone["matches"], gone["rate"]) == (0, 0)
+        server.publish("3", "<a/>", 3)
+        assert [one["matches"] for one in server.get("/queries")["queries"]] == [4, 4, 1]
+        send(server, "DELETE", "/queries/made")
+        (again,) = server.post("/queries", 201, text="S//a", name="made")["queries"]
+        assert again["matches"] == 0
+    with serving(state=state) as server:
+        assert server.get("/queries/made")["matches"] == 0
+        assert server.get("/queries/file")["matches"] == 4

@@ -9,7 +9,7 @@ from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, Field
 
 from xscl.serve.event_stream import EventStream
-from xscl.serve.journal import Place
+from xscl.serve.found.journal import Place
 from xscl.serve.problems import Refused
 from xscl.serve.service import House
 

@@ -118,7 +118,7 @@ async def delete_query(service: House, name: Name) -> None:
         with service.engine.engine.transaction():
             query.cancel()
             service.follow_windows()
-        service.forget(name)
+        service.tallies.drop(name)
 
     await service.engine.do(cancel)
 
@@ -136,6 +136,8 @@ def _subscribe(service: Service, wanted: QueryText, name: str | None) -> Queries
             most=most,
         )
         service.follow_windows()
+        for one in found:
+            service.tallies.begin(one.name)
         report(matches)
     if errors:
         raise Refused(400, *map(problem_of, errors))
@@ -156,7 +158,7 @@ def _named(service: Service, name: str) -> Subscription:
 
 
 def _info(service: Service, one: Subscription) -> QueryInfo:
-    tally = service.tally(one.name)
+    tally = service.tallies.of(one.name)
     return QueryInfo(
         name=one.name,
         text=statement_of(one),

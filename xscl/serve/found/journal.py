@@ -17,7 +17,7 @@ from xscl.durable.changes import Found
 from xscl.durable.journal_file import JournalFile
 from xscl.matches.match import Match, json_line
 from xscl.matches.unwritten import Report, log_unwritten, made_of
-from xscl.serve.by_query import ByQuery
+from xscl.serve.found.by_query import ByQuery
 
 __all__ = ["Entry", "Journal", "Page", "Place"]
 
