@@ -8,6 +8,7 @@ bounds.  An answer lets a browser run nothing but our own files.
 from __future__ import annotations
 
 import hmac
+import re
 from asyncio import timeout
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from functools import partial
 from hashlib import sha256
 from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_address
+from time import monotonic
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -34,8 +36,22 @@ _OPEN = {("GET", "/"), ("HEAD", "/"), ("POST", "/session"), ("GET", "/health")}
 _LARGEST_TEXT = 4 * 1024 * 1024
 """Bytes of a body that is no document."""
 
+_LARGEST_OPEN = 4 * 1024
+_OPEN_TOGETHER = 64 * _LARGEST_OPEN
+"""The same where no token is asked for, and of all such bodies together: whoever sends them takes
+nothing from those who have the token."""
+
 _PATIENCE = 30
-"""Seconds for which a body may stand still."""
+"""Seconds for which a body may stand still, and within which an open one must have come."""
+
+_SLOWEST = 1024
+"""Bytes in a second, on the whole, at which a body may come after that."""
+
+_HOST = re.compile(
+    r"(?:\[(?P<address>[0-9a-f]*:[0-9a-f:.]*)\]|(?P<name>[^][:@/?#%\s]+))(?::[0-9]{0,5})?",
+    re.IGNORECASE,
+)
+"""A Host header: an address of IPv6 in brackets, without a zone, or a name; and perhaps a port."""
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -123,13 +139,14 @@ class Gate:
 
 class Safety:
     """An application behind a gate, with bodies of at most so many bytes; those of all requests
-    together, until they are answered, have at most four times as many."""
+    together, until they are answered, have at most four times as many.  What is open to all has a
+    small budget of its own."""
 
     def __init__(self, app: ASGIApp, gate: Gate, max_body: int) -> None:
         self._app = app
         self._gate = gate
         self._max_body = max_body
-        self._held = 0
+        self._held = self._held_open = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers a request."""
@@ -150,11 +167,18 @@ class Safety:
             refused = JSONResponse({"error": {"message": reason}}, status, told)
             await refused(scope, receive, safe)
             return
-        body = _Body(receive, self._most(scope), Headers(scope=scope).get("content-length"))
+        open_to_all = is_open(scope["method"], scope["path"])
+        most = _LARGEST_OPEN if open_to_all else self._most(scope)
+        length = Headers(scope=scope).get("content-length")
+        body = _Body(receive, most, length, slowest=0 if open_to_all else _SLOWEST)
+        take = self._receive_open if open_to_all else self._receive
         try:
-            await self._app(scope, partial(self._receive, body), safe)
+            await self._app(scope, partial(take, body), safe)
         finally:
-            self._held -= body.read
+            if open_to_all:
+                self._held_open -= body.read
+            else:
+                self._held -= body.read
 
     def _most(self, scope: Scope) -> int:
         """The most bytes of a body: other than documents, none is large."""
@@ -168,19 +192,29 @@ class Safety:
         finally:
             self._held += body.read - before
             if self._held > 4 * self._max_body:
-                raise HTTPException(
-                    503, "others send much at the moment: try again", {"Retry-After": "1"}
-                )
+                raise _too_much()
+
+    async def _receive_open(self, body: _Body) -> Message:
+        before = body.read
+        try:
+            return await body.receive()
+        finally:
+            self._held_open += body.read - before
+            if self._held_open > _OPEN_TOGETHER:
+                raise _too_much()
 
 
 class _Body:
     """The body of a request, of which so many bytes are read at most; none if its length is said to
-    be more."""
+    be more.  It may stand still for a while, and has to come at some bytes a second, the `slowest`,
+    where it takes longer than that; with 0 it must not."""
 
-    def __init__(self, receive: Receive, most: int, length: str | None) -> None:
+    def __init__(self, receive: Receive, most: int, length: str | None, *, slowest: int) -> None:
         self._receive = receive
         self._most = most
         self._length = int(length or 0)
+        self._slowest = slowest
+        self._began = monotonic()
         self._whole = False
         self.read = 0
 
@@ -190,11 +224,16 @@ class _Body:
             # All that can come is that whoever asks has gone.
             return await self._receive()
         self._check(self._length)
+        ends = self._began + _PATIENCE
+        if self._slowest:
+            ends += self.read / self._slowest
         try:
-            async with timeout(_PATIENCE):
+            async with timeout(min(_PATIENCE, ends - monotonic())):
                 message = await self._receive()
         except TimeoutError:
-            raise HTTPException(408, f"the body did not go on for {_PATIENCE} seconds") from None
+            raise HTTPException(
+                408, f"the body did not go on for {_PATIENCE} seconds, or came too slowly"
+            ) from None
         self._whole = not message.get("more_body", False)
         self.read += len(message.get("body", b""))
         self._check(self.read)
@@ -209,13 +248,16 @@ class _Body:
             )
 
 
+def _too_much() -> HTTPException:
+    return HTTPException(503, "others send much at the moment: try again", {"Retry-After": "1"})
+
+
 def _name_of(host: str) -> str:
-    """The name in a Host header, without its port."""
-    if host.startswith("["):
-        return host[1:].partition("]")[0]
-    name, _, port = host.partition(":")
-    return name.lower() if port.isdigit() or not port else host
+    """The name in a Host header, without its port and the dot that may end it; empty for what is
+    none, such as a name behind an address in brackets (RFC 9110, section 7.2)."""
+    found = _HOST.fullmatch(host)
+    return "" if found is None else (found["address"] or found["name"]).lower().removesuffix(".")
 
 
 def _same(given: str, right: str) -> bool:
-    return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), right.encode())
+    return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), right.encode())

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
+import time
+from contextlib import ExitStack
+from unittest import mock
 
 import pytest
+from starlette.exceptions import HTTPException
+from starlette.types import Message
 
 from tests.xscl.serve.asking import PATIENCE, serving
-from xscl.serve.safety import LOOPBACK, Gate
+from xscl.serve import safety
+from xscl.serve.safety import LOOPBACK, Gate, _Body
+from xscl.serve.service import Limits
 
 TOKEN = "a token of some length"
 HOST = "127.0.0.1:8765"
@@ -15,7 +23,7 @@ HOST = "127.0.0.1:8765"
 
 def refused(gate: Gate, path: str = "/queries", method: str = "GET", **headers: str) -> int | None:
     named = {"host": HOST} | {n.replace("_", "-"): v for n, v in headers.items()}
-    raw = [(name.encode(), value.encode("latin-1")) for name, value in named.items()]
+    raw = [(name.encode(), value.encode("latin-1", "replace")) for name, value in named.items()]
     scope = {"type": "http", "method": method, "path": path, "headers": raw}
     refusal = gate.refuses(scope)
     return None if refusal is None else refusal[0]
@@ -24,14 +32,25 @@ def refused(gate: Gate, path: str = "/queries", method: str = "GET", **headers: 
 @pytest.mark.parametrize(
     "host",
     ["evil.example", "evil.example:8765", "127.0.0.1.evil.example", "", ":8765", "localhost:x",
-     "[::1", "[::2]:8765", "10.0.0.1:8765", "localhost@evil.example", "0.0.0.0", "2130706433"],
+     "[::1", "[::2]:8765", "10.0.0.1:8765", "localhost@evil.example", "0.0.0.0", "2130706433",
+     "[::1]evil.example", "[::1]evil.example:80", "[::1].evil.example", "[::1]@evil.example",
+     "[::1]:80.evil.example", "[::1]:80:80", "[::1]]", "[[::1]]", "[]", "::1", "[localhost]",
+     "[127.0.0.1]", "[::1%lo]", "[::1%25lo]:80", "localhost..", ".localhost", "localhost:80:80",
+     "localhost:\u00b2", "localhost: 80", "localhost:-1", "localhost:999999", "user@localhost",
+     "localhost/x", "localhost#", "localhost%00", "localhost,evil.example", "local\u017fhost"],
 )  # fmt: skip
 def test_hosts_that_are_not_ours(host: str) -> None:
-    expected = None if host == "[::1" else 421
-    assert refused(Gate(LOOPBACK), host=host) == expected
+    for gate in (Gate(LOOPBACK), Gate(LOOPBACK | {"xscl.example"}, any_address=True)):
+        # Beyond the loopback any address is ours.
+        if not gate.any_address or host not in ("[::2]:8765", "10.0.0.1:8765", "0.0.0.0"):
+            assert refused(gate, host=host) == 421
 
 
-@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1", "127.0.0.1", "[::1]:8765", "[::1]"])
+@pytest.mark.parametrize(
+    "host",
+    ["localhost", "LOCALHOST:1", "127.0.0.1", "[::1]:8765", "[::1]", "[::1]:", "localhost.",
+     "localhost.:8765"],
+)  # fmt: skip
 def test_hosts_that_are_ours(host: str) -> None:
     assert refused(Gate(LOOPBACK), host=host) is None
 
@@ -150,3 +169,63 @@ def test_a_head_that_is_too_large_is_refused() -> None:
         answer = connection.makefile("rb").read()
         assert answer.startswith(b"HTTP/1.1 400 ")
         assert b'"error"' in answer
+
+
+def test_what_is_open_to_all_has_a_small_budget_of_its_own() -> None:
+    """Bodies of strangers that never end keep back nobody who has the token."""
+    bearer = {"Authorization": f"Bearer {TOKEN}", "Content_Type": "application/json"}
+    head = "POST /session HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    large = b'{"k": "%b"}' % (b"x" * 1_000_000)
+    limits = Limits(max_body=1_100_000)
+    with serving(gate=Gate(LOOPBACK, token=TOKEN), limits=limits) as server, ExitStack() as stack:
+
+        def stranger(length: int, sent: int) -> socket.socket:
+            address = "127.0.0.1", server.port
+            one = stack.enter_context(socket.create_connection(address, timeout=PATIENCE))
+            one.sendall(f"{head}Content-Length: {length}\r\n\r\n{'x' * sent}".encode())
+            return one
+
+        # One that says that it is large is refused before it comes.
+        assert b" 413 " in stranger(4 * 1024 * 1024, 10_000).makefile("rb").readline()
+        some = [stranger(4_096, 4_000) for _ in range(66)]
+        # Whoever sends beyond the budget is told to come again.
+        assert b" 503 " in stranger(4_096, 4_000).makefile("rb").readline()
+        for _ in range(3):
+            answer, body = server.raw("POST", "/streams/S", large, **bearer)
+            assert answer.status == 200, body
+        for one in some:
+            one.close()
+        until = time.monotonic() + PATIENCE
+        while True:
+            answer, body = server.raw(
+                "POST", "/session", b'{"token": "%b"}' % TOKEN.encode(), **bearer
+            )
+            if answer.status == 204:
+                break
+            assert (answer.status, time.monotonic() < until) == (503, True), body
+
+
+def test_a_slow_body_is_given_up() -> None:
+    async def drip() -> Message:
+        await asyncio.sleep(0.01)
+        return {"type": "http.request", "body": b"x", "more_body": True}
+
+    async def read(slowest: int) -> int:
+        body = _Body(drip, 1_000_000, None, slowest=slowest)
+        while True:
+            try:
+                await body.receive()
+            except HTTPException as given_up:
+                status = given_up.status_code
+                return body.read if status == 408 else 0
+
+    with mock.patch.object(safety, "_PATIENCE", 0.5):
+        # Nothing stands still, and it is slower than it may be.
+        assert 0 < asyncio.run(read(0)) <= 51
+        assert 0 < asyncio.run(read(1_000)) <= 60
+
+
+@pytest.mark.parametrize("token", ["\ud800", "\0", "", "x" * 3_000])
+def test_a_token_of_any_characters_is_another(token: str) -> None:
+    with serving(gate=Gate(LOOPBACK, token=TOKEN)) as server:
+        assert server.post("/session", 401, token=token)["error"]["message"]
