@@ -20,10 +20,13 @@ from pattern_stage.layouts import Event
 from pattern_stage.members import Members
 from pattern_stage.negation import NegationIndex
 
-__all__ = ["Endings", "Identity"]
+__all__ = ["Endings", "Identity", "Partition"]
 
 Identity = Callable[[int], Any]
 """What orders events of one time, by number, where NON OVERLAPPING has to choose."""
+
+Partition = tuple[str | None, ...] | None
+"""Values by which matches are told apart that must not overlap; None where all are one."""
 
 _TICKETS = count()
 
@@ -53,7 +56,7 @@ class Endings:
             self._partition = members.functions[automaton.overlap]
         self._due: list[tuple[int, int, int, Chain, list[Any]]] = []
         self._competing: list[tuple[int, int, int, Chain]] = []
-        self._told: dict[tuple[int, tuple[str | None, ...] | None], int] = {}
+        self._told: dict[tuple[int, Partition], int] = {}
         self._done: list[Outcome] = []
         self._mask, self._numbers = 0, tuple[int, ...]()
         """The queries of the last mask, by bits and by numbers."""
@@ -196,13 +199,13 @@ class Endings:
             index.forget(floor)
 
     @property
-    def told(self) -> Mapping[tuple[int, tuple[str | None, ...] | None], int]:
-        """By query and partition the time of the last match told, where matches do not overlap."""
+    def reported(self) -> Mapping[tuple[int, Partition], int]:
+        """By query and partition the time of the last match, where matches do not overlap."""
         return self._told
 
-    def tell(self, number: int, partition: tuple[str | None, ...] | None, time: int) -> None:
-        """What `told` was."""
-        self._told[number, partition] = time
+    @reported.setter
+    def reported(self, reported: Mapping[tuple[int, Partition], int]) -> None:
+        self._told = dict(reported)
 
     def drop(self, number: int) -> None:
         """Forgets a query."""

@@ -19,6 +19,10 @@ _MANY = 8
 """More queries than these are read off a mask's digits."""
 
 
+_FEW_MISSED = 64
+"""So many events that queries have missed are kept before the old ones are looked for."""
+
+
 _WORN = 64
 """So many more bits than queries are borne."""
 
@@ -35,7 +39,10 @@ class Members:
         self._bits: dict[int, int] = {}
         self._constants: dict[int, tuple[str | float, ...]] = {}
         self._since: dict[int, int] = {}
-        self._latest = 0
+        self._latest = self._oldest = 0
+        self._missed: dict[int, tuple[int, int]] = {}
+        """By number of an event its time, and the queries that have not taken it."""
+        self._limit = _FEW_MISSED
 
     def __len__(self) -> int:
         return len(self._bits)
@@ -71,6 +78,10 @@ class Members:
             each.remove(bit, tuple(constants[place] for place in several.constants))
         return bit
 
+    def bit(self, number: int) -> int:
+        """The bit of a query."""
+        return self._bits[number]
+
     def numbers(self, mask: int) -> Iterator[int]:
         """The queries of a mask."""
         mask &= self.everyone
@@ -89,12 +100,45 @@ class Members:
     def seeing(self, event: Event) -> int:
         """The queries that see an event."""
         if event[1] >= self._latest:
-            return self.everyone
-        mask = 0
-        for number, since in self._since.items():
-            if event[1] >= since:
-                mask |= self._bits[number]
+            mask = self.everyone
+        else:
+            mask = 0
+            for number, since in self._since.items():
+                if event[1] >= since:
+                    mask |= self._bits[number]
+        if self._missed and event[1] in self._missed:
+            mask &= ~self._missed[event[1]][1]
         return mask
+
+    def see_from(self, since: int) -> None:
+        """From now on all queries that there are see only the events with a number not below
+        `since`; they are the `oldest`."""
+        self._since = dict.fromkeys(self._since, since)
+        self._latest, self._oldest = since, self.everyone
+
+    @property
+    def oldest(self) -> int:
+        """The queries that were there when `see_from` was called."""
+        return self._oldest & self.everyone
+
+    # Events that came when they could not be taken any more
+
+    def miss(self, event: int, time: int, mask: int) -> None:
+        """An event, by its number, which the queries of a mask do not see."""
+        if mask:
+            self._missed[event] = time, mask | self._missed.get(event, (0, 0))[1]
+
+    def missed(self) -> Iterator[tuple[int, int, int]]:
+        """The query, the number of an event that it has missed, and the event's time."""
+        for event, (time, mask) in self._missed.items():
+            for number in self.numbers(mask):
+                yield number, event, time
+
+    def forget_missed(self, floor: int) -> None:
+        """Drops what is known of events before a time."""
+        if len(self._missed) > self._limit:
+            self._missed = {one: of for one, of in self._missed.items() if of[0] >= floor}
+            self._limit = max(_FEW_MISSED, 2 * len(self._missed))
 
     def gates(self, gates: Gated) -> Gates:
         """Gates for the constants of all queries, also of those that come."""

@@ -7,6 +7,7 @@ once, all others in order of time once the watermark has reached it: they share 
 from __future__ import annotations
 
 from bisect import bisect_right, insort
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -15,6 +16,7 @@ from pattern_stage.compiler.compile import automaton_of
 from pattern_stage.endings import Identity
 from pattern_stage.found import Found, Group, Outcome, found_in, grouped
 from pattern_stage.layouts import Event, Layouts
+from pattern_stage.memory import Memory
 from pattern_stage.pattern import Pattern, Slot
 from pattern_stage.shared import Shared
 from pattern_stage.switches import checked
@@ -61,6 +63,8 @@ class PatternStage:
         self._done: list[Outcome] = []
         self._early: list[Outcome] = []
         """What `flush` has found before its time."""
+        self._known: dict[tuple[object, ...], int] = {}
+        """The same of before the state was built again, by key, with its time."""
 
     # Queries
 
@@ -92,15 +96,40 @@ class PatternStage:
         if group is None or group.members.worn:
             group = Shared(pattern, automaton, values, weak, self._identity, self._without)
             self._open[key] = group
-            self._groups[group] = key
-            for type_ in group.components:
-                routes = self._at_once if group.at_once else self._in_order
-                routes.setdefault(type_, []).append(group)
-            if weak:
-                self._weak.append(group)
+            self._route(group, key)
         group.members.add(number, values, since)
         self._of_query[number] = group
         self._version += 1
+
+    def apart(self) -> PatternStage:
+        """An empty stage for queries that are to see events of before they come; `adopt` takes
+        these over when they have."""
+        other = PatternStage(self._without, self._identity)
+        other._layouts, other._automata = self._layouts, self._automata
+        return other
+
+    def adopt(self, other: PatternStage, since: int) -> None:
+        """Takes over the queries of a stage that was `apart`, with what they have taken and what
+        waits for the watermark; here they see events with a number not below `since`."""
+        for group, key in other._groups.items():
+            if not group.at_once:
+                # What waits here may lack what they read of it.
+                group.members.see_from(since)
+                group.before = [one for one in other._waiting if one[0] in group.components]
+            self._route(group, key)
+        self._of_query.update(other._of_query)
+        self._early += other._early
+        self._touched.update(other._touched)
+        self._version += 1
+
+    def _route(self, group: Shared, key: tuple[object, ...]) -> None:
+        """From now on a group takes events."""
+        self._groups[group] = key
+        for type_ in group.components:
+            routes = self._at_once if group.at_once else self._in_order
+            routes.setdefault(type_, []).append(group)
+        if group.weak:
+            self._weak.append(group)
 
     def remove(self, number: int) -> None:
         """Takes a query away."""
@@ -113,12 +142,15 @@ class PatternStage:
         if self._open.get(key) is group:
             del self._open[key]
         if not any(group.automaton is other.automaton for other in self._groups):
-            del self._automata[key[0]]
+            self._automata.pop(key[0], None)
         self._touched.pop(group, None)
         for type_ in group.components:
             (self._at_once if group.at_once else self._in_order)[type_].remove(group)
         if group.weak:
             self._weak.remove(group)
+
+    def __contains__(self, number: int) -> bool:
+        return number in self._of_query
 
     @property
     def version(self) -> int:
@@ -136,9 +168,10 @@ class PatternStage:
         reach = 0
         for groups in (self._at_once, self._in_order):
             for group in groups.get(type_, ()):
-                if group.automaton.within is None:
+                needed = group.reach(type_)
+                if needed is None:
                     return FOREVER
-                reach = max(reach, group.automaton.within)
+                reach = max(reach, needed)
         return reach
 
     # Steps
@@ -178,14 +211,26 @@ class PatternStage:
         if self._steps % _ROUND == 0:
             self._touched = dict.fromkeys(self._groups)
         for group in self._touched:
+            if group.before:
+                group.catch_up(watermark)
             group.advance(watermark)
         self._collect()
         self._early = [outcome for outcome in self._early if outcome.time >= watermark]
+        if self._known:
+            self._known = {key: time for key, time in self._known.items() if time >= watermark}
+
+    def miss(self, events: Iterable[Waiting]) -> None:
+        """Events that come too late for the queries that there are."""
+        for type_, event in events:
+            for groups in (self._at_once, self._in_order):
+                for group in groups.get(type_, ()):
+                    group.members.miss(event[1], event[0], group.members.seeing(event))
 
     def flush(self) -> None:
         """Finds what would be found if no event came any more; the watermark stays."""
         self._collect()
-        apart = {group: group.copy() for group in self._groups if group.runs.endings.waiting}
+        waiting = (one for one in self._groups if one.before or one.runs.endings.waiting)
+        apart = {group: group.copy() for group in waiting}
         for type_, event in self._waiting:
             for group in self._in_order.get(type_, ()):
                 if group not in apart:
@@ -193,6 +238,7 @@ class PatternStage:
                 apart[group].take(type_, event)
         early = list[Outcome]()
         for group in apart.values():
+            group.catch_up(None)
             group.runs.endings.settle(None)
             early += group.runs.endings.outcomes()
         early = self._unknown(early)
@@ -220,19 +266,43 @@ class PatternStage:
     # What is known
 
     @property
-    def told(self) -> list[tuple[int, tuple[str | None, ...] | None, int]]:
-        """What NON OVERLAPPING must remember over a restart: query, partition, time."""
-        return [
-            (number, partition, time)
-            for group in self._groups
-            for (number, partition), time in group.runs.endings.told.items()
-        ]
+    def memories(self) -> dict[int, Memory]:
+        """What queries remember, of those that have something to."""
+        memories: defaultdict[int, Memory] = defaultdict(Memory)
+        for group in self._groups:
+            for (number, partition), time in group.runs.endings.reported.items():
+                memories[number].reported.append((partition, time))
+            for number, event, time in group.members.missed():
+                memories[number].missed.append((event, time))
+        for key, time in self._all_early().items():
+            number, *events = key
+            memories[number].early.append((time, events))
+        return memories
 
-    @told.setter
-    def told(self, told: Iterable[tuple[int, Iterable[str | None] | None, int]]) -> None:
-        for number, partition, time in told:
-            part = None if partition is None else tuple(partition)
-            self._of_query[number].runs.endings.tell(number, part, time)
+    def rebuild(
+        self, events: Iterable[Waiting], watermark: int | None, memories: Mapping[int, Memory]
+    ) -> None:
+        """Makes a new stage what another one was that had taken these events, had come to that
+        watermark, and whose queries had these memories: what it found was reported then."""
+        for number, memory in memories.items():
+            members = self._of_query[number].members
+            for event, time in memory.missed:
+                members.miss(event, time, members.bit(number))
+        self.take(events)
+        self.advance(watermark)
+        self._outcomes()
+        # What was decided stays, whatever is found again: events that decided it may have gone.
+        for group in self._groups:
+            group.runs.endings.reported = {}
+        for number, memory in memories.items():
+            endings = self._of_query[number].runs.endings
+            last = {(number, partition): time for partition, time in memory.reported}
+            endings.reported = {**endings.reported, **last}
+            self._known |= {(number, *found): time for time, found in memory.early}
+
+    def _all_early(self) -> dict[tuple[Any, ...], int]:
+        early = {match.key: match.time for match in found_in(self._early)} | self._known
+        return {key: time for key, time in early.items() if key[0] in self._of_query}
 
     def stats(self) -> Mapping[str, int]:
         """Counts of what is held, and of what was dropped."""
@@ -242,7 +312,7 @@ class PatternStage:
             "templates": len({id(group.automaton) for group in groups}),
             "automata": len(groups),
             "runs": sum(len(group.runs) for group in groups),
-            "waiting": len(self._waiting),
+            "waiting": len(self._waiting) + sum(len(group.before) for group in groups),
             "dropped": sum(group.dropped for group in groups),
         }
 
@@ -256,14 +326,14 @@ class PatternStage:
         for group in touched:
             done = group.runs.endings.outcomes()
             self._done += done if group.monotone else self._unknown(done)
-            if group.runs.endings.waiting:
+            if group.before or group.runs.endings.waiting:
                 self._touched[group] = None
 
     def _unknown(self, outcomes: list[Outcome]) -> list[Outcome]:
         """Those matches that `flush` has not found before."""
-        if not outcomes or not self._early:
+        if not outcomes or not (self._early or self._known):
             return outcomes
-        known = {match.key for match in found_in(self._early)}
+        known = self._all_early()
         return [
             Outcome((match.number,), [match.events], None, match.time)
             for match in found_in(outcomes)

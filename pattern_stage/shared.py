@@ -47,13 +47,34 @@ class Shared:
             for type_ in dict.fromkeys(types):
                 self.components[type_] = (*self.components.get(type_, ()), place)
         self.dropped = 0
+        self.before: list[tuple[int, Event]] = []
+        """Events of before its queries came, which these alone take, in order of time."""
         self._clock: int | None = None
         self._held: list[Coming] = []
+        twice = any(one.after is None for one in automaton.negated) and any(
+            one.before is None for one in automaton.negated
+        )
+        self._at_start = {
+            type_
+            for one in automaton.negated
+            if twice and one.after is None
+            for type_ in automaton.types[one.component]
+        }
+        """Types of events that forbid a match at its start while another may at its end."""
 
     @property
     def at_once(self) -> bool:
         """Whether events are taken when they come."""
         return self.monotone or self.weak
+
+    def reach(self, type_: int) -> int | None:
+        """For how long after its time an event of a type can be needed; None for good.
+
+        A match that waits for its end has begun less than `within` before the watermark, and what
+        forbids it at its start is up to as much older.
+        """
+        within = self.automaton.within
+        return within if within is None or type_ not in self._at_start else 2 * within
 
     def begin(self) -> None:
         """A step begins: what comes now and is behind the newest event is dropped, if weak."""
@@ -61,9 +82,21 @@ class Shared:
 
     def take(self, type_: int, event: Event) -> None:
         """An event of one of the types: in order of time if not monotone."""
+        if self.before:
+            self.catch_up(event[0])
         seeing = self.members.seeing(event)
-        if not seeing:
-            return
+        if seeing:
+            self._take(type_, event, seeing)
+
+    def catch_up(self, time: int | None) -> None:
+        """Takes what came before its queries, as far as it is not after a time."""
+        before = self.before
+        due = len(before) if time is None else bisect_right(before, time, key=_time_of)
+        self.before = before[due:]
+        for type_, event in before[:due]:
+            self._take(type_, event, self.members.oldest)
+
+    def _take(self, type_: int, event: Event, seeing: int) -> None:
         components, runs, time = self.components[type_], self.runs, event[0]
         if self.monotone and isinstance(runs, Runs):
             coming = (type_, components, event)
@@ -73,6 +106,7 @@ class Shared:
             self._held.append(coming)
         elif self.weak and self._clock is not None and time < self._clock:
             self.dropped += 1
+            self.members.miss(event[1], time, seeing)
             return
         if not self.monotone:
             runs.endings.settle(time)
@@ -89,6 +123,8 @@ class Shared:
 
     def advance(self, watermark: int) -> None:
         """All before the watermark has come and been taken."""
+        if self.automaton.within is not None:
+            self.members.forget_missed(watermark - 2 * self.automaton.within)
         if self.weak:
             newest = self.runs.epoch
             self.runs.endings.settle(watermark if newest is None else max(watermark, newest), True)
@@ -122,3 +158,7 @@ class Shared:
 
 def _time(coming: Coming) -> int:
     return coming[2][0]
+
+
+def _time_of(coming: tuple[int, Event]) -> int:
+    return coming[1][0]

@@ -118,6 +118,26 @@ class EventNodes:
         """The number of the element of a code, and the name of its attribute."""
         return code % ATTRIBUTE, self._attribute_name(code)
 
+    def named(self, number: int) -> list[Any]:
+        """An event by what it is of, as JSON that holds over a restart: the document's number, and
+        unless it is the whole of it, the elements and attributes of its nodes."""
+        document = number >> PLACES
+        node = self.node(number)
+        return [document] if node is WHOLE else [document, *self._said(node)]
+
+    def numbered(self, name: Sequence[Any]) -> int | None:
+        """The number of the event that `named` gave that; None if its document has none such."""
+        document, *nodes = name
+        if not nodes:
+            return int(document) << PLACES
+        there = self._nodes.get(document, ())
+        place = next((at for at, one in enumerate(there) if at and self._said(one) == nodes), None)
+        return None if place is None else (document << PLACES) + place
+
+    def _said(self, node: EventNode) -> list[Any]:
+        bound = [[name, *self.place(code)] for name, code in node.bound]
+        return [[*self.place(node.code)], bound]
+
     def found(self, document: Document, node: EventNode) -> tuple[Node, Mapping[str, Node]]:
         """The nodes of an event in the tree of its document."""
 

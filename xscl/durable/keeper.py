@@ -27,7 +27,6 @@ from xscl.durable.points import at
 from xscl.durable.state_file import StateFile
 from xscl.polling.relations import Changes as FeedChanges
 from xscl.queries.catalogue import Catalogue
-from xscl.queries.levels.levels import Told
 from xscl.queries.levels.pattern_levels import Saved
 from xscl.queries.registration import Text
 from xscl.queries.schemas import closed_to
@@ -52,16 +51,16 @@ def _values(
     return json.dumps({**(parameters or {}), **known})
 
 
-def remembered(kept: Mapping[str, str]) -> tuple[dict[str, list[Told]], Saved]:
-    """What patterns were told, by name, and what event queries have saved."""
-    told: dict[str, list[Told]] = {}
+def remembered(kept: Mapping[str, str]) -> tuple[dict[str, str], Saved]:
+    """What patterns remember, by name, and what event queries have saved."""
+    of_patterns: dict[str, str] = {}
     saved: Saved = {}
     for name, snapshot in kept.items():
         if name.startswith(_SAVED):
             saved[name.removeprefix(_SAVED)] = snapshot
         else:
-            told[name] = json.loads(snapshot)
-    return told, saved
+            of_patterns[name] = snapshot
+    return of_patterns, saved
 
 
 class Keeper:
@@ -261,7 +260,7 @@ class Keeper:
 
     def _remembered(self) -> dict[str, str | None]:
         """What patterns and event queries must remember, as far as it has changed."""
-        now = {name: json.dumps(told) for name, told in self._queries.told().items()}
+        now = self._queries.remembered()
         saved = self._queries.patterns.saved()
         now |= {f"{_SAVED}{key}": one for key, one in saved.items()}
         before, self._patterns = self._patterns, now

@@ -59,8 +59,7 @@ def recover(
     documents.restore(None)
     # As it was: what another lateness lets patterns find is told by the next step.
     lateness, intake.lateness = intake.lateness, counters.lateness
-    told, saved = remembered(file.patterns())
-    evaluation.history.recompose(told, saved)
+    evaluation.history.recompose(*remembered(file.patterns()))
     intake.follow(lateness, falls=not evaluation.waits)
     intake.settled = False
     keeper.begin(texts)

@@ -17,7 +17,6 @@ from xscl.evaluation.second_stages import SecondStages
 from xscl.evaluation.stage_one import StageOne, Wave
 from xscl.evaluation.waves import Waves
 from xscl.queries.catalogue import Catalogue
-from xscl.queries.levels.levels import Told
 from xscl.queries.levels.pattern_levels import Saved
 from xscl.queries.levels.pattern_rows import PatternRows
 from xscl.queries.subscription import Subscription
@@ -66,16 +65,8 @@ class History:
         self._follow_queries()
         found = [*self._second.review(wave, numbers)]
         outputs = self._review_outputs(subscription, wave)
-        if new_pattern := self._queries.levels.any_pattern(numbers):
-            found += self.renew_patterns()
+        found += map(self._review_pattern, sorted(self._queries.levels.patterns.keys() & numbers))
         rows = self._waves.rows(found)
-        if new_pattern:
-            # Patterns that were there have begun anew, too.
-            rows = [
-                (owner, row)
-                for owner, row in rows
-                if not isinstance(owner, Subscription) or owner.order in numbers
-            ]
         following = self._waves.next_wave(rows, deliveries, outputs)
         self._waves.cascade(following, deliveries)
 
@@ -88,21 +79,40 @@ class History:
         query = subscription.wiring.events
         if query is None:
             return rows
-        held, intake = self._intake.held, self._intake
+        member, types = self._queries.member(subscription), query.types
 
         def events(readers: EventReaders) -> Iterator[TypedEvents]:
-            for document in wave.documents:
-                if readers.whole(document.stream):
-                    yield from readers.of_whole(document)
-            for kind in query.types:
-                if kind.numbers:
-                    found = self._waves.rows(self._second.review(wave, kind.numbers))
-                    of_kind = [row for owner, row in found if owner is kind]
-                    yield from readers.of_rows(kind, of_kind, held)
+            return self._events(readers, types)
 
-        watermark, flushed = intake.watermark, intake.flushed
-        member = self._queries.member(subscription)
-        return [*rows, self._patterns.look_back(query, member, events, watermark, flushed)]
+        return [*rows, self._patterns.look_back(query, member, events, self._intake)]
+
+    def _review_pattern(self, number: int) -> PatternRows:
+        """What a new pattern finds among the documents held."""
+        types = self._queries.levels.patterns[number].all_types
+        return self._patterns.look_back_for(
+            number, lambda readers: self._events(readers, types), self._intake
+        )
+
+    def _events(
+        self, readers: EventReaders, types: Iterable[EventType], *, columns: bool = True
+    ) -> Iterator[TypedEvents]:
+        """The events of some types in the documents held; without `columns` not those of event
+        queries."""
+        held = self._intake.held
+        for document in [*held.values()]:
+            if document.body is not None and readers.whole(document.stream):
+                yield from readers.of_whole(document, columns=columns)
+        parts = [one for one in types if not one.whole]
+        if not parts:
+            return
+        wave = self._read_anew({one.stream for one in parts})
+        self._second.follow_queries()
+        numbers = {number for one in parts for number in one.numbers}
+        rows = self._waves.rows(self._second.review(wave, numbers))
+        for owner, of_owner in itertools.groupby(rows, itemgetter(0)):
+            assert isinstance(owner, EventType)
+            rows_of = [found for _, found in of_owner]
+            yield from readers.of_rows(owner, rows_of, held, columns=columns)
 
     def restore(self, documents: Iterable[Document]) -> None:
         """Holds documents that were held before, under their numbers; their matches were returned
@@ -128,13 +138,12 @@ class History:
         self._follow_queries()
         self._second.review(wave, ())
 
-    def recompose(self, told: Mapping[str, list[Told]], saved: Saved) -> None:
+    def recompose(self, remembered: Mapping[str, str], saved: Saved) -> None:
         """Makes the composites of all documents held, after `restore`, and lets patterns see these
-        documents, and what they have `told` before, and event queries be as they were `saved`."""
+        documents, with what they have `remembered`, and event queries be as they were `saved`."""
         self._follow_queries()
         if self._patterns.timed:
-            self._queries.tell(told)
-            self.renew_patterns()
+            self.renew_patterns(remembered)
             self._patterns.recall(saved, self._intake.flushed)
         numbers = self._queries.stages.derived
         if not numbers:
@@ -152,23 +161,17 @@ class History:
         )
         return self._stage_one.hold(sorted(held, key=lambda one: one.number))
 
-    def renew_patterns(self) -> Sequence[PatternRows]:
-        """Lets patterns begin anew with the documents held; returns what they find in them."""
-        patterns, held = self._patterns, self._intake.held
+    def renew_patterns(self, remembered: Mapping[str, str] | None = None) -> None:
+        """Makes the stages of patterns and event queries again, as they were: patterns of the
+        documents held and what they remember, or after a restart have `remembered`."""
+        patterns, levels = self._patterns, self._queries.levels
+        memories = levels.memories
         patterns.renew(flushed=self._intake.flushed)
-        readers = patterns.readers
-        for document in [*held.values()]:
-            if document.body is not None:
-                patterns.wait(readers.of_whole(document, columns=False))
-        if parts := patterns.levels.parts:
-            wave = self._read_anew(parts)
-            self._second.follow_queries()
-            rows = self._waves.rows(self._second.review(wave, patterns.levels.numbers))
-            for owner, of_owner in itertools.groupby(rows, itemgetter(0)):
-                assert isinstance(owner, EventType)
-                rows_of = [found for _, found in of_owner]
-                patterns.wait(readers.of_rows(owner, rows_of, held, columns=False))
-        return patterns.catch_up(self._intake.watermark, self._intake.flushed)
+        patterns.wait(self._events(patterns.readers, levels.types, columns=False))
+        if remembered is not None:
+            # The events by which it is named have their numbers now.
+            memories = self._queries.memories_in(remembered)
+        patterns.rebuild(self._intake.watermark, memories)
 
     def _compose_anew(self, wave: Wave, derived: Sequence[DerivedStream]) -> None:
         """Adds to documents read anew all composites of some derived streams: those that stand,

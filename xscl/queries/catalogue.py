@@ -17,14 +17,16 @@ from xscl.documents.retention import Shape
 from xscl.errors import QueryError, StateError, line_and_column
 from xscl.queries.callbacks import OnMatch
 from xscl.queries.constant_table import Asked, ConstantTable, SharedDisjunct
-from xscl.queries.levels.levels import Member, Told
+from xscl.queries.levels.levels import Member
 from xscl.queries.levels.pattern_levels import PatternLevels
+from xscl.queries.levels.pattern_memory import memories_in, text_of_memory
 from xscl.queries.schemas import Schemas
 from xscl.queries.stage_registration import Reader, StageRegistration
 from xscl.queries.stream_graph import StreamGraph, edges_of
 from xscl.queries.subscription import Subscription
 
 if TYPE_CHECKING:
+    from pattern_stage.memory import Memory
     from xscl.dissection.parts import Disjunct, Dissection
     from xscl.language.alike import TextPlace
     from xscl.language.parameters import Prepared
@@ -201,16 +203,20 @@ class Catalogue:
                 return max(self.stages.reach(leaves), self.patterns.reach_of_stream(stream))
         raise TypeError(shape)
 
-    def told(self) -> dict[str, list[Told]]:
-        """What patterns must remember over a restart, by name."""
-        told = self.levels.told()
-        return {self.stages.reader(number).owner.name: some for number, some in told.items()}  # type: ignore[union-attr]
+    def remembered(self) -> dict[str, str]:
+        """What patterns must remember over a restart, by name, as texts."""
+        nodes, memories = self.patterns.nodes, self.levels.memories
+        return {self._pattern(one): text_of_memory(of, nodes) for one, of in memories.items()}
 
-    def tell(self, told: Mapping[str, list[Told]]) -> None:
-        """Lets patterns remember what they did before a restart."""
-        if told:
-            names = {self.stages.reader(one).owner.name: one for one in self.levels.patterns}  # type: ignore[union-attr]
-            self.levels.tell({names[name]: some for name, some in told.items()})
+    def memories_in(self, remembered: Mapping[str, str]) -> dict[int, Memory]:
+        """What patterns remember, by number, given these texts."""
+        names = {self._pattern(one): one for one in self.levels.patterns if remembered}
+        texts = {names[name]: text for name, text in remembered.items() if name in names}
+        return memories_in(texts, self.patterns.nodes)
+
+    def _pattern(self, number: int) -> str:
+        """The name of a pattern."""
+        return self.stages.reader(number).owner.name  # type: ignore[union-attr]
 
     # Inside.
 

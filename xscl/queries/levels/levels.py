@@ -10,23 +10,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from xscl.documents.events import PLACES, EventType
 from xscl.queries.levels.event_state import weak
 from xscl.queries.levels.stage_holders import Level, Patterns, Plan
 
 if TYPE_CHECKING:
+    from pattern_stage.memory import Memory
     from pattern_stage.plan.stage import EventStage
     from pattern_stage.processor import PatternStage
     from xscl.patterns.compile import CompiledPattern
     from xscl.queries.levels.event_query import EventQuery
     from xscl.queries.levels.event_types import EventTypes
 
-__all__ = ["Levels", "Member", "PatternQuery", "Told"]
-
-Told = list[Any]
-"""What NON OVERLAPPING remembers of a query: a partition, and the time of a match."""
+__all__ = ["Levels", "Member", "PatternQuery"]
 
 
 @dataclass(slots=True)
@@ -162,16 +160,18 @@ class Levels:
                 self._add_member(query, member)
         self.version += 1
 
-    def renew(self, *, forget: bool) -> None:
-        """Makes all stages anew: patterns remember what they were told, or `forget`."""
-        told = {} if forget else self.told()
-        self.all = [self._new_level() for _ in self.all]
+    def renew(self) -> None:
+        """Makes all stages again, which remember nothing but how many events were dropped."""
+        before = self.all
+        self.all = [self._new_level() for _ in before]
+        for old, new in zip(before, self.all, strict=True):
+            new.patterns.dropped = _dropped(old.patterns)
+            new.plan.dropped = sum(map(_dropped, old.plans))
         for number, pattern in self.patterns.items():
             assert pattern.level is not None
             self._add(number, pattern, pattern.level)
         for query, member in self.members():
             self._add_member(query, member)
-        self.tell({number: some for number, some in told.items() if number in self.patterns})
         self.stale = False
         self.version += 1
 
@@ -226,20 +226,11 @@ class Levels:
         stages = [level.patterns.stage for level in self.all]
         return max([stage.reach(one.number) for one in types for stage in stages], default=0)
 
-    def told(self) -> dict[int, list[Told]]:
-        """What patterns must remember over a restart, as plain data."""
-        told: dict[int, list[Told]] = {}
-        for level in self.all:
-            for number, *rest in level.patterns.stage.told:
-                told.setdefault(number, []).append(rest)
-        return told
-
-    def tell(self, told: Mapping[int, list[Told]]) -> None:
-        """Lets patterns remember."""
-        for number, some in told.items():
-            level = self.patterns[number].level
-            assert level is not None
-            self.all[level].patterns.stage.told = [(number, *rest) for rest in some]
+    @property
+    def memories(self) -> dict[int, Memory]:
+        """What patterns remember beyond the events retained, by number."""
+        of = [level.patterns.stage.memories for level in self.all]
+        return {number: one for some in of for number, one in some.items()}
 
     def stats(self) -> dict[str, int]:
         """What patterns hold, and how many events were dropped, for `Engine.stats`."""
@@ -275,7 +266,12 @@ class Levels:
         return PatternStage(self.without & SWITCHES, self._identity)
 
     def _add(self, number: int, pattern: PatternQuery, level: int) -> None:
-        self.all[level].patterns.stage.add(
+        self.add_to(self.all[level].patterns.stage, number, pattern)
+
+    @staticmethod
+    def add_to(stage: PatternStage, number: int, pattern: PatternQuery) -> None:
+        """Adds a pattern to a stage."""
+        stage.add(
             number,
             pattern.compiled.pattern,
             tuple(tuple(one.number for one in types) for types in pattern.types),
@@ -299,3 +295,7 @@ def _totals(none: Mapping[str, int], holders: Iterable[Patterns | Plan]) -> dict
         totals.update(one.stage.stats())
         totals["dropped"] += one.dropped
     return dict(totals)
+
+
+def _dropped(one: Patterns | Plan) -> int:
+    return one.dropped + one.stage.stats().get("dropped", 0)

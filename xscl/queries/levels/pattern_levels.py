@@ -8,7 +8,7 @@ publishes are events of those above it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +16,13 @@ from xscl.documents.document import Document
 from xscl.documents.events import PLACES, EventNodes, EventType, TypedEvents
 from xscl.queries.levels.event_state import Saved, is_due, recall, save, weak
 from xscl.queries.levels.levels import Levels, Member
-from xscl.queries.levels.stage_holders import Plan
+from xscl.queries.levels.stage_holders import Patterns, Plan
 from xscl.queries.levels.witness_free import WitnessFree
 
 if TYPE_CHECKING:
+    from pattern_stage.memory import Memory
     from pattern_stage.plan.outputs import Outputs
+    from xscl.documents.intake import Intake
     from xscl.queries.levels.event_query import EventQuery
     from xscl.queries.levels.event_readers import EventReaders
     from xscl.queries.levels.event_types import EventTypes
@@ -74,11 +76,11 @@ class PatternLevels(WitnessFree):
         for holder, kind, some in events:
             holder.waiting += zip(repeat(kind), some)
 
-    def catch_up(self, watermark: int | None, flushed: int) -> Sequence[PatternRows]:
-        """The matches of patterns that are known of the events that wait, all of which came
-        before: in a renewed state these are the ones of before, and those of patterns that are
-        new.  Documents with numbers below `flushed` came before the input had ended once."""
-        return [level.patterns.catch_up(watermark, flushed) for level in self.levels.all]
+    def rebuild(self, watermark: int | None, memories: Mapping[int, Memory]) -> None:
+        """Makes patterns, once `renew` was called and the events retained wait, what they were
+        when these had been taken; `memories` are theirs, by number."""
+        for level in self.levels.all:
+            level.patterns.rebuild(watermark, memories)
 
     def _read(self) -> EventReaders:
         levels, readers = self.levels, self._no_readers()
@@ -111,6 +113,28 @@ class PatternLevels(WitnessFree):
         from xscl.queries.levels.event_readers import EventReaders
 
         return EventReaders(self.nodes)
+
+    def look_back_for(
+        self,
+        number: int,
+        events: Callable[[EventReaders], Iterable[TypedEvents]],
+        intake: Intake,
+    ) -> PatternRows:
+        """What a pattern that is new finds in the documents retained, of which `events` are read.
+        No other has to do with that; from then on it sees what comes, as all do."""
+        pattern = self.levels.patterns[number]
+        assert pattern.level is not None
+        stage = self.levels.all[pattern.level].patterns.stage
+        stage.remove(number)
+        apart = Patterns(stage.apart())
+        self.levels.add_to(apart.stage, number, pattern)
+        readers = self._no_readers()
+        readers.of_patterns(apart, pattern.all_types)
+        self.wait(events(readers))
+        weak = pattern.compiled.weak
+        rows = apart.catch_up(intake.watermark, intake.flushed, weak=weak)
+        stage.adopt(apart.stage, intake.next_number << PLACES)
+        return rows
 
     # What is remembered
 
@@ -145,7 +169,7 @@ class PatternLevels(WitnessFree):
         queries as they were and with `more` to remember; or to `forget`."""
         self._saved_at = -1
         saved = {} if forget else self.saved() | (more or {})
-        self.levels.renew(forget=forget)
+        self.levels.renew()
         if saved:
             self.recall(saved, flushed)
 
@@ -154,8 +178,7 @@ class PatternLevels(WitnessFree):
         query: EventQuery,
         member: Member,
         events: Callable[[EventReaders], Iterable[TypedEvents]],
-        watermark: int | None,
-        flushed: int,
+        intake: Intake,
     ) -> Outputs:
         """What a subscription of an event query finds among documents held, of which `events` are
         read; it remembers them from now on."""
@@ -168,7 +191,9 @@ class PatternLevels(WitnessFree):
         readers.of_plan(plan, query.types)
         self.wait(events(readers))
         waiting, plan.waiting = plan.waiting, []
-        time = max([event[1] for _, event in waiting], default=None) if plan.weak else watermark
+        flushed, time = intake.flushed, intake.watermark
+        if plan.weak:
+            time = max([event[1] for _, event in waiting], default=None)
         outputs = plan.catch_up(waiting, time, flushed)
         more: Saved = {}
         save(weak(member.name) if plan.weak else "", plan, levels.names, levels.types, more)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from xscl.queries.levels.event_log import EventLog
 from xscl.queries.levels.pattern_rows import PatternRows
 
 if TYPE_CHECKING:
+    from pattern_stage.memory import Memory
     from pattern_stage.plan.outputs import Outputs
     from pattern_stage.plan.stage import EventStage
     from pattern_stage.processor import PatternStage
@@ -34,9 +35,11 @@ class Patterns:
         documents held."""
         waiting, self.waiting, mark = self.waiting, [], self.mark
         if mark is not None:
-            coming = [one for one in waiting if one[1][0] >= mark]
-            self.dropped += len(waiting) - len(coming)
-            waiting = coming
+            past = [one for one in waiting if one[1][0] < mark]
+            if past:
+                self.dropped += len(past)
+                self.stage.miss(past)
+                waiting = [one for one in waiting if one[1][0] >= mark]
         self.stage.take(waiting)
 
     def step(self, watermark: int | None, *, ended: bool) -> PatternRows:
@@ -53,15 +56,22 @@ class Patterns:
         self.mark = watermark
         self.stage.advance(watermark)
 
-    def catch_up(self, watermark: int | None, flushed: int) -> PatternRows:
-        """The rows that events have which came before, those of documents with numbers below
-        `flushed` before the input had ended once."""
+    def rebuild(self, watermark: int | None, memories: Mapping[int, Memory]) -> None:
+        """Makes a new stage what another was that had taken what waits."""
         waiting, self.waiting = self.waiting, []
-        before = [one for one in waiting if one[1][1] >> PLACES < flushed]
+        self.mark = watermark
+        of = {number: one for number, one in memories.items() if number in self.stage}
+        self.stage.rebuild(waiting, watermark, of)
+
+    def catch_up(self, watermark: int | None, flushed: int, *, weak: bool) -> PatternRows:
+        """The rows that events have which came before, those of documents with numbers below
+        `flushed` before the input had ended once, which means nothing to a query that is weak."""
+        waiting, self.waiting = self.waiting, []
+        before = [one for one in waiting if not weak and one[1][1] >> PLACES < flushed]
         if before:
             self.stage.take(before)
             self.stage.flush()
-        self.stage.take([one for one in waiting if one[1][1] >> PLACES >= flushed])
+        self.stage.take([one for one in waiting if weak or one[1][1] >> PLACES >= flushed])
         self.advance(watermark)
         found = PatternRows(self.stage, feeding=True)
         # What nobody asks for is not found again.

@@ -1,0 +1,28 @@
+"""What a query remembers beyond the events that it has taken: a stage that takes these again, after
+a restart or because the stages are other ones, is as it was once it has that, too.
+
+Three things are no function of the events retained: when the last match of a partition was, where
+matches do not overlap; which matches were reported before their time, when the input ended; and
+which events came too late for the query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from pattern_stage.endings import Partition
+
+__all__ = ["Memory"]
+
+
+@dataclass(slots=True)
+class Memory:
+    """Of one query; events by number, times in microseconds."""
+
+    reported: list[tuple[Partition, int]] = field(default_factory=list)
+    """A partition, and the time of its last match (NON OVERLAPPING)."""
+    early: list[tuple[int, Sequence[tuple[int, int]]]] = field(default_factory=list)
+    """The time of a match that was reported before it, and (component's place, event)."""
+    missed: list[tuple[int, int]] = field(default_factory=list)
+    """An event that came too late for the query, and its time."""
