@@ -29,6 +29,9 @@ class Context:
 
     layout: Layout
     without: frozenset[str]
+    missed: dict[int, dict[int, int]] = field(default_factory=dict)
+    """Events of before that queries do not see, although they see others of before: by the number
+    from which on these see events, that of an event, and its end."""
     grouped: MutableMapping[Operator, dict[object, Any]] = field(default_factory=WeakKeyDictionary)
     """What the aggregates over one stream share, by stream and keys."""
 

@@ -61,7 +61,7 @@ class EventStage:
             sets = [sorted(one) for one in sharable]
             self._classes = {type_: one[0] for one in sets for type_ in one}
         self._layout = Layout()
-        context = Context(self._layout, off)
+        context = self._context = Context(self._layout, off)
         self._at_once, self._in_order = (Network(context, self._classes) for _ in range(2))
         self._templates: dict[object, tuple[Node, Network, Template]] = {}
         self._queries = Queries()
@@ -147,6 +147,17 @@ class EventStage:
         """What a query's outputs are of."""
         return self._roots[self._queries[number][0]]
 
+    def miss(self, since: int, events: Mapping[int, int]) -> None:
+        """Queries that see events from number `since` on do not see some, by number with their
+        ends: their attributes were read before anybody could know which ones these ask for."""
+        if events:
+            self._context.missed.setdefault(since, {}).update(events)
+
+    @property
+    def missed(self) -> Mapping[int, Mapping[int, int]]:
+        """By `since` what `miss` has been called with, as far as time has not passed it."""
+        return self._context.missed
+
     # Steps
 
     def take(self, events: Iterable[Waiting]) -> None:
@@ -182,9 +193,18 @@ class EventStage:
             told = self._run(ready)
             self._outputs += self._told.not_early(told)
         self._told.drop(watermark)
+        if self._context.missed:
+            self._forget_missed(watermark)
         self._steps += 1
         if self._steps % _ROUND == 0:
             self._in_order.forget(watermark)
+
+    def _forget_missed(self, watermark: int) -> None:
+        missed = self._context.missed
+        for since, events in [*missed.items()]:
+            missed[since] = left = {one: end for one, end in events.items() if end >= watermark}
+            if not left:
+                del missed[since]
 
     def flush(self) -> None:
         """Tells what would be told if no event came any more; the watermark stays."""

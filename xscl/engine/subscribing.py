@@ -178,10 +178,13 @@ class Subscribing(EngineParts):
             else:
                 self._evaluation.settle()
             position = self._intake.next_number
+            since = position
+            if history:
+                # It shares nothing with those that have seen the documents come.
+                since = self._queries.since_before(position, len(self._intake.held))
             outcome = self._registration.subscribe(
-                # One that reviews what is held shares nothing with those that have seen it come.
                 request,
-                since=-1 - position if history else position,
+                since=since,
                 history=history,
                 on_match=on_match,
             )

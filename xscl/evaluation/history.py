@@ -13,6 +13,7 @@ from xscl.documents.events import EventType, TypedEvents
 from xscl.documents.intake import Intake
 from xscl.evaluation.deliveries import Deliveries
 from xscl.evaluation.rows import FoundRow
+from xscl.evaluation.second_stage import StageRows
 from xscl.evaluation.second_stages import SecondStages
 from xscl.evaluation.stage_one import StageOne, Wave
 from xscl.evaluation.waves import Waves
@@ -55,27 +56,27 @@ class History:
         """Adds the matches that a new query causes among the documents held, which are read
         anew."""
         self._follow_queries()
-        wave = self._read_anew(subscription.streams)
-        if not wave:
-            return
         numbers = subscription.all_numbers
-        derived = self._queries.stages.derived_below(numbers)
-        if derived:
-            self._compose_anew(wave, derived)
-        self._follow_queries()
-        found = [*self._second.review(wave, numbers)]
-        outputs = self._review_outputs(subscription, wave)
+        found: list[StageRows] = []
+        if wave := self._read_anew(subscription.streams):
+            derived = self._queries.stages.derived_below(numbers)
+            if derived:
+                self._compose_anew(wave, derived)
+            self._follow_queries()
+            found += self._second.review(wave, numbers)
+        # They must know what they do not see, where nothing is held that they do.
+        outputs = self._review_outputs(subscription)
         found += map(self._review_pattern, sorted(self._queries.levels.patterns.keys() & numbers))
+        if not (wave or outputs or found):
+            return
         rows = self._waves.rows(found)
         following = self._waves.next_wave(rows, deliveries, outputs)
         self._waves.cascade(following, deliveries)
 
-    def _review_outputs(self, subscription: Subscription, wave: Wave) -> list[Outputs]:
+    def _review_outputs(self, subscription: Subscription) -> list[Outputs]:
         """What new event queries find among the documents held: of one with sub-queries, the
         innermost first."""
-        rows = [
-            one for inner in subscription.wiring.inner for one in self._review_outputs(inner, wave)
-        ]
+        rows = [one for inner in subscription.wiring.inner for one in self._review_outputs(inner)]
         query = subscription.wiring.events
         if query is None:
             return rows

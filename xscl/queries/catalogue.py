@@ -66,6 +66,7 @@ class Catalogue:
         self.called = 0
         self.levels.members, self.levels.names = self._members, self._name
         self._by_name: dict[str, Subscription] = {}
+        self._lowest, self._looked_at = 0, (-1, -1)
 
     def __iter__(self) -> Iterator[Subscription]:
         return iter(self._by_name.values())
@@ -120,6 +121,15 @@ class Catalogue:
     def alike(self, prepared: Prepared) -> Wiring | None:
         """What the subscriptions of a query have in common that differ in their names alone."""
         return self.shared.wiring(prepared, self._cancel, self.schemas.of)
+
+    def since_before(self, position: int, retained: int) -> int:
+        """In place of the number of the first document that a query sees that of one which sees
+        what is retained, when so many documents are and `position` have come: a number below 0.
+        Only queries that look back at the same documents have the same."""
+        if self._looked_at != (position, retained):
+            self._looked_at = position, retained
+            self._lowest = min([self._lowest, *[one.since for one in self]]) - 1
+        return self._lowest
 
     def add_alike(
         self,

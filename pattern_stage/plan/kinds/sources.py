@@ -6,6 +6,7 @@ and shares all operators with others.  Equal events of sharable types are one ch
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pattern_stage.algebra.nodes import Source
@@ -56,13 +57,13 @@ class SourceOperator(Operator):
             self._version = layout.version
             assert isinstance(self.node, Source)
             self._width = _FIRST + len(layout.slots(self.node.type))
-        width, found = self._width, Channel()
+        width, found, missed = self._width, Channel(), self.context.missed
         for place, (type_, event) in enumerate(coming):
             if len(event) < width:
                 coming[place] = type_, event + (None,) * (width - len(event))
         if len(self._types) == 1:
             latest, members = self._everyone(tuple(self._types))
-            if members and latest <= min(event[_NUMBER] for _, event in coming):
+            if members and not missed and latest <= min(event[_NUMBER] for _, event in coming):
                 return Channel([(event, members) for _, event in coming])
         came: list[Any] = []
         for type_, event in coming:
@@ -76,12 +77,19 @@ class SourceOperator(Operator):
                 came.append([event, (type_,), (event[_NUMBER],)])
         for event, types, numbers in came:
             latest, members = self._everyone(types)
-            if latest > min(numbers):
+            if missed or latest > min(numbers):
                 constants, seen = self.constants, dict(zip(types, numbers, strict=True))
                 members = tuple([m for m in members if constants[m][1] <= seen[constants[m][0]]])
+                if missed:
+                    members = tuple([m for m in members if not self._missed(m, seen)])
             if members:
                 found.append((event, members))
         return found
+
+    def _missed(self, member: int, seen: Mapping[int, int]) -> bool:
+        """Whether an event, by type its number, is one that a member does not see."""
+        type_, since = self.constants[member]
+        return seen[type_] in self.context.missed.get(since, ())
 
     def _everyone(self, types: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
         """Whose events of types are, and from which number on all see them."""

@@ -67,6 +67,10 @@ class EventLog:
             chunk.end = max(chunk.end, *[event[1] for _, event in some])
             chunk.text = None
 
+    def __iter__(self) -> Iterator[Waiting]:
+        for chunk in self._chunks:
+            yield from chunk.events
+
     def forget(self, watermark: int) -> None:
         """Lets go of chunks that the watermark has passed."""
         chunks = self._chunks

@@ -45,6 +45,10 @@ def save(
         snapshot = json.dumps([plan.mark, {one: name(one) for one in numbers}, state])
     to[f"state\n{of}"] = snapshot
     to[f"mark\n{of}"] = json.dumps(plan.mark)
+    if missed := plan.stage.missed:
+        to[f"missed\n{of}"] = json.dumps(
+            [[since, [*some.items()]] for since, some in missed.items()]
+        )
     for chunk, text in plan.log.saved(types.name, plan.stage.slots):
         to[f"events\n{of}\n{chunk}"] = text
 
@@ -74,6 +78,9 @@ def recall(
             its, names, state = json.loads(text)
             before.append(its)
             plan.stage.restore(state, lambda one, names=names: _now(names, one, number))  # type: ignore[misc]
+        for text in kept.get(("missed", of), ()):
+            for since, some in json.loads(text):
+                plan.stage.miss(since, dict(some))
         known = {one.number for one in kinds}
         waiting: list[Waiting] = []
         mark = _latest(before)

@@ -186,6 +186,10 @@ class Levels:
                 for number, plan in query.weak.items():
                     yield weak(self.names(number) or ""), plan, set(query.types)
 
+    def plans_in_order(self) -> Iterator[Plan]:
+        """Those of event queries that wait for time to pass, level by level."""
+        return (level.plan for level in self.all)
+
     def plans_of(self, query: EventQuery) -> Collection[Plan]:
         """The stages that have the subscriptions of an event query."""
         assert query.level is not None

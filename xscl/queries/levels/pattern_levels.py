@@ -182,7 +182,7 @@ class PatternLevels(WitnessFree):
     ) -> Outputs:
         """What a subscription of an event query finds among documents held, of which `events` are
         read; it remembers them from now on."""
-        levels = self.levels
+        levels, types = self.levels, {one.number for one in query.types}
         plan = Plan(levels.event_stage(), query.compiled.weak)
         query.add_to(plan.stage, member)
         # What others ask of what it publishes is asked here, too.
@@ -196,6 +196,13 @@ class PatternLevels(WitnessFree):
             time = max([event[1] for _, event in waiting], default=None)
         outputs = plan.catch_up(waiting, time, flushed)
         more: Saved = {}
+        if not plan.weak:
+            # Of what others wait for, it sees what is retained as a whole.
+            seen = {event[2] for _, event in waiting}
+            for other in levels.plans_in_order():
+                of_types = [event for kind, event in other.log if kind in types]
+                missed = {event[2]: event[1] for event in of_types if event[2] not in seen}
+                plan.stage.miss(member.since << PLACES, missed)
         save(weak(member.name) if plan.weak else "", plan, levels.names, levels.types, more)
         self.renew(flushed=flushed, more=more)
         return outputs
