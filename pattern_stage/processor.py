@@ -91,7 +91,9 @@ class PatternStage:
             automaton = automaton_of(pattern, of, self._layouts, self._without)
             self._automata[template] = automaton
         apart = number if "templates" in self._without else None
-        key = (template, tuple(values[place] for place in automaton.fixed), weak, apart)
+        # What one that is weak drops goes by the newest event that it has seen itself.
+        clock = since if weak else None
+        key = (template, tuple(values[place] for place in automaton.fixed), weak, clock, apart)
         group = self._open.get(key)
         if group is None or group.members.worn:
             group = Shared(pattern, automaton, values, weak, self._identity, self._without)

@@ -31,7 +31,7 @@ from tests.oracle.sequences import (
     Text,
 )
 
-__all__ = ["Scene", "scenes", "text_of"]
+__all__ = ["Node", "Scene", "documents", "queries", "scenes", "selecting", "text_of"]
 
 STREAMS = ["A", "B", "Shelf-Reading"]
 ATTRIBUTES = ["k", "p", "v", "n/s", "@k"]
@@ -67,7 +67,7 @@ def _item(draw: st.DrawFn) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class _Node:
+class Node:
     """An item in a document: where it stands, and what is read of it."""
 
     stream: str
@@ -107,10 +107,11 @@ def _values(fields: dict[str, str], attributes: frozenset[str]) -> dict[str, str
 
 
 @st.composite
-def _document(draw: st.DrawFn, name: str) -> tuple[dict[str, Any], list[tuple[str, _Node]]]:
+def documents(
+    draw: st.DrawFn, name: str, time: float
+) -> tuple[dict[str, Any], list[tuple[str, Node]]]:
     """An envelope, with its nodes by path: the whole, and the items in it."""
     stream = draw(st.sampled_from(STREAMS))
-    time = draw(st.integers(0, 16)) / 2
     envelope: dict[str, Any] = {"stream": stream, "id": name, "timestamp": time}
     is_json, nested = draw(st.booleans()), draw(st.booleans())
     items = [draw(_item()) for _ in range(draw(st.integers(1, 2)) if nested else 1)]
@@ -120,7 +121,7 @@ def _document(draw: st.DrawFn, name: str) -> tuple[dict[str, Any], list[tuple[st
     for fields in items:
         order = [one for one in fields if one not in attributes and one != "s"]
         key = number + 1 + order.index("k") if "k" in order else None
-        node = _Node(stream, number, name, time, _values(fields, attributes), key)
+        node = Node(stream, number, name, time, _values(fields, attributes), key)
         nodes.append(("//item" if nested else "", node))
         number += 1 + len(order) + (2 if "s" in fields else 0)
     if is_json:
@@ -135,7 +136,9 @@ def _document(draw: st.DrawFn, name: str) -> tuple[dict[str, Any], list[tuple[st
     return envelope, nodes
 
 
-def _selecting(nodes: Sequence[tuple[str, _Node]]) -> Callable[[Block], list[Event]]:
+def selecting(nodes: Sequence[tuple[str, Node]]) -> Callable[[Block], list[Event]]:
+    """What a block selects among some nodes."""
+
     def select(block: Block) -> list[Event]:
         events = []
         for path, node in nodes:
@@ -144,7 +147,7 @@ def _selecting(nodes: Sequence[tuple[str, _Node]]) -> Callable[[Block], list[Eve
             if not block.path:
                 if path:
                     # The whole of a document with items in it, of which none is read here.
-                    node = _Node(node.stream, 0, node.document, node.time, {}, None)
+                    node = Node(node.stream, 0, node.document, node.time, {}, None)
             elif block.path != path or (block.filtered and not _has_f(node)):
                 continue
             bound: tuple[int, ...] = ()
@@ -161,7 +164,7 @@ def _selecting(nodes: Sequence[tuple[str, _Node]]) -> Callable[[Block], list[Eve
     return select
 
 
-def _has_f(node: _Node) -> bool:
+def _has_f(node: Node) -> bool:
     # The filter is of children.
     return node.values.get("f") == "x" and "@f" not in node.values
 
@@ -233,13 +236,18 @@ def _conjunct(draw: st.DrawFn, components: Sequence[Component]) -> tuple[Compari
 
 
 @st.composite
-def _query(draw: st.DrawFn, name: str) -> Query:
+def queries(draw: st.DrawFn, name: str) -> Query:
+    """A query, now and then with an absence at both of its ends."""
     event, nested = draw(st.booleans()), draw(st.sampled_from([False, False, True]))
     components = []
-    for place in range(draw(st.integers(1, 4))):
+    count = draw(st.integers(1, 4))
+    ends = count > 2 and draw(st.sampled_from([False, False, True]))
+    for place in range(count):
         many = draw(st.sampled_from([1, 1, 1, 2]))
         blocks = tuple(draw(_block(nested)) for _ in range(many))
         negated = draw(st.sampled_from([False, False, True]))
+        if ends and place in (0, count - 1):
+            negated = True
         kleene = not event and not negated and draw(st.booleans())
         anyhow = many > 1 or draw(st.sampled_from([False, False, False, True]))
         components.append(Component(f"x{place}", blocks, kleene, negated, anyhow))
@@ -268,12 +276,13 @@ def _test(draw: st.DrawFn) -> Test:
 def scenes(draw: st.DrawFn, queries: int = 2, documents: int = 9) -> Scene:
     """Some queries, and documents in an order of arrival that is not that of time."""
     count = draw(st.integers(1, documents))
-    drawn = [draw(_document(f"d{i}")) for i in range(count)]
+    times = [draw(st.integers(0, 16)) / 2 for _ in range(count)]
+    drawn = [draw(documents(f"d{i}", time)) for i, time in enumerate(times)]
     nodes = [node for _, some in drawn for node in some]
     return Scene(
-        [draw(_query(f"Q{i}")) for i in range(queries)],
+        [draw(queries(f"Q{i}")) for i in range(queries)],
         [envelope for envelope, _ in drawn],
-        _selecting(nodes),
+        selecting(nodes),
     )
 
 
