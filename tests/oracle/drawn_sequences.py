@@ -31,7 +31,7 @@ from tests.oracle.sequences import (
     Text,
 )
 
-__all__ = ["Node", "Scene", "documents", "queries", "scenes", "selecting", "text_of"]
+__all__ = ["Node", "Scene", "drawn_document", "drawn_query", "scenes", "selecting", "text_of"]
 
 STREAMS = ["A", "B", "Shelf-Reading"]
 ATTRIBUTES = ["k", "p", "v", "n/s", "@k"]
@@ -107,7 +107,7 @@ def _values(fields: dict[str, str], attributes: frozenset[str]) -> dict[str, str
 
 
 @st.composite
-def documents(
+def drawn_document(
     draw: st.DrawFn, name: str, time: float
 ) -> tuple[dict[str, Any], list[tuple[str, Node]]]:
     """An envelope, with its nodes by path: the whole, and the items in it."""
@@ -236,7 +236,7 @@ def _conjunct(draw: st.DrawFn, components: Sequence[Component]) -> tuple[Compari
 
 
 @st.composite
-def queries(draw: st.DrawFn, name: str) -> Query:
+def drawn_query(draw: st.DrawFn, name: str) -> Query:
     """A query, now and then with an absence at both of its ends."""
     event, nested = draw(st.booleans()), draw(st.sampled_from([False, False, True]))
     components = []
@@ -277,10 +277,10 @@ def scenes(draw: st.DrawFn, queries: int = 2, documents: int = 9) -> Scene:
     """Some queries, and documents in an order of arrival that is not that of time."""
     count = draw(st.integers(1, documents))
     times = [draw(st.integers(0, 16)) / 2 for _ in range(count)]
-    drawn = [draw(documents(f"d{i}", time)) for i, time in enumerate(times)]
+    drawn = [draw(drawn_document(f"d{i}", time)) for i, time in enumerate(times)]
     nodes = [node for _, some in drawn for node in some]
     return Scene(
-        [draw(queries(f"Q{i}")) for i in range(queries)],
+        [draw(drawn_query(f"Q{i}")) for i in range(queries)],
         [envelope for envelope, _ in drawn],
         selecting(nodes),
     )

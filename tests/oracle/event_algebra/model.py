@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -62,7 +62,8 @@ class _Document:
 
 @dataclass(eq=False)
 class _Standing:
-    """A query, or a sub-query that publishes; it sees what comes from its step on."""
+    """A query, or a sub-query that publishes; it sees what comes after its step and, all together
+    before that, what was `retained`."""
 
     query: Query
     meaning: Meaning
@@ -72,6 +73,7 @@ class _Standing:
     tells_at_once: bool
     copies: bool
     weak: bool
+    retained: frozenset[tuple[object, ...]] = frozenset()
     told: set[tuple[object, ...]] = field(default_factory=set)
 
 
@@ -128,10 +130,12 @@ class Model:
 
     # Queries
 
-    def subscribe(self, text: Declared, *, history: bool = False) -> list[Match]:
-        """Takes in the queries of a text, in their order; with `history` they see what came
-        before, and may tell of it."""
-        since = 0 if history else self.step
+    def subscribe(
+        self, text: Declared, *, retained: Collection[tuple[str, str]] | None = None
+    ) -> list[Match]:
+        """Takes in the queries of a text, in their order; those that look back see the documents
+        `retained`, by stream and id, and may tell of them."""
+        before = frozenset(retained or ())
         for query in text.queries:
             inner: list[tuple[Query, Meaning]] = []
             names_of = partial(self.names, declared=text.streams)
@@ -140,24 +144,32 @@ class Model:
                 if publishing is not query:
                     # It goes by the level of the query around it.
                     of_level = replace(publishing, weak=query.weak)
-                    self._add(query.name, of_level, its, since, reported=False, copies=False)
+                    self._add(query.name, of_level, its, before, reported=False, copies=False)
             copies = _is_copy(query, text.streams)
-            self._add(query.name, query, what, since, reported=True, copies=copies)
+            self._add(query.name, query, what, before, reported=True, copies=copies)
             try:
                 self._order()
             except Refused:
                 self.cancel(query.name)
                 raise
         # What the input's end has made final, is so for those that look back, too.
-        return self._tell(max(self.watermark, self._ended)) if history else []
+        return [] if retained is None else self._tell(max(self.watermark, self._ended))
 
     def _add(
-        self, owner: str, query: Query, what: Meaning, since: int, *, reported: bool, copies: bool
+        self,
+        owner: str,
+        query: Query,
+        what: Meaning,
+        before: frozenset[tuple[object, ...]],
+        *,
+        reported: bool,
+        copies: bool,
     ) -> None:
         closed = not (what.schema.open or copies or isinstance(query.items, Constructor))
         names = what.schema.listed if closed else None
         at_once = query.weak or _at_once(query)
-        standing = _Standing(query, what, names, since, reported, at_once, copies, query.weak)
+        since, weak = self.step, query.weak
+        standing = _Standing(query, what, names, since, reported, at_once, copies, weak, before)
         self._standing.append((owner, standing))
 
     @property
@@ -256,19 +268,23 @@ class Model:
         blocks = set(_blocks(standing.query.expression))
         streams = {block.stream for block in blocks}
         feed = {
-            stream: [one for one in self._documents[stream] if one.step > standing.since]
+            stream: [
+                one
+                for one in self._documents[stream]
+                if one.step > standing.since or one.name in standing.retained
+            ]
             for stream in streams
         }
         if not standing.weak:
             return feed
         seen: dict[str, list[_Document]] = {stream: [] for stream in streams}
         newest = -math.inf
-        for step in sorted({one.step for some in feed.values() for one in some}):
+        for step in range(standing.since, self.step + 1):
             some = [
                 (stream, one)
                 for stream in streams
                 for one in feed[stream]
-                if one.step == step and one.end >= newest
+                if max(one.step, standing.since) == step and one.end >= newest
             ]
             for stream, one in some:
                 seen[stream].append(one)

@@ -39,11 +39,11 @@ class EventLives(RuleBasedStateMachine):
     @initialize(
         lateness=st.sampled_from([None, 0, 0, 2, 5]),
         without=st.sampled_from([frozenset[str](), frozenset[str](), RULES]),
-        keeps=st.booleans(),
+        kept=st.one_of(st.just({*STREAMS, "N"}), st.sets(st.sampled_from([*STREAMS, "N"]))),
         data=st.data(),
     )
     def start(
-        self, lateness: float | None, without: frozenset[str], keeps: bool, data: st.DataObject
+        self, lateness: float | None, without: frozenset[str], kept: set[str], data: st.DataObject
     ) -> None:
         self.folder = tempfile.TemporaryDirectory()
         self.options: dict[str, Any] = {
@@ -53,13 +53,14 @@ class EventLives(RuleBasedStateMachine):
         }
         self.engine = xscl.Engine(**self.options)
         self.model = Model(None if lateness is None else round(lateness * 10**6))
-        self.ids: set[str] = set()
+        self.ids: dict[str, str] = {}
         self.names = 0
         self.clock = 4.0
-        self.keeps = keeps
-        for stream in {*STREAMS, "N"} if keeps else ():
-            # Joins that never match hold all documents.
-            self.engine.subscribe(f"{stream}/*->x JOIN {{x = y}} Never/none->y")
+        self.kept = set[str]()
+        for stream in sorted(kept):
+            self.keep(stream)
+        # Where joins hold all documents, their ids are known for good.
+        self.knows = kept == {*STREAMS, "N"}
         for _ in range(2):
             self.subscribe(data)
         self.publish(data, 1)
@@ -107,7 +108,23 @@ class EventLives(RuleBasedStateMachine):
             return False
         return True
 
-    @precondition(lambda self: self.keeps and len(self.model.subscribed) < MOST_QUERIES)
+    def keep(self, stream: str) -> None:
+        """A join that never matches retains all documents of a stream, from now on."""
+        note(f"keep {stream}")
+        self.kept.add(stream)
+        self.engine.subscribe(f"{stream}/*->x JOIN {{x = y}} Never/none->y", name=f"keep {stream}")
+
+    @precondition(lambda self: not self.knows)
+    @rule(stream=st.sampled_from([*STREAMS, "N"]))
+    def keep_or_not(self, stream: str) -> None:
+        if stream in self.kept:
+            note(f"keep {stream} no longer")
+            self.kept.remove(stream)
+            self.engine.cancel(f"keep {stream}")
+        else:
+            self.keep(stream)
+
+    @precondition(lambda self: len(self.model.subscribed) < MOST_QUERIES)
     @rule(data=st.data())
     def subscribe_with_history(self, data: st.DataObject) -> None:
         """Of what others publish nothing is held."""
@@ -116,8 +133,10 @@ class EventLives(RuleBasedStateMachine):
         text = query_text(query)
         if "PUBLISH" in text or self.model.reads_published(query):
             return
-        note(f"with history: {text}")
-        expected = self.model.subscribe(Declared({}, (query,)), history=True)
+        self.engine.stats(exact=True)
+        retained = {(of, id) for id, of in self.ids.items() if self.engine.holds(id)}
+        note(f"with history {sorted(retained)}: {text}")
+        expected = self.model.subscribe(Declared({}, (query,)), retained=retained)
         found = self.engine.subscribe(text, name=query.name, history=True).found
         self.compare(expected, found)
 
@@ -135,10 +154,9 @@ class EventLives(RuleBasedStateMachine):
     def publish(self, data: st.DataObject, passed: float) -> None:
         self.clock += passed
         times = [self.clock + offset for offset in (0, 0.5, 1, -1, -3)]
-        # Where joins hold them, the ids are known for good.
-        envelopes = data.draw(arrivals(times, 5, len(self.ids), again=self.keeps))
+        envelopes = data.draw(arrivals(times, 5, len(self.ids), again=self.knows))
         note(str(envelopes))
-        self.ids |= {one["id"] for one in envelopes}
+        self.ids |= {one["id"]: one["stream"] for one in envelopes}
         self.compare(self.model.publish(envelopes), self.engine.publish_many(envelopes))
 
     @rule(data=st.data())
@@ -177,7 +195,7 @@ EventLivesTest = EventLives.TestCase
 EventLivesTest.settings = drawn(
     10,
     stateful_step_count=12,
-    phases=set(Phase) - {Phase.explain},
+    phases=set(Phase) - {Phase.explain, Phase.shrink},
     suppress_health_check=list(HealthCheck),
 )
 

@@ -21,7 +21,14 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 import xscl
 from pattern_stage.switches import SWITCHES
 from tests.drawn import drawn
-from tests.oracle.drawn_sequences import STREAMS, Node, documents, queries, selecting, text_of
+from tests.oracle.drawn_sequences import (
+    STREAMS,
+    Node,
+    drawn_document,
+    drawn_query,
+    selecting,
+    text_of,
+)
 from tests.oracle.sequences import Query, evaluate
 
 MOST_QUERIES = 4
@@ -94,7 +101,7 @@ class PatternLives(RuleBasedStateMachine):
     @precondition(lambda self: len(self.queries) < MOST_QUERIES)
     @rule(data=st.data(), history=st.booleans())
     def subscribe(self, data: st.DataObject, history: bool) -> None:
-        query = data.draw(queries(f"Q{self.names}"))
+        query = data.draw(drawn_query(f"Q{self.names}"))
         self.names += 1
         weak = self.weak and data.draw(st.booleans())
         text = text_of(query) + (" CONSISTENCY weak" if weak else "")
@@ -132,7 +139,7 @@ class PatternLives(RuleBasedStateMachine):
                 # Of simultaneous events that come one after another the order would matter.
                 time += 1 / 64
             self.times.add(time)
-            envelope, nodes = data.draw(documents(f"d{number}", time))
+            envelope, nodes = data.draw(drawn_document(f"d{number}", time))
             note(f"{envelope}")
             coming.append((envelope, nodes))
             self.nodes[envelope["id"]] = nodes
