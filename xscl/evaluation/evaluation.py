@@ -88,7 +88,7 @@ class Evaluation:
     def clear(self) -> None:
         """Lets go of all documents, and of the time."""
         self._intake.clear()
-        self._patterns.renew(forget=True)
+        self._patterns.clear()
         self._second.let_go(exact=True)
 
     def publish(

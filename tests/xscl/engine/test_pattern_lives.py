@@ -80,6 +80,7 @@ class PatternLives(RuleBasedStateMachine):
         self.queries: dict[str, Seen] = {}
         self.names = 0
         self.times: set[float] = set()
+        self.lifting: list[str] = []
         self.clock = 4.0
         for stream in STREAMS if keeps else ():
             # Joins that never match retain all documents.
@@ -116,6 +117,16 @@ class PatternLives(RuleBasedStateMachine):
             seen.newest = max(times, default=None)
         subscription = self.engine.subscribe(text, name=query.name, history=history)
         self.report(subscription.found)
+
+    @precondition(lambda self: len(self.lifting) < 3)
+    @rule(stream=st.sampled_from(STREAMS))
+    def lift(self, stream: str) -> None:
+        """What may publish to a stream puts all that read it onto a higher level."""
+        name = f"lift{len(self.lifting)}"
+        text = f"SELECT x FROM Never/none->x PUBLISH {stream}"
+        note(f"{name}: {text}")
+        self.lifting.append(name)
+        self.engine.subscribe(text, name=name)
 
     @precondition(lambda self: self.queries)
     @rule(place=st.integers(0, MOST_QUERIES))

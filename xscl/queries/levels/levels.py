@@ -160,19 +160,25 @@ class Levels:
                 self._add_member(query, member)
         self.version += 1
 
-    def renew(self) -> None:
-        """Makes all stages again, which remember nothing but how many events were dropped."""
-        before = self.all
-        self.all = [self._new_level() for _ in before]
-        for old, new in zip(before, self.all, strict=True):
-            new.patterns.dropped = _dropped(old.patterns)
-            new.plan.dropped = sum(map(_dropped, old.plans))
+    def renew_patterns(self) -> None:
+        """Makes the stages of patterns again, which remember nothing but how many events were
+        dropped."""
+        for level in self.all:
+            dropped = _dropped(level.patterns)
+            level.patterns = Patterns(self._pattern_stage(), dropped=dropped)
         for number, pattern in self.patterns.items():
             assert pattern.level is not None
             self._add(number, pattern, pattern.level)
+        self.stale = False
+        self.version += 1
+
+    def renew_plans(self) -> None:
+        """The same of event queries."""
+        for level in self.all:
+            dropped = sum(map(_dropped, level.plans))
+            level.plan, level.weak = Plan(self.event_stage(), dropped=dropped), []
         for query, member in self.members():
             self._add_member(query, member)
-        self.stale = False
         self.version += 1
 
     def plans(self) -> Iterator[tuple[str, Plan, set[EventType]]]:

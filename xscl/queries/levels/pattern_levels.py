@@ -164,14 +164,24 @@ class PatternLevels(WitnessFree):
         numbers = {member.name: member.number for _, member in levels.members()}
         recall(saved, levels.plans(), numbers.get, levels.types, flushed)
 
-    def renew(self, *, forget: bool = False, flushed: int = 0, more: Saved | None = None) -> None:
-        """Begins anew: patterns to be fed with the documents held (`wait`, `catch_up`), event
-        queries as they were and with `more` to remember; or to `forget`."""
+    def clear(self) -> None:
+        """Makes all stages again, with nothing in them."""
         self._saved_at = -1
-        saved = {} if forget else self.saved() | (more or {})
-        self.levels.renew()
-        if saved:
-            self.recall(saved, flushed)
+        self.levels.renew_patterns()
+        self.levels.renew_plans()
+
+    def renew(self, *, flushed: int) -> None:
+        """Makes all stages again: patterns to be fed with the documents held (`wait`, `rebuild`),
+        event queries as they were."""
+        self.levels.renew_patterns()
+        self._renew_plans(flushed)
+
+    def _renew_plans(self, flushed: int, more: Saved | None = None) -> None:
+        """Makes event queries again as they were, with `more` to remember."""
+        self._saved_at = -1
+        saved = self.saved() | (more or {})
+        self.levels.renew_plans()
+        self.recall(saved, flushed)
 
     def look_back(
         self,
@@ -204,7 +214,7 @@ class PatternLevels(WitnessFree):
                 missed = {event[2]: event[1] for event in of_types if event[2] not in seen}
                 plan.stage.miss(member.since << PLACES, missed)
         save(weak(member.name) if plan.weak else "", plan, levels.names, levels.types, more)
-        self.renew(flushed=flushed, more=more)
+        self._renew_plans(flushed, more)
         return outputs
 
     # A second stage

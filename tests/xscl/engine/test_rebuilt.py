@@ -1,0 +1,162 @@
+"""What waits for its decision stays what it is, whatever makes the state again: a restart, somebody
+else's query that looks back, a query that puts others onto another level."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import xscl
+
+Coming = tuple[str, float, str]
+Disturbance = Callable[[xscl.Engine, Path], xscl.Engine]
+
+
+def nothing(engine: xscl.Engine, state: Path) -> xscl.Engine:
+    return engine
+
+
+def restart(engine: xscl.Engine, state: Path) -> xscl.Engine:
+    engine.close()
+    return xscl.Engine(state)
+
+
+def looking_back(engine: xscl.Engine, state: Path) -> xscl.Engine:
+    engine.subscribe("EVENT SEQ(A x, B y) WITHIN 4", name="other", history=True)
+    engine.subscribe("SELECT COUNT(*) AS n FROM WINDOW{4}(A)", name="another", history=True)
+    return engine
+
+
+def lifting(engine: xscl.Engine, state: Path) -> xscl.Engine:
+    for stream in "AS":
+        engine.subscribe(f"SELECT x FROM Never/none->x PUBLISH {stream}", name=f"to {stream}")
+    return engine
+
+
+DISTURBANCES = [nothing, restart, looking_back, lifting]
+
+LIVES: dict[str, tuple[str, float, Sequence[Coming], list[tuple[str, ...]]]] = {
+    "an absence at the start, another at the end": (
+        "EVENT SEQ(!N n, A a, B b, !C c) WITHIN 8",
+        0,
+        [("N", 3, "n"), ("A", 9, "a"), ("B", 10, "b"), ("B", 13, "late b")],
+        [("a", "late b")],
+    ),
+    "an absence at the start, not overlapping": (
+        "EVENT SEQ(!N n, A a, B b) WITHIN 4.5 OUTPUT NON OVERLAPPING",
+        2,
+        [("N", 2, "n"), ("A", 5, "a"), ("B", 6, "b1"), ("B", 8, "b2"), ("B", 10, "b3")],
+        [("a", "b2")],
+    ),
+    "what is weak has dropped": (
+        "EVENT SEQ(A a, B b) WITHIN 8 CONSISTENCY weak",
+        5,
+        [("A", 9, "a"), ("B", 10, "b"), ("A", 8, "late a")],
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize("life", LIVES)
+@pytest.mark.parametrize("disturb", DISTURBANCES)
+def test_a_pattern(life: str, disturb: Disturbance, tmp_path: Path) -> None:
+    text, lateness, coming, expected = LIVES[life]
+    state = tmp_path / "state.xscl"
+    engine = xscl.Engine(state, lateness=lateness)
+    engine.subscribe(text, name="q")
+    before = found(publish(engine, coming))
+    engine = disturb(engine, state)
+    assert found(engine.flush()) == expected
+    later = [("B", 14.0, "last")]
+    after = before + expected + found(publish(engine, later) + engine.flush())
+    engine.close()
+    assert len({*after}) == len(after), "reported again"
+    undisturbed = xscl.Engine(lateness=lateness)
+    undisturbed.subscribe(text, name="q")
+    matches = publish(undisturbed, coming) + undisturbed.flush()
+    matches += publish(undisturbed, later) + undisturbed.flush()
+    assert found(matches) == after
+
+
+@pytest.mark.parametrize("disturb", DISTURBANCES)
+def test_what_was_reported_early_is_not_reported_again(
+    disturb: Disturbance, tmp_path: Path
+) -> None:
+    """Of two that overlap the earlier is reported when the input has ended; what is decided then
+    holds, whatever comes."""
+    state = tmp_path / "state.xscl"
+    engine = xscl.Engine(state)
+    engine.subscribe("EVENT SEQ(A a, !B b) WHERE [k] WITHIN 5 OUTPUT NON OVERLAPPING", name="q")
+    publish(engine, [("A", 1, "a1"), ("A", 2, "a2")])
+    assert found(engine.flush()) == [("a1",)]
+    publish(engine, [("A", 9, "a9")])
+    assert found(engine.flush()) == [("a9",)]
+    engine = disturb(engine, state)
+    assert found([*engine.advance(30), *engine.flush()]) == []
+    engine.close()
+
+
+FIRST = [
+    "SELECT k FROM S NEXT{$2.k = $1.k} S",
+    "SELECT k, v FROM S NEXT{$2.k = $1.k} S",
+    "SELECT k_1 AS x FROM S NEXT{$2.k = $1.k} S",
+    "SELECT COUNT(*) AS n FROM S GROUP BY k",
+]
+SECOND = {
+    "S NEXT S": [{"k_1": "a", "v_1": 2, "k": "a", "v": 3}],
+    "S NEXT{$2.k = $1.k} S": [{"k_1": "a", "v_1": 2, "k": "a", "v": 3}],
+    "SELECT k, v_1 AS before, v FROM S NEXT{$2.k = $1.k} S": [{"k": "a", "before": 2, "v": 3}],
+    "SELECT SUM(v) AS n FROM WINDOW{INF}(S)": [{"n": 2}, {"n": 5}],
+    "SELECT SUM(v) AS n FROM S GROUP BY k": [{"n": 2}, {"n": 3}],
+}
+
+
+@pytest.mark.parametrize("second", SECOND)
+@pytest.mark.parametrize("first", FIRST)
+@pytest.mark.parametrize("again", [nothing, restart])
+def test_event_queries_look_back_whatever_others_read(
+    first: str, second: str, again: Disturbance, tmp_path: Path
+) -> None:
+    """Of a stream that event queries alone read no document is retained: one that looks back sees
+    nothing of it, not the attributes that others wait with; with a join that retains documents it
+    sees them whole."""
+    whole = [{"k_1": "a", "v_1": 1, "k": "a", "v": 2}]
+    for retained in (False, True):
+        state = tmp_path / f"{retained}.xscl"
+        engine = xscl.Engine(state)
+        if retained:
+            engine.subscribe("S/*->x JOIN {x = y} Never/none->y", name="keep")
+        engine.subscribe(first, name="first")
+        engine.publish("S", {"k": "a", "v": 1}, id="1", timestamp=1)
+        subscription = engine.subscribe(second, name="second", history=True)
+        assert not [one for one in subscription.found if one.query != "second"]
+        engine = again(engine, state)
+        engine.publish("S", {"k": "a", "v": 2}, id="2", timestamp=2)
+        engine.publish("S", {"k": "a", "v": 3}, id="3", timestamp=3)
+        results = [one.to_dict()["result"] for one in engine.flush() if one.query == "second"]
+        engine.close()
+        expected: list[Any] = SECOND[second]
+        if retained:
+            expected = {
+                "SELECT k, v_1 AS before, v FROM S NEXT{$2.k = $1.k} S": [
+                    {"k": "a", "before": 1, "v": 2},
+                    *expected,
+                ],
+                "SELECT SUM(v) AS n FROM WINDOW{INF}(S)": [{"n": 1}, {"n": 3}, {"n": 6}],
+                "SELECT SUM(v) AS n FROM S GROUP BY k": [{"n": 1}, {"n": 2}, {"n": 3}],
+            }.get(second, whole + expected)
+        assert results == expected
+
+
+def publish(engine: xscl.Engine, coming: Sequence[Coming]) -> list[xscl.Match]:
+    matches = []
+    for stream, time, id in coming:
+        matches += engine.publish(stream, {"x": 1, "k": "u"}, id=id, timestamp=time)
+    return matches
+
+
+def found(matches: Sequence[xscl.Match]) -> list[tuple[str, ...]]:
+    return [one.documents for one in matches if one.query == "q"]
