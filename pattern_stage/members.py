@@ -40,7 +40,7 @@ class Members:
         self._constants: dict[int, tuple[str | float, ...]] = {}
         self._since: dict[int, int] = {}
         self._latest = self._oldest = 0
-        self._missed: dict[int, tuple[int, int]] = {}
+        self.missing: dict[int, tuple[int, int]] = {}
         """By number of an event its time, and the queries that have not taken it."""
         self._limit = _FEW_MISSED
 
@@ -106,8 +106,8 @@ class Members:
             for number, since in self._since.items():
                 if event[1] >= since:
                     mask |= self._bits[number]
-        if self._missed and event[1] in self._missed:
-            mask &= ~self._missed[event[1]][1]
+        if self.missing and event[1] in self.missing:
+            mask &= ~self.missing[event[1]][1]
         return mask
 
     def see_from(self, since: int) -> None:
@@ -126,19 +126,19 @@ class Members:
     def miss(self, event: int, time: int, mask: int) -> None:
         """An event, by its number, which the queries of a mask do not see."""
         if mask:
-            self._missed[event] = time, mask | self._missed.get(event, (0, 0))[1]
+            self.missing[event] = time, mask | self.missing.get(event, (0, 0))[1]
 
     def missed(self) -> Iterator[tuple[int, int, int]]:
         """The query, the number of an event that it has missed, and the event's time."""
-        for event, (time, mask) in self._missed.items():
+        for event, (time, mask) in self.missing.items():
             for number in self.numbers(mask):
                 yield number, event, time
 
     def forget_missed(self, floor: int) -> None:
         """Drops what is known of events before a time."""
-        if len(self._missed) > self._limit:
-            self._missed = {one: of for one, of in self._missed.items() if of[0] >= floor}
-            self._limit = max(_FEW_MISSED, 2 * len(self._missed))
+        if len(self.missing) > self._limit:
+            self.missing = {one: of for one, of in self.missing.items() if of[0] >= floor}
+            self._limit = max(_FEW_MISSED, 2 * len(self.missing))
 
     def gates(self, gates: Gated) -> Gates:
         """Gates for the constants of all queries, also of those that come."""

@@ -80,23 +80,15 @@ class Shared:
         """A step begins: what comes now and is behind the newest event is dropped, if weak."""
         self._clock = self.runs.epoch
 
-    def take(self, type_: int, event: Event) -> None:
-        """An event of one of the types: in order of time if not monotone."""
-        if self.before:
-            self.catch_up(event[0])
-        seeing = self.members.seeing(event)
-        if seeing:
-            self._take(type_, event, seeing)
-
-    def catch_up(self, time: int | None) -> None:
-        """Takes what came before its queries, as far as it is not after a time."""
-        before = self.before
-        due = len(before) if time is None else bisect_right(before, time, key=_time_of)
-        self.before = before[due:]
-        for type_, event in before[:due]:
-            self._take(type_, event, self.members.oldest)
-
-    def _take(self, type_: int, event: Event, seeing: int) -> None:
+    def take(self, type_: int, event: Event, seeing: int | None = None) -> None:
+        """An event of one of the types, for the queries of a mask or all that see it: in order of
+        time if not monotone."""
+        if seeing is None:
+            if self.before:
+                self.catch_up(event[0])
+            seeing = self.members.seeing(event)
+        if not seeing:
+            return
         components, runs, time = self.components[type_], self.runs, event[0]
         if self.monotone and isinstance(runs, Runs):
             coming = (type_, components, event)
@@ -112,6 +104,14 @@ class Shared:
             runs.endings.settle(time)
         runs.event(type_, components, event, seeing)
 
+    def catch_up(self, time: int | None) -> None:
+        """Takes what came before its queries, as far as it is not after a time."""
+        before = self.before
+        due = len(before) if time is None else bisect_right(before, time, key=_time_of)
+        self.before = before[due:]
+        for type_, event in before[:due]:
+            self.take(type_, event, self.members.oldest)
+
     def _late(self, runs: Runs, coming: Coming) -> None:
         held, (_, _, event) = self._held, coming
         time, within = event[0], self.automaton.within
@@ -123,7 +123,7 @@ class Shared:
 
     def advance(self, watermark: int) -> None:
         """All before the watermark has come and been taken."""
-        if self.automaton.within is not None:
+        if self.members.missing and self.automaton.within is not None:
             self.members.forget_missed(watermark - 2 * self.automaton.within)
         if self.weak:
             newest = self.runs.epoch
