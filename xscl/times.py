@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 __all__ = [
+    "DAY",
     "NEGATIVE",
     "NO_LENGTH",
     "TOO_LONG",
@@ -26,6 +27,7 @@ __all__ = [
     "rfc3339",
     "span",
     "to_seconds",
+    "too_far",
 ]
 
 NEGATIVE = "a window cannot be negative; write its length without `-`"
@@ -58,6 +60,9 @@ _DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*([A-Za-z]*)")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _EARLIEST = datetime.min.replace(tzinfo=UTC).timestamp()
 _LATEST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // timedelta(seconds=1)
+DAY = 86_400_000_000
+"""How far ahead of the clock a time may be that lets time pass: a clock may be wrong."""
+
 _FARTHEST = 10**17
 _WHOLE = {int}
 
@@ -157,6 +162,14 @@ def to_seconds(microseconds: int) -> float:
 def now() -> int:
     """The current time."""
     return time.time_ns() // 1_000
+
+
+def too_far(time: int) -> str:
+    """The sentence about a time of a control line that is more than a day ahead of the clock."""
+    return (
+        f"{moment(time)} is more than a day ahead of the clock, and all that comes before it would "
+        "be late; name a time that has come"
+    )
 
 
 def span(microseconds: int, most: int | None = None) -> str:

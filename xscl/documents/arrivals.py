@@ -16,14 +16,13 @@ from xscl.documents.events import TypedEvents
 from xscl.documents.retention import NO_LEAVES, DocumentShape
 from xscl.documents.runs import Run
 from xscl.errors import DocumentError
-from xscl.times import now
+from xscl.times import DAY, now, too_far
 
 if TYPE_CHECKING:
     from xscl.documents.intake import Intake
 
 __all__ = ["Arrivals", "Documents", "Identified"]
 
-_DAY = 86_400_000_000
 _NONE: Mapping[str, int] = {}
 Columns = tuple[list[int], list[str], list[int], list[object]]
 """The numbers, ids, times and values of documents."""
@@ -104,8 +103,11 @@ class Arrivals:
         """The number of the next document."""
         return self._intake.next_number + self.count
 
-    def advance(self, time: int) -> None:
-        """Takes note that nothing earlier will come."""
+    def advance(self, time: int, line: str) -> None:
+        """Takes note that nothing earlier will come; raises DocumentError for a time so far ahead
+        of the clock that the `line` which says so must be wrong: all others would be late."""
+        if time > max(self._now, self.last_arrival) + DAY:
+            raise DocumentError(f"`advance`: {too_far(time)}", stream="?", document=line)
         if self.advanced is None or time > self.advanced:
             self.advanced = time
 
@@ -137,13 +139,13 @@ class Arrivals:
         if None in run.times:
             times = [first + at if time is None else time for at, time in enumerate(run.times)]
             run = run._replace(times=times)
-        if many > 1 and self._all_new(run) and self._none_late(run.times, first + _DAY):
+        if many > 1 and self._all_new(run) and self._none_late(run.times, first + DAY):
             return run
         kept = []
         for place, (stream, id, time) in enumerate(zip(*run[:3], strict=True)):
             if not self._is_refused(stream, id, time):
                 kept.append(place)
-                self._follow(time, first + place + _DAY)
+                self._follow(time, first + place + DAY)
                 self._held[stream][id] = time, (stream, NO_LEAVES)
         return run if len(kept) == many else run.at(kept)
 
@@ -189,7 +191,7 @@ class Arrivals:
 
     def add(self, document: Document, shape: DocumentShape | None) -> None:
         """Adds a document that is to be taken in."""
-        self._follow(document.time, self.last_arrival + _DAY)
+        self._follow(document.time, self.last_arrival + DAY)
         self.count += 1
         if self.parts and shape == self.parts[-1][1] and type(alike := self.parts[-1][0]) is list:
             alike.append(document)

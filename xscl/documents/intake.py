@@ -130,15 +130,21 @@ class Intake:
         return number is not None and self._is_reachable(number, watermark)
 
     def named(self, id: str) -> list[Document]:
-        """The documents of an id that are held, one for each stream that has any."""
+        """The documents of an id that are `readable`, one for each stream that has any."""
         numbers = [ids[id] for ids in self.ids.values() if id in ids]
-        found = map(self.held.__getitem__, sorted(numbers))
-        return [document for document in found if document.body is not None]
+        return [*self._readable(map(self.held.__getitem__, sorted(numbers)))]
 
     @property
     def readable(self) -> Iterator[Document]:
-        """The documents that are held, and not for their ids alone."""
-        return (document for document in self.held.values() if document.body is not None)
+        """The documents that are held, and not for their ids alone; what no query can reach any
+        more is not, though it is let go later."""
+        return self._readable(self.held.values())
+
+    def _readable(self, some: Iterable[Document]) -> Iterator[Document]:
+        mark = self.watermark
+        return (
+            one for one in some if one.body is not None and self._is_reachable(one.number, mark)
+        )
 
     def admit(self, arrivals: Arrivals) -> None:
         """Takes in a batch that was read whole: its clock, its counts, and its documents, which

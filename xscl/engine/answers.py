@@ -147,18 +147,21 @@ class Answers(EngineParts):
             return hint(dissection, self._intake, self._xpath.paths, sample, fed)
 
     def holds(self, id: str) -> bool:
-        """Whether a document of an id is held, of whatever stream."""
+        """Whether a document of an id is held, of whatever stream: one that queries of
+        `history=True` see, as a query can reach it and it was read for more than its columns."""
         with self._transactions.asking():
+            self._evaluation.follow_queries()
             return bool(self._intake.named(id))
 
     def held(
         self, id: str | None = None, *, stream: str | None = None
     ) -> Iterator[dict[str, object]]:
-        """The documents that are held now, those of an id, of a stream or all, as envelopes, the
-        latest to come first; each is read when it is asked for."""
+        """The documents that are held now, as `holds` means it, as envelopes: those of an id, of a
+        stream or all, the latest to come first; each is read when it is asked for."""
         from xscl.engine.held import envelope_of
 
         with self._transactions.asking():
+            self._evaluation.follow_queries()
             intake = self._intake
             some = [*intake.readable] if id is None else intake.named(id)
             some = [one for one in some if one.body is not None]

@@ -19,7 +19,7 @@ from xscl.evaluation.match_groups import MatchGroup, MatchGroups
 from xscl.evaluation.stage_one import Preview
 from xscl.garbage import paused
 from xscl.sources.tables import envelopes as envelopes_of
-from xscl.times import from_timestamp, to_seconds
+from xscl.times import DAY, from_timestamp, now, to_seconds, too_far
 
 if TYPE_CHECKING:
     from xscl.matches.match import Match
@@ -122,11 +122,14 @@ class Publishing(EngineParts):
     def advance(self, time: float | str) -> list[Match]:
         """Says that no document before a time (seconds or ISO 8601) will come: earlier ones are
         late from now on.  Returns the matches that waited for that, as of an absence; in an events
-        file a line `{"advance": TIME}` does the same."""
+        file a line `{"advance": TIME}` does the same.  A time of more than a day ahead of the clock
+        is refused, as by it all others would be late."""
         try:
-            from_timestamp(time)
+            mark = from_timestamp(time)
         except ValueError as error:
             raise XSCLError(f"advance: {error}") from error
+        if mark > now() + DAY:
+            raise XSCLError(f"advance: {too_far(mark)}")
         return self._take_in([{"advance": time}], self._evaluation.publish)
 
     def flush(self) -> list[Match]:

@@ -237,7 +237,7 @@ class StageOne:
         is refused is not parsed."""
         intake = self._intake
         if "advance" in envelope and (time := advance_of(envelope)) is not None:
-            arrivals.advance(time)
+            arrivals.advance(time, str(envelope.get("id")))
             return
         document = arrivals.document(envelope)
         if arrivals.count_if_refused(document):

@@ -77,3 +77,52 @@ def test_results_of_sub_queries_and_what_is_let_go() -> None:
         engine.stats(exact=True)
         assert not engine.holds("s")
         assert [one["id"] for one in engine.held()] == ["t"]
+
+
+LIVES = st.lists(
+    st.one_of(
+        st.tuples(st.just("publish"), st.sampled_from("STU"), st.integers(0, 12)),
+        st.tuples(st.just("cancel"), st.sampled_from("jpec"), st.just(0)),
+        st.tuples(st.just("advance"), st.just(""), st.integers(0, 12)),
+    ),
+    max_size=12,
+)
+OTHERS = {
+    "j": "S/json->x JOIN {x/k = y/k, 2 s} T/json->y",
+    "p": "EVENT SEQ(S a, !T b, S c) WHERE [k] WITHIN 3 s",
+    "e": "DECLARE STREAM U(k); SELECT k FROM U NEXT{$1.k = $2.k} U",
+    "c": "(S/json->x FOLLOWED BY {x/k = y/k, 2 s} T/json->y) FOLLOWED BY {INF} S/json->z",
+}
+
+
+@drawn(10)
+@given(LIVES, st.sampled_from([0.0, 2.0]))
+def test_what_is_held_is_what_history_sees(
+    life: list[tuple[str, str, int]], lateness: float
+) -> None:
+    with xscl.Engine(lateness=lateness) as engine:
+        for name, text in OTHERS.items():
+            engine.subscribe(text, name)
+        # Of many, what is out of reach is looked for only now and then.
+        published = 60
+        engine.publish_many(
+            {"stream": "STU"[n % 3], "id": f"d{n}", "timestamp": n / 20, "json": {"k": n % 2}}
+            for n in range(1, published + 1)
+        )
+        for what, where, time in life:
+            if what == "publish":
+                published += 1
+                body = {"k": published % 2}
+                one = {"stream": where, "id": f"d{published}", "timestamp": time, "json": body}
+                engine.publish_many([one])
+            elif what == "advance":
+                engine.advance(time)
+            elif any(one.name == where for one in engine.subscriptions):
+                engine.cancel(where)
+        ids = [f"d{number}" for number in range(1, published + 1)]
+        held = {id for id in ids if engine.holds(id)}
+        assert {one["id"] for one in engine.held()} == held
+        for stream in "STU":
+            engine.subscribe(f"{stream}/json", f"all {stream}", history=True)
+        seen = {one.documents[0] for s in engine.subscriptions[-3:] for one in s.found}
+        assert seen == held
