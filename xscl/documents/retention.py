@@ -4,6 +4,10 @@ What bounds it is the windows of the queries that read a document's leaf paths (
 documents are kept by *shape*: those of one stream with the same leaf paths can be reached
 equally long, and go in order of time.  The composites of a derived stream are a shape too.
 
+A stream may have a floor, too: its recent documents are retained whether or not a query reads them,
+so that a query that comes later finds them in its history.  A floor is bounded by time, back from
+the watermark, and by the number of documents that nothing but the floor retains.
+
 This is of whole documents; `join_stage.relational.retention` lets go of single rows of those that
 are held, each as long as its own leaf path can be reached.
 """
@@ -14,8 +18,9 @@ from bisect import bisect_left
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import repeat
 from math import inf
+from typing import NamedTuple
 
-__all__ = ["NO_LEAVES", "DocumentShape", "Retention", "Shape"]
+__all__ = ["NO_LEAVES", "RETAINED", "DocumentShape", "Floor", "Retention", "Shape"]
 
 Shape = Hashable
 DocumentShape = tuple[str, frozenset[int]]
@@ -23,8 +28,19 @@ DocumentShape = tuple[str, frozenset[int]]
 
 NO_LEAVES = frozenset[int]()
 
+RETAINED = 20_000
+"""So many documents of a stream its floor retains at most, unless another number is given."""
+
 _MANY = 10_000
 """Of so many shapes it is remembered how long they can be reached."""
+
+
+class Floor(NamedTuple):
+    """How long (microseconds) documents of a stream are retained at least, before the watermark,
+    and how many that no query reaches at most."""
+
+    length: int
+    most: int
 
 
 class Retention:
@@ -36,6 +52,7 @@ class Retention:
 
     def __init__(self, reach: Callable[[Shape], int | None]) -> None:
         self._reach_of = reach
+        self.floors: dict[str, Floor] = {}
         self._reaches: dict[Shape, int | None] = {}
         self._held: dict[int, tuple[int, Shape]] = {}
         self._by_time: dict[Shape, list[tuple[int, int]]] = {}
@@ -68,6 +85,14 @@ class Retention:
         if (by_time and entries[0] < by_time[-1]) or entries != sorted(entries):
             self._unsorted.add(shape)
         by_time += entries
+
+    def keep_recent(self, stream: str, floor: Floor | None) -> None:
+        """Gives a stream a floor, or takes it away."""
+        self._reaches.clear()
+        if floor is None:
+            self.floors.pop(stream, None)
+        else:
+            self.floors[stream] = floor
 
     def queries_changed(self, moved: Mapping[int, int | None]) -> None:
         """To be called when queries have come or gone; leaf paths may have moved to others, or
@@ -106,17 +131,16 @@ class Retention:
         return None if watermark is None else watermark - reach
 
     def expired(self, watermark: int | None) -> list[int]:
-        """Lets go of what cannot be reached from the watermark; returns the numbers."""
-        gone: list[int] = []
+        """Lets go of what cannot be reached from the watermark, and of what is too much for a
+        floor; returns the numbers."""
+        gone = self._above_floors(watermark) if self.floors else []
         held = self._held
         for shape, by_time in list(self._by_time.items()):
             reach = self._reach(shape)
             if reach is not None:
                 if watermark is None:
                     continue
-                if shape in self._unsorted:
-                    self._unsorted.discard(shape)
-                    by_time.sort()
+                self._sort(shape)
                 passed = bisect_left(by_time, (watermark - reach,))
                 over = by_time[:passed]
                 del by_time[:passed]
@@ -134,6 +158,42 @@ class Retention:
                 self._shapes.pop(shape, None)
         return gone
 
+    def _above_floors(self, watermark: int | None) -> list[int]:
+        """Drops the earliest of what nothing but a floor retains, where that is too much."""
+        spare: dict[str, list[tuple[int, int]]] = {}
+        for shape, by_time in self._by_time.items():
+            match shape:
+                case (str(stream), frozenset()) if stream in self.floors:
+                    reach = self._reach_of(shape)
+                    end = len(by_time)
+                    if reach is not None:
+                        if watermark is None:
+                            continue
+                        self._sort(shape)
+                        end = bisect_left(by_time, (watermark - reach,))
+                    spare.setdefault(stream, []).extend(
+                        (time, number)
+                        for time, number in by_time[:end]
+                        if self._held.get(number) == (time, shape)
+                    )
+        gone = []
+        for stream, some in spare.items():
+            over = len(some) - self.floors[stream].most
+            if over > 0:
+                gone += [number for _, number in sorted(some)[:over]]
+        for number in gone:
+            del self._held[number]
+        if gone:
+            dropped = {*gone}
+            for by_time in self._by_time.values():
+                by_time[:] = [one for one in by_time if one[1] not in dropped]
+        return gone
+
+    def _sort(self, shape: Shape) -> None:
+        if shape in self._unsorted:
+            self._unsorted.discard(shape)
+            self._by_time[shape].sort()
+
     def clear(self) -> list[int]:
         """Lets go of all that is held; returns the numbers."""
         gone = [*self._held]
@@ -148,5 +208,9 @@ class Retention:
         if shape not in reaches:
             if len(reaches) >= _MANY:
                 reaches.clear()
-            reaches[shape] = self._reach_of(shape)
+            reach = self._reach_of(shape)
+            match shape:
+                case (str(stream), frozenset()) if (floor := self.floors.get(stream)) is not None:
+                    reach = max(reach or 0, floor.length)
+            reaches[shape] = reach
         return reaches[shape]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from xscl.documents.document import Document
+from xscl.documents.retention import Floor
 from xscl.polling.relations import Changes as FeedChanges
 from xscl.queries.registration import Text
 
@@ -109,5 +110,7 @@ class Changes:
     """What patterns must remember that has changed, as JSON by query; None: nothing any more."""
     found: list[Found] = field(default_factory=list)
     tallies: dict[str, Tallied] = field(default_factory=dict)
+    floors: dict[str, Floor | None] = field(default_factory=dict)
+    """Streams whose recent documents are retained from now on, or no more."""
     oldest_found: int = 0
     """The number before which the journal lets go of matches."""

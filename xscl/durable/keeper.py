@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 
 from xscl.documents.document import Document
 from xscl.documents.intake import Intake
+from xscl.documents.retention import Floor
 from xscl.durable.changes import (
     CALLBACK,
     CLOSED,
@@ -137,6 +138,10 @@ class Keeper:
         self.changes.tallies.pop(subscription.name, None)
         self.undelivered.pop(subscription.name, None)
 
+    def retained(self, stream: str, floor: Floor | None) -> None:
+        """A stream has a floor from now on, or none."""
+        self.changes.floors[stream] = floor
+
     # Matches that are to be handed over.
 
     def queue(
@@ -228,7 +233,7 @@ class Keeper:
     def urgent(self) -> bool:
         """Whether more than documents, and what was found in them, waits to be written."""
         changes = self.changes
-        queries = changes.subscribed or changes.cancelled or changes.reviews
+        queries = changes.subscribed or changes.cancelled or changes.reviews or changes.floors
         return bool(queries) or changes.feeds is not None
 
     def commit(self) -> None:

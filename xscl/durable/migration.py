@@ -32,9 +32,20 @@ def _event_queries(connection: duckdb.DuckDBPyConnection) -> None:
     what event queries keep in `patterns` and in the parameters of subscriptions."""
 
 
+def _serving(connection: duckdb.DuckDBPyConnection) -> None:
+    """Version 4 has how many matches each query of a server has found, and streams whose recent
+    documents are retained whether or not a query reads them."""
+    connection.execute(
+        "CREATE TABLE tallies "
+        "(query VARCHAR, matches BIGINT, since DOUBLE, rate DOUBLE, measured DOUBLE)"
+    )
+    connection.execute("CREATE TABLE floors (stream VARCHAR, length BIGINT, most BIGINT)")
+
+
 STEPS: Mapping[int, Callable[[duckdb.DuckDBPyConnection], object]] = {
     1: _patterns,
     2: _event_queries,
+    3: _serving,
 }
 """By the version that a step starts from."""
 

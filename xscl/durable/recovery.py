@@ -46,6 +46,8 @@ def recover(
     intake.skipped.malformed = counters.malformed
     intake.skipped.duplicate = counters.duplicate
     intake.skipped.late = counters.late
+    for stream, floor in file.floors().items():
+        intake.retention.keep_recent(stream, floor)
     texts = file.texts()
     reviews = deque(file.reviews())
     documents = _Documents(file.documents(), evaluation)

@@ -13,8 +13,9 @@
     undelivered    (number, sink, query, match, body, markup)
     patterns       (template, part, snapshot)                   what patterns must remember, as JSON
     feeds, seen                                                 what polling remembers
-    journal, tallies                                            matches of a server, and how many
-                                                                (`journal_file.py`, `tally_file.py`)
+    tallies (query, matches, since, rate, measured)  of a server (`tally_file.py`)
+    floors (stream, length, most)                    streams whose recent documents are retained
+    journal                                          matches of a server (`journal_file.py`)
 
 A subscription is the query `written` in a text under that name, with the values of its
 `parameters` as a JSON object (in it, too, what was known of streams that event queries publish); it
@@ -39,7 +40,7 @@ from xscl.polling.relations import create_feeds
 
 __all__ = ["VERSION", "check_file", "make", "refused_version", "version_of"]
 
-VERSION = 3
+VERSION = 4
 
 _SCHEMA = """
     CREATE TABLE xscl_state (version INTEGER, made_by VARCHAR, made_at DOUBLE);
@@ -67,6 +68,10 @@ _SCHEMA = """
         number BIGINT, sink VARCHAR, query VARCHAR, match VARCHAR, body VARCHAR, markup VARCHAR
     );
     CREATE TABLE patterns (template VARCHAR, part VARCHAR, snapshot VARCHAR);
+    CREATE TABLE tallies (
+        query VARCHAR, matches BIGINT, since DOUBLE, rate DOUBLE, measured DOUBLE
+    );
+    CREATE TABLE floors (stream VARCHAR, length BIGINT, most BIGINT);
     INSERT INTO counters VALUES (0, NULL, 0, 0, 0, 0, 0, NULL, 0, 0, 0, NULL, 0)
 """
 

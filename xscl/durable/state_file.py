@@ -17,6 +17,7 @@ from pathlib import Path
 import duckdb
 
 from xscl.documents.document import Document
+from xscl.documents.retention import Floor
 from xscl.durable import holder
 from xscl.durable.changes import Changes, Counters, Kept, Undelivered
 from xscl.durable.migration import migrate, oldest
@@ -163,6 +164,11 @@ class StateFile:
     def patterns(self) -> dict[str, str]:
         """What patterns must remember, as JSON by query."""
         return dict(self.rows("SELECT template, snapshot FROM patterns"))  # type: ignore[arg-type]
+
+    def floors(self) -> dict[str, Floor]:
+        """The streams whose recent documents are retained."""
+        rows = self.rows("SELECT stream, length, most FROM floors")
+        return {stream: Floor(length, most) for stream, length, most in rows}  # type: ignore[misc,arg-type]
 
     def outputs(self) -> dict[str, int]:
         """How much of each file is written, in bytes."""

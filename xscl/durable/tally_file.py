@@ -2,15 +2,14 @@
 
     tallies (query, matches, since, rate, measured)    in seconds; the rate was so when measured
 
-They are written in the transactions that found the matches.  The relation is made by the first
-server on a file; no other run reads it, but whoever cancels a query drops its row.
+They are written in the transactions that found the matches.  Whoever cancels a query drops
+its row; no run but a server reads them.
 """
 
 from __future__ import annotations
 
 from xscl.durable.changes import Tallied
 from xscl.durable.keeper import Keeper
-from xscl.durable.writing import TALLIES_RELATION
 
 __all__ = ["TallyFile"]
 
@@ -20,7 +19,6 @@ class TallyFile:
 
     def __init__(self, keeper: Keeper) -> None:
         self._keeper = keeper
-        keeper.file.rows(TALLIES_RELATION)
         names = ", ".join(Tallied._fields)
         rows = keeper.file.rows(f"SELECT {names} FROM tallies ORDER BY since, query")
         self.known = [Tallied(*row) for row in rows]  # type: ignore[arg-type]

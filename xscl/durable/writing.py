@@ -18,17 +18,10 @@ from xscl.durable.changes import Changes, Counters
 from xscl.durable.points import at
 from xscl.polling.relations import save_feeds
 
-__all__ = ["DOCUMENTS", "KEPT", "READ_NOW", "TALLIES_RELATION", "UNDELIVERED", "write"]
+__all__ = ["DOCUMENTS", "KEPT", "READ_NOW", "UNDELIVERED", "write"]
 
 READ_NOW = "CREATE TEMP TABLE IF NOT EXISTS read_now (source VARCHAR, id VARCHAR)"
 """The documents that this run has come across, of sources without positions."""
-
-TALLIES_RELATION = """
-    CREATE TABLE IF NOT EXISTS tallies (
-        query VARCHAR, matches BIGINT, since DOUBLE, rate DOUBLE, measured DOUBLE
-    )
-"""
-"""What a server alone makes and reads (`tally_file.py`)."""
 
 _FEW = 2
 """So few rows are cheaper as statements than as a table of Arrow."""
@@ -78,6 +71,7 @@ _TALLIES = pa.schema(
         *((n, pa.float64()) for n in ("since", "rate", "measured")),
     ]
 )
+_FLOORS = pa.schema([("stream", _TEXT), ("length", _NUMBER), ("most", _NUMBER)])
 _COUNTS = pa.schema([("query", _TEXT), ("matches", _NUMBER)])
 
 
@@ -112,10 +106,9 @@ def _delete(connection: duckdb.DuckDBPyConnection, changes: Changes) -> None:
         _delete_from(
             connection, "undelivered", "query", _TEXT, changes.cancelled, "AND sink = 'callback'"
         )
-        # It may be another run that cancels.
-        connection.execute(TALLIES_RELATION)
         _delete_from(connection, "tallies", "query", _TEXT, changes.cancelled)
     _delete_from(connection, "tallies", "query", _TEXT, changes.tallies)
+    _delete_from(connection, "floors", "stream", _TEXT, changes.floors)
     for source in changes.sources_read:
         # A source without any document may only be out of reach.
         connection.execute(READ_NOW)
@@ -170,6 +163,8 @@ def _insert(connection: duckdb.DuckDBPyConnection, changes: Changes) -> None:
     told = ((name, "told", one) for name, one in changes.patterns.items() if one is not None)
     _insert_into(connection, "patterns", _PATTERNS, told)
     _insert_into(connection, "journal", _FOUND, changes.found)
+    floors = ((stream, *floor) for stream, floor in changes.floors.items() if floor is not None)
+    _insert_into(connection, "floors", _FLOORS, floors)
     _insert_into(connection, "tallies", _TALLIES, changes.tallies.values())
     if changes.counts:
         _add_counts(connection, changes.counts)

@@ -150,7 +150,7 @@ class EngineParts:
         at("opened")
 
 
-def lateness_of(lateness: float | str | None) -> int | None:
+def lateness_of(lateness: float | str | None, called: str = "lateness") -> int | None:
     """Seconds, or a span of time as text, in microseconds."""
     if lateness is None:
         return None
@@ -158,7 +158,7 @@ def lateness_of(lateness: float | str | None) -> int | None:
         text = lateness if isinstance(lateness, str) else f"{lateness:f}"
         return duration(text)
     except ValueError as error:
-        raise XSCLError(f"lateness: {error}") from error
+        raise XSCLError(f"{called}: {error}") from error
 
 
 def _check_techniques(without: Collection[str]) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar, overload
 from join_stage.constraints import FOREVER
 from xscl.documents.arrivals import Arrivals
 from xscl.documents.batches import in_batches
+from xscl.documents.retention import RETAINED, Floor
 from xscl.engine.parts import EngineParts, lateness_of
 from xscl.errors import StateError, XSCLError
 from xscl.evaluation.deliveries import Delivery
@@ -19,6 +20,7 @@ from xscl.evaluation.match_groups import MatchGroup, MatchGroups
 from xscl.evaluation.stage_one import Preview
 from xscl.garbage import paused
 from xscl.sources.tables import envelopes as envelopes_of
+from xscl.stream_names import is_internal
 from xscl.times import DAY, from_timestamp, now, to_seconds, too_far
 
 if TYPE_CHECKING:
@@ -183,6 +185,25 @@ class Publishing(EngineParts):
         with self._transactions.asking():
             self._evaluation.follow_queries()
             return self._evaluation.preview(envelope)
+
+    def retain(self, stream: str, length: float | str = "1 week", *, most: int = RETAINED) -> None:
+        """Retains the recent documents of a stream from now on, whether or not a query reads them,
+        so that a query that is subscribed later with `history=True` finds them: those up to a
+        length (seconds, or text such as `1 week`) before the watermark, and `most` at most of
+        those that no query reaches.  A length of 0 takes that back.  A state file remembers it."""
+        reach = lateness_of(length, "retain")
+        if reach is None or most < 0:
+            raise XSCLError("retain: give a length that ends, such as `1 week`, and `most` from 0")
+        if not stream or is_internal(stream) or not stream.isprintable():
+            raise XSCLError(f"retain: {stream!r} is no name of a stream")
+        floor = Floor(reach, most) if reach else None
+        with self._transactions.changing():
+            if self._intake.retention.floors.get(stream) == floor:
+                return
+            self._intake.retention.keep_recent(stream, floor)
+            self._intake.settled = False
+            if (keeper := self._transactions.keeper) is not None:
+                keeper.retained(stream, floor)
 
     def clear(self) -> None:
         """Lets go of all documents, and of the time that they have brought it to: the next one is

@@ -221,7 +221,8 @@ class StageOne:
         for stream, columns in arrivals.runs.items():
             numbers, ids, times, values = columns
             some: Documents
-            if self._graph.only_columns(stream):
+            retained = stream in self._intake.retention.floors
+            if self._graph.only_columns(stream) and not retained:
                 some = Identified(stream, numbers, ids, times, stream in readers.identified)
             else:
                 some = [
@@ -229,7 +230,7 @@ class StageOne:
                     for one in zip(numbers, repeat(stream), ids, times, values, strict=False)
                 ]
             arrivals.events += readers.of_values(stream, values, numbers, ids, times)
-            shape = (stream, NO_LEAVES) if self._graph.read[stream] else None
+            shape = (stream, NO_LEAVES) if self._graph.read[stream] or retained else None
             arrivals.parts.append((some, shape))
 
     def _arrive(self, envelope: Mapping[str, object], arrivals: Arrivals) -> None:
@@ -245,8 +246,9 @@ class StageOne:
         if isinstance(document.body, Path):
             document = from_file(document, intake.bodies)
         held = document
-        read = self._graph.read[document.stream]
-        if read and self._graph.only_columns(document.stream):
+        retained = document.stream in intake.retention.floors
+        read = retained or self._graph.read[document.stream]
+        if read and not retained and self._graph.only_columns(document.stream):
             self._arrive_as_columns(document, arrivals)
             return
         if read:

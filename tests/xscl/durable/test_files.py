@@ -108,7 +108,8 @@ def test_an_older_version_is_brought_to_this_one(
         connection.execute("ALTER TABLE counters DROP advanced")
         connection.execute("ALTER TABLE counters DROP flushed")
         connection.execute("ALTER TABLE documents DROP start")
-        connection.execute("DROP TABLE patterns")
+        for relation in ("patterns", "tallies", "floors"):
+            connection.execute(f"DROP TABLE {relation}")
 
     def step(connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute("ALTER TABLE counters ADD lateness BIGINT")

@@ -28,7 +28,10 @@ def serving(at: Path, *arguments: str) -> Iterator[tuple[Started, str]]:
     with started("serve", "--port", "0", *arguments, at=at) as command:
         deadline = time.monotonic() + PATIENCE
         said = command.streams[2]
-        while not (said.exists() and (found := re.search(r"http://\S+?:\d+", said.read_text()))):
+        while not (
+            said.exists()
+            and (found := re.search(r"(?<=serving at )http://\S+?:\d+", said.read_text()))
+        ):
             assert time.monotonic() < deadline
             assert not command.ended(0.01), command.done().stderr
         yield command, found[0]
@@ -66,6 +69,28 @@ def test_feeds_are_polled_beside(server: Server, tmp_path: Path, state: tuple[st
         assert (health["items"], health["error"], health["failures"]) == (1, None, 0)
         assert ended(command) == 130
     assert match["documents"] == [f"{server.url('/feed')}#1"]
+
+
+@pytest.mark.parametrize("retained", [True, False])
+def test_items_polled_before_the_first_query(
+    server: Server, tmp_path: Path, *, retained: bool
+) -> None:
+    """They are there for a query that comes later, also after a restart."""
+    server.site["/feed"] = Reply(body=rss(channel=ITEM))
+    feed = ("--feed", f"S={server.url('/feed')}", "--allow-private", "--state", "s.duckdb")
+    feed = feed if retained else (*feed, "--retain", "0")
+    for again in (False, True):
+        with serving(tmp_path, *feed) as (command, address):
+            if not again:
+                until(f"{address}/stats", "taken")
+            made = ask(
+                f"{address}/queries", {"name": f"q{again}", "text": "S//item", "history": True}
+            )
+            assert made["queries"][0]["matches"] == retained
+            # No query keeps the item for the next run.
+            asked = Asked(f"{address}/queries/q{again}", method="DELETE")
+            urlopen(asked, timeout=PATIENCE).close()
+            assert ended(command) == 130
 
 
 def test_time_passes_after_what_feeds_have_brought(server: Server, tmp_path: Path) -> None:

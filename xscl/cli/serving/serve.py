@@ -36,6 +36,7 @@ from xscl.cli.options import (
 from xscl.cli.queries import QueryText, read_texts, subscribe
 from xscl.cli.resume import open_engine
 from xscl.counts import counted
+from xscl.documents.retention import RETAINED
 from xscl.durable.polled import PolledFeeds
 from xscl.errors import DocumentError, XSCLError
 from xscl.feeds import Rules
@@ -130,6 +131,20 @@ _LEAST_TOKEN = 16
     show_default=True,
     help="How many of the newest matches are kept for those who ask for them later.",
 )
+@click.option(
+    "--retain",
+    type=Duration(),
+    default="1 week",
+    show_default=True,
+    help="How long items of feeds are retained for queries that come later; 0 retains none so.",
+)
+@click.option(
+    "--retain-most",
+    type=click.IntRange(0),
+    default=RETAINED,
+    show_default=True,
+    help="How many items of a stream are retained at most that no query reads.",
+)
 @MEMORY
 @VERBOSE
 @QUIET
@@ -154,6 +169,8 @@ def serve(
     max_queries: int,
     max_readers: int,
     keep_matches: int,
+    retain: int | None,
+    retain_most: int,
     memory: int | None,
 ) -> int:
     """Answers queries and documents over HTTP, and shows them on a page.
@@ -184,6 +201,9 @@ def serve(
             open_engine(state, bound, skipped.append, dry_run=False, memory=memory)
         )
         leave_imported()
+        for stream in dict.fromkeys(stream for stream, _ in sources):
+            # Before any query: a state's documents go where nothing retains them.
+            engine.retain(stream, "INF" if retain is None else to_seconds(retain), most=retain_most)
         bad = _take_queries(engine, texts)
         wait = LEAST_WAIT if sources else 0
         service = Service(engine, skipped, limits, follows=follows, wait=wait)
