@@ -3,7 +3,6 @@ lost, and no more documents are asked for than there is room for."""
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import resource
 import signal
@@ -16,6 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
+import orjson
 import pytest
 
 import xscl
@@ -37,7 +37,7 @@ BATCH = 50
 
 def event(number: int) -> bytes:
     xml = f"<a>{str(number).ljust(LARGE, '.')}</a>"
-    return json.dumps({"id": f"d{number}", "timestamp": number, "xml": xml}).encode() + b"\n"
+    return orjson.dumps({"id": f"d{number}", "timestamp": number, "xml": xml}) + b"\n"
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def documents_of(lines: IO[bytes], *, at_most: int, pause: float = 0.0) -> list[
     while len(found) < at_most and (line := lines.readline()):
         # The last line of a process that was killed may be torn.
         if line.endswith(b"\n"):
-            found += json.loads(line)["documents"]
+            found += orjson.loads(line)["documents"]
         time.sleep(pause)
     return found
 
@@ -262,7 +262,7 @@ def stream_read_slowly(state: Path | None) -> tuple[int, int]:
         reader = threading.Thread(target=take)
         reader.start()
         for came in range(0, DOCUMENTS, BATCH):
-            engine.publish_many(json.loads(event(came + n)) for n in range(BATCH))
+            engine.publish_many(orjson.loads(event(came + n)) for n in range(BATCH))
         stream.close()
         reader.join()
     assert read == [f"d{number}" for number in range(DOCUMENTS)]

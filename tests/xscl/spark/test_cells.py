@@ -219,7 +219,7 @@ def drawn_events(dice: random.Random) -> list[dict[str, Any]]:
     return events
 
 
-@settings(max_examples=times(20))
+@settings(max_examples=times(8))
 @given(st.randoms(use_true_random=False), st.sampled_from([2, 256]))
 def test_a_stream_finds_what_an_engine_finds(dice: random.Random, portions: int) -> None:
     """An engine that gets the same batches in order of time, with those that are late left out; and

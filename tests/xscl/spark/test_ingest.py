@@ -31,7 +31,7 @@ from xscl.spark.ingestion import jobs
 XSCL = (sys.executable, "-c", "from xscl.cli.main import main; main()")
 INGEST = (*XSCL, "ingest", "--master", "local[1]", *QUICK)
 ZONE = "spark.sql.session.timeZone=Europe/Paris"
-SUBMIT = (str(Path(sys.executable).with_name("spark-submit")), "--master", "local[3]", *QUICK)
+SUBMIT = (str(Path(sys.executable).with_name("spark-submit")), "--master", "local[2]", *QUICK)
 PROGRAM = f"""
 import runpy
 from xscl.spark.session import session
@@ -173,7 +173,7 @@ def test_for_ever_until_interrupted_then_by_spark_submit(place: Place) -> None:
     (place.folder / "program.py").write_text(PROGRAM)
     done = place.run(*SUBMIT, "--conf", ZONE, "program.py", *options, "--once")
     assert done.returncode == 0, done.stderr
-    assert "['local[3]', 'Europe/Paris', '3']" in done.stdout.splitlines(), (
+    assert "['local[2]', 'Europe/Paris', '2']" in done.stdout.splitlines(), (
         done.stdout,
         done.stderr,
     )

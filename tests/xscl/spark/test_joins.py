@@ -99,7 +99,7 @@ def check_cases(some: Sequence[RenamedCase], rows: Sequence[dict[str, Any]]) -> 
 @needs("conformance")
 @pytest.mark.drawn
 def test_cases_as_a_batch(spark: SparkSession) -> None:
-    some = cases(20, "batch")
+    some = cases(10, "batch")
     documents = [row for one in some for row in one.documents]
     found = join(table(spark, documents), [one.queries for one in some], results=True)
     check_cases(some, found.toArrow().to_pylist())
@@ -109,7 +109,7 @@ def test_cases_as_a_batch(spark: SparkSession) -> None:
 @pytest.mark.drawn
 def test_cases_as_a_stream(spark: SparkSession, tmp_path: Path) -> None:
     # Half a second each: all are not done in minutes.
-    some = cases(8, "stream")
+    some = cases(4, "stream")
     documents = [row for one in some for row in one.documents]
     random.Random(17).shuffle(documents)
     stream = streamed(spark, tmp_path / "in", documents, 3)
