@@ -26,6 +26,9 @@ __all__ = ["FOREVER", "PatternStage"]
 _ROUND = 256
 """After so many steps all look what has expired, not those alone that took events."""
 
+_SCATTERED = 64
+"""So many queries may have automata of their own that others could share."""
+
 FOREVER = 1 << 62
 """A time, in microseconds, that is never reached."""
 
@@ -59,7 +62,7 @@ class PatternStage:
         self._watermark: int | None = None
         self._touched: dict[Shared, None] = {}
         """Which have taken events in this step, or wait for time to pass."""
-        self._steps = 0
+        self._steps = self._adopted = 0
         self._done: list[Outcome] = []
         self._early: list[Outcome] = []
         """What `flush` has found before its time."""
@@ -120,9 +123,16 @@ class PatternStage:
                 group.before = [one for one in other._waiting if one[0] in group.components]
             self._route(group, key)
         self._of_query.update(other._of_query)
+        self._adopted += len(other._groups)
         self._early += other._early
         self._touched.update(other._touched)
         self._version += 1
+
+    @property
+    def scattered(self) -> bool:
+        """Whether so many queries were adopted, each with an automaton of its own, that it pays to
+        make the stage again, where those that are alike share one."""
+        return self._adopted > max(_SCATTERED, len(self._of_query) // 8)
 
     def _route(self, group: Shared, key: tuple[object, ...]) -> None:
         """From now on a group takes events."""
@@ -274,8 +284,9 @@ class PatternStage:
         for group in self._groups:
             for (number, partition), time in group.runs.endings.reported.items():
                 memories[number].reported.append((partition, time))
-            for number, event, time in group.members.missed():
-                memories[number].missed.append((event, time))
+            if group.members.missing:
+                for number, event, time in group.members.missed():
+                    memories[number].missed.append((event, time))
         for key, time in self._all_early().items():
             number, *events = key
             memories[number].early.append((time, events))

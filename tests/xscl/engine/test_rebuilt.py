@@ -99,6 +99,23 @@ def test_what_was_reported_early_is_not_reported_again(
     engine.close()
 
 
+def test_patterns_that_look_back_share_an_automaton_in_the_end(tmp_path: Path) -> None:
+    """Each has one of its own at first; with many of these all are brought together."""
+    engine = xscl.Engine(lateness=5)
+    engine.subscribe("EVENT SEQ(A a, B b, !C c) WHERE [k] WITHIN 9", name="keep")
+    publish(engine, [("A", 1, "a1"), ("C", 2, "c"), ("A", 3, "a")])
+    for number in range(70):
+        text = "EVENT SEQ(A a, B b, !C c) WHERE [k] WITHIN 9"
+        assert engine.subscribe(text, name=f"q{number}", history=True).found == []
+    publish(engine, [("B", 4, "b")])
+    matches = engine.flush()
+    assert {one.documents for one in matches} == {("a1", "b"), ("a", "b")}
+    assert len(matches) == 2 * 71
+    stats: Any = engine.stats()["patterns"]
+    assert stats["queries"] == 71
+    assert stats["automata"] < 20
+
+
 FIRST = [
     "SELECT k FROM S NEXT{$2.k = $1.k} S",
     "SELECT k, v FROM S NEXT{$2.k = $1.k} S",

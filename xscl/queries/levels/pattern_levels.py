@@ -134,6 +134,9 @@ class PatternLevels(WitnessFree):
         weak = pattern.compiled.weak
         rows = apart.catch_up(intake.watermark, intake.flushed, weak=weak)
         stage.adopt(apart.stage, intake.next_number << PLACES)
+        if stage.scattered:
+            self.levels.stale = True
+            self.levels.version += 1
         return rows
 
     # What is remembered
