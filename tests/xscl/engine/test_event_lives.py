@@ -53,7 +53,7 @@ class EventLives(RuleBasedStateMachine):
         }
         self.engine = xscl.Engine(**self.options)
         self.model = Model(None if lateness is None else round(lateness * 10**6))
-        self.ids: dict[str, str] = {}
+        self.ids: set[str] = set()
         self.names = 0
         self.clock = 4.0
         self.kept = set[str]()
@@ -134,7 +134,7 @@ class EventLives(RuleBasedStateMachine):
         if "PUBLISH" in text or self.model.reads_published(query):
             return
         self.engine.stats(exact=True)
-        retained = {(of, id) for id, of in self.ids.items() if self.engine.holds(id)}
+        retained = {(str(one["stream"]), str(one["id"])) for one in self.engine.held()}
         note(f"with history {sorted(retained)}: {text}")
         expected = self.model.subscribe(Declared({}, (query,)), retained=retained)
         found = self.engine.subscribe(text, name=query.name, history=True).found
@@ -156,7 +156,7 @@ class EventLives(RuleBasedStateMachine):
         times = [self.clock + offset for offset in (0, 0.5, 1, -1, -3)]
         envelopes = data.draw(arrivals(times, 5, len(self.ids), again=self.knows))
         note(str(envelopes))
-        self.ids |= {one["id"]: one["stream"] for one in envelopes}
+        self.ids |= {one["id"] for one in envelopes}
         self.compare(self.model.publish(envelopes), self.engine.publish_many(envelopes))
 
     @rule(data=st.data())
