@@ -23,6 +23,7 @@ class Memory:
     reported: list[tuple[Partition, int]] = field(default_factory=list)
     """A partition, and the time of its last match (NON OVERLAPPING)."""
     early: list[tuple[int, Sequence[tuple[int, int]]]] = field(default_factory=list)
-    """The time of a match that was reported before it, and (component's place, event)."""
+    """The time of a match that was reported before it, and (component's place, event); only where
+    it does not follow from the events that had come when the input ended."""
     missed: list[tuple[int, int]] = field(default_factory=list)
     """An event that came too late for the query, and its time."""

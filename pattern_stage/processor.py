@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right, insort
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pattern_stage.automaton import Automaton
@@ -227,7 +227,8 @@ class PatternStage:
                 group.catch_up(watermark)
             group.advance(watermark)
         self._collect()
-        self._early = [outcome for outcome in self._early if outcome.time >= watermark]
+        if self._early:
+            self._early = [outcome for outcome in self._early if outcome.time >= watermark]
         if self._known:
             self._known = {key: time for key, time in self._known.items() if time >= watermark}
 
@@ -289,28 +290,56 @@ class PatternStage:
                     memories[number].missed.append((event, time))
         for key, time in self._all_early().items():
             number, *events = key
-            memories[number].early.append((time, events))
+            if self._of_query[number].forks:
+                memories[number].early.append((time, events))
         return memories
 
     def rebuild(
-        self, events: Iterable[Waiting], watermark: int | None, memories: Mapping[int, Memory]
+        self,
+        before: Sequence[Waiting],
+        after: Sequence[Waiting],
+        watermark: int | None,
+        memories: Mapping[int, Memory],
     ) -> None:
-        """Makes a new stage what another one was that had taken these events, had come to that
-        watermark, and whose queries had these memories: what it found was reported then."""
+        """Makes a new stage what another one was that had taken these events, some before the input
+        had ended once, had come to that watermark, and whose queries had these memories: what it
+        found was reported then."""
         for number, memory in memories.items():
             members = self._of_query[number].members
             for event, time in memory.missed:
                 members.miss(event, time, members.bit(number))
-        self.take(events)
+        at_once, weak = self._at_once, self._weak
+        self._at_once = {
+            type_: [one for one in some if not one.weak] for type_, some in at_once.items()
+        }
+        self._weak = []
+        if before:
+            self.take(before)
+            self.flush()
+        self.take(after)
+        self._at_once, self._weak = at_once, weak
+        # What is weak sees all in order of time, however it came, but for what it has missed.
+        for coming in sorted((*before, *after), key=_time):
+            for group in at_once.get(coming[0], ()):
+                if group.weak:
+                    group.take(*coming)
+        self._touched |= dict.fromkeys(weak)
         self.advance(watermark)
         self._outcomes()
-        # What was decided stays, whatever is found again: events that decided it may have gone.
+        self._remember(memories)
+
+    def _remember(self, memories: Mapping[int, Memory]) -> None:
+        """What was decided stays, whatever is found again: what decided it may have gone."""
         for group in self._groups:
             group.runs.endings.reported = {}
         for number, memory in memories.items():
             endings = self._of_query[number].runs.endings
             last = {(number, partition): time for partition, time in memory.reported}
             endings.reported = {**endings.reported, **last}
+        early = self._all_early()
+        self._early = []
+        self._known = {key: time for key, time in early.items() if not self._of_query[key[0]].forks}
+        for number, memory in memories.items():
             self._known |= {(number, *found): time for time, found in memory.early}
 
     def _all_early(self) -> dict[tuple[Any, ...], int]:

@@ -34,6 +34,8 @@ class Shared:
     ) -> None:
         self.automaton = automaton
         self.weak, self.monotone = weak, pattern.monotone and not weak
+        self.forks = weak or pattern.non_overlapping
+        """Whether what is reported before its time may depend on what was reported before that."""
         self.members = Members(automaton, constants)
         indexed = "negation index" not in without
         endings = Endings(automaton, self.members, not pattern.non_overlapping, identity, indexed)

@@ -58,7 +58,8 @@ def test_over_a_restart(scene: Scene, cut: int, size: int, flushes: bool) -> Non
         for type_, event in coming[:cut]
         if watermark is None or event[0] >= watermark - staging.stage.reach(type_)
     ]
-    other.stage.rebuild(retained, watermark, staging.stage.memories)
+    before, after = (retained, []) if flushes else ([], retained)
+    other.stage.rebuild(before, after, watermark, staging.stage.memories)
     later = fed(other.stage, coming[cut:], size, True)
     if flushes:
         # What the end of the input decided stays; what comes then may add other matches.

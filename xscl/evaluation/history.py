@@ -172,7 +172,7 @@ class History:
         if remembered is not None:
             # The events by which it is named have their numbers now.
             memories = self._queries.memories_in(remembered)
-        patterns.rebuild(self._intake.watermark, memories)
+        patterns.rebuild(self._intake, memories)
 
     def _compose_anew(self, wave: Wave, derived: Sequence[DerivedStream]) -> None:
         """Adds to documents read anew all composites of some derived streams: those that stand,

@@ -67,6 +67,7 @@ class Catalogue:
         self.levels.members, self.levels.names = self._members, self._name
         self._by_name: dict[str, Subscription] = {}
         self._lowest, self._looked_at = 0, (-1, -1)
+        self._remembered: dict[int, tuple[Memory, str]] = {}
 
     def __iter__(self) -> Iterator[Subscription]:
         return iter(self._by_name.values())
@@ -215,8 +216,14 @@ class Catalogue:
 
     def remembered(self) -> dict[str, str]:
         """What patterns must remember over a restart, by name, as texts."""
-        nodes, memories = self.patterns.nodes, self.levels.memories
-        return {self._pattern(one): text_of_memory(of, nodes) for one, of in memories.items()}
+        nodes, memories, known = self.patterns.nodes, self.levels.memories, self._remembered
+        self._remembered = {
+            number: known[number]
+            if number in known and known[number][0] == memory
+            else (memory, text_of_memory(memory, nodes))
+            for number, memory in memories.items()
+        }
+        return {self._pattern(one): text for one, (_, text) in self._remembered.items()}
 
     def memories_in(self, remembered: Mapping[str, str]) -> dict[int, Memory]:
         """What patterns remember, by number, given these texts."""

@@ -76,11 +76,11 @@ class PatternLevels(WitnessFree):
         for holder, kind, some in events:
             holder.waiting += zip(repeat(kind), some)
 
-    def rebuild(self, watermark: int | None, memories: Mapping[int, Memory]) -> None:
+    def rebuild(self, intake: Intake, memories: Mapping[int, Memory]) -> None:
         """Makes patterns, once `renew` was called and the events retained wait, what they were
         when these had been taken; `memories` are theirs, by number."""
         for level in self.levels.all:
-            level.patterns.rebuild(watermark, memories)
+            level.patterns.rebuild(intake.watermark, intake.flushed, memories)
 
     def _read(self) -> EventReaders:
         levels, readers = self.levels, self._no_readers()

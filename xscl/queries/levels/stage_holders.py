@@ -56,22 +56,29 @@ class Patterns:
         self.mark = watermark
         self.stage.advance(watermark)
 
-    def rebuild(self, watermark: int | None, memories: Mapping[int, Memory]) -> None:
-        """Makes a new stage what another was that had taken what waits."""
-        waiting, self.waiting = self.waiting, []
+    def rebuild(self, watermark: int | None, flushed: int, memories: Mapping[int, Memory]) -> None:
+        """Makes a new stage what another was that had taken what waits: the events of documents
+        with numbers below `flushed` before the input had ended once."""
         self.mark = watermark
         of = {number: one for number, one in memories.items() if number in self.stage}
-        self.stage.rebuild(waiting, watermark, of)
+        self.stage.rebuild(*self._since(flushed), watermark, of)
+
+    def _since(self, flushed: int) -> tuple[list[Waiting], list[Waiting]]:
+        """Takes what waits apart: what came before the input had ended once, and the rest."""
+        waiting, self.waiting = self.waiting, []
+        if not flushed:
+            return [], waiting
+        before = [one for one in waiting if one[1][1] >> PLACES < flushed]
+        return before, [one for one in waiting if one[1][1] >> PLACES >= flushed]
 
     def catch_up(self, watermark: int | None, flushed: int, *, weak: bool) -> PatternRows:
         """The rows that events have which came before, those of documents with numbers below
         `flushed` before the input had ended once, which means nothing to a query that is weak."""
-        waiting, self.waiting = self.waiting, []
-        before = [one for one in waiting if not weak and one[1][1] >> PLACES < flushed]
+        before, after = self._since(0 if weak else flushed)
         if before:
             self.stage.take(before)
             self.stage.flush()
-        self.stage.take([one for one in waiting if weak or one[1][1] >> PLACES >= flushed])
+        self.stage.take(after)
         self.advance(watermark)
         found = PatternRows(self.stage, feeding=True)
         # What nobody asks for is not found again.
