@@ -115,12 +115,20 @@ class Shared:
             self.take(type_, event, self.members.oldest)
 
     def _late(self, runs: Runs, coming: Coming) -> None:
-        held, (_, _, event) = self._held, coming
+        held, (type_, components, event) = self._held, coming
         time, within = event[0], self.automaton.within
         place = bisect_left(held, time, key=_time)
         first = 0 if within is None else bisect_right(held, time - within, key=_time)
         after = bisect_right(held, time, key=_time)
-        runs.late(held[first:place], coming, held[after:])
+        # As of another of its types, a component may have taken the event before.
+        taken = {
+            component
+            for _, components, other in held[place:after]
+            if other[1] == event[1]
+            for component in components
+        }
+        if left := tuple(component for component in components if component not in taken):
+            runs.late(held[first:place], (type_, left, event), held[after:])
         held.insert(after, coming)
 
     def advance(self, watermark: int) -> None:

@@ -118,7 +118,7 @@ def _following(node: Sequence, layout: Layout) -> Gather:
 
 
 def _iterated(node: Iterate, layout: Layout) -> Gather:
-    left, outer = attributes(node.left, layout), node.outer
+    left, outer, is_common = attributes(node.left, layout), node.outer, node.is_common
     if node.right_names is None:
         right = attributes(node.right, layout)
     else:
@@ -127,7 +127,10 @@ def _iterated(node: Iterate, layout: Layout) -> Gather:
     last = _listed(node, aggregates, layout)
 
     def gather(event: Any) -> dict[str, object]:
-        found = {outer(name): value for name, value in left(event[FIRST]).items()}
+        first = left(event[FIRST])
+        found = {outer(name): value for name, value in first.items()}
+        # What keeps its name stands before what gets it.
+        found |= {name: first[name] for name in found if name in first and not is_common(name)}
         found |= right(event[LAST])
         for name in aggregates:
             found.pop(name, None)

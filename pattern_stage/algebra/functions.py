@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from json import dumps
 from math import inf, isfinite, isnan, nan
 from typing import Any
 
@@ -141,10 +142,31 @@ def ordered(number: float, sign: int) -> tuple[float, float] | None:
 
 
 def arranged(number: float, sign: int, text: str | None, value: object) -> Any:
-    """A value of ARGMIN (sign 1) or ARGMAX (-1): of several best the least text, any before a
-    missing one, and a number before a string that is written like it."""
-    key = sign * number, text is None, text or "", isinstance(value, str)
-    return None if isnan(number) else (key, value)
+    """A value of ARGMIN (sign 1) or ARGMAX (-1): of several best the one whose value is first by
+    `rank`, any before a missing one.  So which one it is depends on nothing but the values."""
+    if isnan(number):
+        return None
+    value = finite(value)
+    return (sign * number, value is None, "" if value is None else text or "", *rank(value)), value
+
+
+def rank(value: object) -> tuple[int, str]:
+    """The order of values that are equal as text: numbers, truths, null, strings, arrays, objects;
+    of these last two the least JSON text.
+
+    >>> sorted(["3", [[3]], 3, [3], ["3"]], key=rank)
+    [3, '3', ['3'], [3], [[3]]]
+    """
+    if isinstance(value, bool):
+        return 1, ""
+    if isinstance(value, int | float):
+        return 0, ""
+    if isinstance(value, str):
+        return 3, ""
+    if isinstance(value, list | tuple | Mapping):
+        text = dumps(value, ensure_ascii=False, separators=(",", ":"), default=dict)
+        return 5 if isinstance(value, Mapping) else 4, text
+    return 2, ""
 
 
 NAMES = {

@@ -68,7 +68,12 @@ def _automaton(compiler: Compiler) -> Automaton:
         overlap = overlap_function(compiler.texts, pattern)
     keys = _keys(compiler)
     sequence = sequence_of(compiler)
-    walked = any(move.walk or (move.finish and move.finish.walk) for move in moves)
+    # Runs that a walk may tell apart later do not behave alike, whatever their registers are.
+    walked = any(
+        one is not None and one.walk is not None
+        for move in moves
+        for one in (move, move.finish, move.epsilon)
+    )
     make, source = compiler.texts.compiled()
     return Automaton(
         make,

@@ -64,12 +64,18 @@ class Iterate:
         """How an attribute of the left is named."""
         return name + SUFFIX if self.is_common(name) else name
 
-    def inner(self, name: str) -> str | None:
-        """The left's attribute of a name."""
+    def inners(self, name: str) -> tuple[str, ...]:
+        """The left's attributes that may have a name, the one that stands first: one that keeps
+        its name before one that gets it, which an open left may show besides."""
         common = name.removesuffix(SUFFIX)
-        if common != name and self.is_common(common):
-            return common
-        return None if self.is_common(name) else name
+        renamed = (common,) if common != name and self.is_common(common) else ()
+        keeps = not self.is_common(name) and (self.left.open or name in self.left.names)
+        return (name, *renamed) if keeps else renamed
+
+    def inner(self, name: str) -> str | None:
+        """The left's attribute of a name; None where none or more than one may have it."""
+        inners = self.inners(name)
+        return inners[0] if len(inners) == 1 else None
 
     def computed(self, name: str, form: Form, event: str) -> str | None:
         """An aggregate of an iteration."""
@@ -83,9 +89,10 @@ class Iterate:
         computed = self.computed(name, form, event)
         if computed is not None:
             return computed
-        inner, left, right = self.inner(name), MISSING, MISSING
-        if inner is not None:
-            left = self.left.read(inner, form, f"{event}[{FIRST}]", reading)
+        left = right = MISSING
+        for inner in reversed(self.inners(name)):
+            first = self.left.read(inner, form, f"{event}[{FIRST}]", reading)
+            left = chain(first, left, reading)
         if self.right_names is None or name in self.right_names:
             right = self.right.read(name, form, f"{event}[{LAST}]", reading)
         return chain(right, left, reading)

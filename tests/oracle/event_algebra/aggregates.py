@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -145,7 +146,27 @@ def _aggregate(name: str, rows: list[list[Any]]) -> Any:
     best = max(numbers) if name == "argmax" else min(numbers)
     named = [row[1] for row, number in zip(having, numbers, strict=True) if number == best]
     there = [one for one in named if one is not MISSING]
-    return min(there, key=lambda one: (text_of(one), isinstance(one, str)), default=MISSING)
+    return min(there, key=_place, default=MISSING)
+
+
+def _place(value: Any) -> tuple[str, int, str]:
+    """Of values that are equal as text numbers are first, then truths, null, strings, arrays and
+    objects, each by its JSON text."""
+    match value:
+        case bool():
+            kind = 1
+        case int() | float():
+            kind = 0
+        case None:
+            kind = 2
+        case str():
+            kind = 3
+        case list():
+            kind = 4
+        case _:
+            kind = 5
+    written = json.dumps(value, ensure_ascii=False, separators=(",", ":")) if kind > 3 else ""
+    return text_of(value), kind, written
 
 
 def _sum(numbers: Sequence[float]) -> float:

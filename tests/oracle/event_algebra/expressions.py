@@ -268,7 +268,9 @@ def _fold(expression: Fold, scope: Scope) -> Meaning:
             grown = [new for one in elements for new in further(one, following)]
             elements = list({one.key: one for one in grown}.values())
             for one in elements:
-                shown = {renamed(name): value for name, value in one.first.attributes.items()}
+                first = one.first.attributes
+                shown = {renamed(name): value for name, value in first.items() if common(name)}
+                shown |= {name: value for name, value in first.items() if not common(name)}
                 shown |= {name: value for name, value in one.last.items() if name not in targets}
                 shown |= one.aggregates
                 found.append(computed(one.first.start, one.end, shown))

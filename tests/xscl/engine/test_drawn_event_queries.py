@@ -19,6 +19,7 @@ from tests.oracle.event_algebra.reading import read
 from tests.oracle.event_algebra.syntax import Declared
 from tests.oracle.event_algebra.told import RULES, Told, told_by_engine, told_by_model
 from tests.oracle.event_algebra.writing import written
+from tests.xscl.engine.three_ways import in_three_ways
 
 SLOW = list(HealthCheck)
 WITHOUT = st.just(frozenset[str]()) | st.frozensets(st.sampled_from(sorted(RULES))) | st.just(RULES)
@@ -38,6 +39,18 @@ def found_in(matches: Iterable[xscl.Match], envelopes: list[Envelope]) -> Counte
     return Counter(told_by_engine(one.to_dict(), ids) for one in matches)
 
 
+def found_of(text: str, envelopes: list[Any], size: int, **options: Any) -> list[xscl.Match]:
+    """The matches of an engine, fed so many documents at a time."""
+
+    def engine() -> xscl.Engine:
+        made = xscl.Engine(**options)
+        made.load(text)
+        return made
+
+    starts = range(0, len(envelopes), size)
+    return in_three_ways(engine, [envelopes[start : start + size] for start in starts])
+
+
 @pytest.mark.drawn
 @drawn(40, suppress_health_check=SLOW)
 @given(texts(weak=True), documents(), WITHOUT, st.integers(1, 6), st.booleans())
@@ -49,27 +62,8 @@ def test_agreement(
         once = {(one["stream"], one["id"]): one for one in envelopes}
         envelopes = sorted(once.values(), key=lambda one: one["timestamp"])
     expected = expected_of(text, envelopes, size)
-    with xscl.Engine(without=without, lateness=0 if ordered else 20) as engine:
-        engine.load(written(text))
-        found = []
-        for start in range(0, len(envelopes), size):
-            found += engine.publish_many(envelopes[start : start + size])
-        found += engine.flush()
-    assert found_in(found, envelopes) == expected
-
-
-@pytest.mark.drawn
-@drawn(16, suppress_health_check=SLOW)
-@given(texts(), documents())
-def test_groups_and_counts(text: Declared, envelopes: list[Envelope]) -> None:
-    expected = expected_of(text, envelopes)
-    by_query = Counter(one.query for one in expected.elements())
-    with xscl.Engine() as engine:
-        engine.load(written(text))
-        assert +engine.count(envelopes) == by_query
-    with xscl.Engine() as engine:
-        engine.load(written(text))
-        found = [one for group in engine.run(envelopes, grouped=True) for one in group.matches()]
+    lateness = 0 if ordered else 20
+    found = found_of(written(text), envelopes, size, without=without, lateness=lateness)
     assert found_in(found, envelopes) == expected
 
 
@@ -144,12 +138,7 @@ def test_results_of_joins_and_patterns_are_events(
     published = f"-- name: p\n{text} PUBLISH J;\n-- name: q\n{outer}"
     written = f"-- name: q\n{outer.replace('J', f'({text})')}" if inlined else published
     note(written)
-    with xscl.Engine(lateness=20) as engine:
-        engine.load(written)
-        found = []
-        for start in range(0, len(envelopes), size):
-            found += engine.publish_many(envelopes[start : start + size])
-        found += engine.flush()
+    found = found_of(written, envelopes, size, lateness=20)
     told = [one for one in found if one.query == "q"]
     assert found_in(told, envelopes) == Counter(map(told_by_model, expected))
 
@@ -177,10 +166,5 @@ def test_joins_read_results_of_event_queries(
     written = f"-- name: p\n{text} PUBLISH R;\n-- name: q\nR/*[./k->x] JOIN {joined}"
     if inlined:
         written = f"-- name: q\n({text})/*[./k->x] JOIN {joined}"
-    with xscl.Engine(lateness=20) as engine:
-        engine.load(written)
-        found = []
-        for start in range(0, len(envelopes), size):
-            found += engine.publish_many(envelopes[start : start + size])
-        found += engine.flush()
+    found = found_of(written, envelopes, size, lateness=20)
     assert sum(one.query == "q" for one in found) == expected

@@ -14,6 +14,7 @@ from pattern_stage.switches import SWITCHES
 from tests.drawn import drawn
 from tests.oracle.drawn_sequences import Scene, scenes
 from tests.oracle.sequences import evaluate
+from tests.xscl.engine.three_ways import in_three_ways
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
@@ -36,31 +37,11 @@ def found_in(matches: Any) -> Counter[tuple[Any, ...]]:
 @drawn(60, suppress_health_check=SLOW)
 @given(scenes(), st.sets(st.sampled_from(sorted(SWITCHES))), st.integers(1, 4))
 def test_agreement(scene: Scene, without: set[str], size: int) -> None:
-    with xscl.Engine(without=without, lateness=20) as engine:
-        engine.load(scene.text)
-        found = []
-        for start in range(0, len(scene.envelopes), size):
-            found += engine.publish_many(scene.envelopes[start : start + size])
-        found += engine.flush()
+    def engine() -> xscl.Engine:
+        made = xscl.Engine(without=without, lateness=20)
+        made.load(scene.text)
+        return made
+
+    starts = range(0, len(scene.envelopes), size)
+    found = in_three_ways(engine, [scene.envelopes[start : start + size] for start in starts])
     assert found_in(found) == expected_of(scene), scene.text
-
-
-@pytest.mark.drawn
-@drawn(30, suppress_health_check=SLOW)
-@given(scenes())
-def test_groups_and_counts(scene: Scene) -> None:
-    expected = Counter(match[0] for match in expected_of(scene).elements())
-    with xscl.Engine() as engine:
-        engine.load(scene.text)
-        counts = engine.count(scene.envelopes)
-        assert +counts == expected
-    with xscl.Engine() as engine:
-        engine.load(scene.text)
-        grouped: Counter[str] = Counter()
-        found = []
-        for group in engine.run(scene.envelopes, grouped=True):
-            (name,) = group.queries
-            grouped[name] += group.count
-            found += group.matches()
-        assert grouped == expected
-        assert found_in(found) == expected_of(scene)
