@@ -111,8 +111,8 @@ class Answers(EngineParts):
             events = wiring.events
             if not documents and events is not None:
                 raise XSCLError("an event query holds no documents to count; name those of a match")
-            if not documents:
-                return funnel_of_held(dissection, self._intake)
+            # They are read when nobody is kept out of the engine any more.
+            held = [*self._intake.readable] if wiring.pattern is not None or not documents else []
             streams = [] if wiring.timed else [*dissection.streams]
             streams += [""] * len(documents)
             given = [
@@ -129,9 +129,12 @@ class Answers(EngineParts):
                             f"query {name!r} reads {stream}, the results of query {one.name!r}, "
                             "and none of these documents: ask for that query"
                         )
-                return why_events(dissection.query, events.compiled, given)
-            if wiring.pattern is not None:
-                return why_sequence(dissection.query, given, self._intake.readable)
+        if not documents:
+            return funnel_of_held(dissection, held)
+        if events is not None:
+            return why_events(dissection.query, events.compiled, given)
+        if wiring.pattern is not None:
+            return why_sequence(dissection.query, given, held)
         return why(dissection.query, given)
 
     def hint(self, name: str, sample: Iterable[Envelope] = ()) -> str | None:

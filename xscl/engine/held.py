@@ -49,11 +49,13 @@ def envelope_of(document: Document) -> dict[str, object]:
     }
 
 
-def funnel_of_held(dissection: Dissection, intake: Intake, most: int | None = None) -> Funnel:
+def funnel_of_held(
+    dissection: Dissection, documents: Iterable[Document], most: int | None = None
+) -> Funnel:
     """How many of the documents held, `most` at most, come through each condition of a query."""
     read = {stream for one in dissection.everything() for stream in one.streams}
     of_streams = (
-        one for one in intake.readable if one.stream in read and (most is None or is_small(one))
+        one for one in documents if one.stream in read and (most is None or is_small(one))
     )
     held = [*islice(of_streams, most)]
     results = [
@@ -90,7 +92,7 @@ def hint(
         documents = map(intake.document, sample)
         return funnel(dissection.query, documents, [[] for _ in dissection.subqueries])
 
-    held = funnel_of_held(dissection, intake, most=_HINTED)
+    held = funnel_of_held(dissection, intake.readable, most=_HINTED)
     lost = where_lost(conditions, held, of_sample)
     if lost is None or (intake.lateness is None and held.documents < _HINTED):
         return lost

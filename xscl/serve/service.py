@@ -17,6 +17,7 @@ from xscl.durable.tally_file import TallyFile
 from xscl.engine import Engine
 from xscl.errors import DocumentError
 from xscl.matches.match import Match
+from xscl.queries.subscription import Subscription
 from xscl.serve.engine_thread import Busy, EngineThread
 from xscl.serve.event_stream import News
 from xscl.serve.feeds import Feeds
@@ -82,6 +83,7 @@ class Service:
         self.metrics = Metrics(self)
         self.found = 0
         self.tallies = Tallies(None if keeper is None else TallyFile(keeper))
+        self.texts: dict[str, tuple[Subscription, str]] = {}
         self.feeds: Feeds | None = None
         self.lateness: float | None = None
         self._follows = follows

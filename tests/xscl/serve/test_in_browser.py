@@ -278,3 +278,21 @@ def test_a_name_that_leads_here_gets_nothing(browser: Browser, server: Asking) -
         answer = page.goto(f"http://rebound.example:{server.port}/queries")
         assert answer is not None
         assert answer.status == 421
+
+
+def test_queries_are_looked_for_and_paged(browser: Browser) -> None:
+    texts = ";\n".join(f"-- name: q{number}\nS//a[t = 'v{number}']" for number in range(205))
+    with serving(texts) as server, opened(browser, server.port, "queries") as page:
+        rows = page.locator("tbody tr")
+        expect(rows).to_have_count(100)
+        expect(page.locator("h1 + .dim")).to_have_text("1 to 100 of 205")
+        page.get_by_role("button", name="Later").click()
+        expect(rows.first).to_contain_text("q100")
+        page.get_by_role("button", name="Later").click()
+        expect(rows).to_have_count(5)
+        expect(page.get_by_role("button", name="Later")).to_be_disabled()
+        page.locator("#search").fill("v20")
+        expect(rows).to_have_count(6)
+        expect(page.get_by_role("button", name="Earlier")).to_be_hidden()
+        page.locator("#search").fill("nothing like it")
+        expect(page.locator(".nothing-title")).to_have_text("No such query.")

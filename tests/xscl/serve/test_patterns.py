@@ -101,3 +101,24 @@ def test_a_dry_run_ends() -> None:
         lines(asking, *orders(0, 1))
         tried = asking.post("/dry-run", text=UNPAID)
         assert [one["documents"] for one in tried["matches"]] == [["o0"], ["o1"]]
+
+
+def test_who_publishes_late_documents_learns_why() -> None:
+    """One or all of them, behind the clock, behind a document or what somebody said."""
+    with serving(UNPAID, lateness=60, clock=Clock(1e9)) as asking:
+        lines(asking, {"advance": 1e9 - 60})
+        status, told = lines(asking, *orders(1, 2, 3), {"id": "x", "timestamp": 1e9, "json": {}})
+        assert (status, told["taken"], told["late"]) == (200, 1, 3)
+        (problem,) = told["problems"]
+        said = problem["message"]
+        assert "3 of 4 documents" in said
+        assert "2001-09-09T01:45:40Z" in said
+        assert all(word in said for word in ("1 minute", "clock", "--lateness INF", "advance"))
+        status, told = lines(asking, *orders(1))
+        assert (status, told["taken"], told["late"], len(told["problems"])) == (200, 0, 1, 1)
+    with serving() as asking:
+        asking.post("/queries", 201, text="S//a->p[./t->v] JOIN {v = w, 1 day} S//a->q[./t->w]")
+        asking.publish("a", "<a/>", 172_800)
+        told = asking.publish("b", "<a/>", 1)
+        assert "clock" not in told["problems"][0]["message"]
+        assert "1970-01-02T00:00:00Z" in told["problems"][0]["message"]

@@ -15,6 +15,7 @@ import pytest
 
 import xscl
 from tests.xscl.serve.asking import PATIENCE, Asking, serving
+from xscl.engine import held
 from xscl.serve.service import Limits
 
 PAIRS = "S//a->x[./t->v] JOIN {v = w, 1 day} S//b->y[./t->w]"
@@ -315,3 +316,49 @@ def test_counts_go_on_after_a_restart(tmp_path: Path) -> None:
     with serving(state=state) as server:
         assert server.get("/queries/made")["matches"] == 0
         assert server.get("/queries/file")["matches"] == 4
+
+
+def test_queries_are_looked_for_and_paged() -> None:
+    texts = [f"-- name: q{number}\nS//a[./t = 'v{number}']" for number in range(25)]
+    with serving(";\n".join(texts), "-- name: Other\nT//b[./t = 'Quito']") as server:
+
+        def found(**asked: object) -> tuple[list[str], int]:
+            answer = server.get("/queries", **asked)
+            return [one["name"] for one in answer["queries"]], answer["total"]
+
+        assert found(search="q1", limit=3) == (["q1", "q10", "q11"], 11)
+        assert found(search="q1", limit=3, after=9) == (["q18", "q19"], 11)
+        assert found(search="v24") == (["q24"], 1)
+        assert found(search="OTHER quito") == (["Other"], 1)
+        assert found(search="q1 T//b") == ([], 0)
+        assert found(search="  ", limit=1, after=25) == (["Other"], 26)
+        send(server, "DELETE", "/queries/Other")
+        server.post("/queries", 201, text="T//c[./t = 'Lima']", name="Other")
+        assert (found(search="quito"), found(search="lima")) == (([], 0), (["Other"], 1))
+
+
+def test_why_keeps_nobody_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the documents of a funnel are read, others publish."""
+    with xscl.Engine() as engine:
+        engine.subscribe(PAIRS, name="pairs")
+        engine.publish("S", "<a><t>x</t></a>", id="1", timestamp=0)
+        looking, done = threading.Event(), threading.Event()
+
+        def looks(*given: Any) -> Any:
+            looking.set()
+            assert done.wait(PATIENCE)
+            return funnel(*given)
+
+        funnel = held.funnel
+        monkeypatch.setattr(held, "funnel", looks)
+        asking = threading.Thread(target=engine.why, args=("pairs",))
+        asking.start()
+        try:
+            assert looking.wait(PATIENCE)
+            publishing = threading.Thread(target=engine.publish, args=("S", "<b/>"))
+            publishing.start()
+            publishing.join(PATIENCE / 10)
+            assert not publishing.is_alive()
+        finally:
+            done.set()
+            asking.join()

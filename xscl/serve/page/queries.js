@@ -8,28 +8,57 @@ import { again } from "./live.js";
 import { counted, moment, number, rate } from "./words.js";
 
 const AGAIN = 3000;
+const PAUSE = 200;
+const PAGE = 100;
 
 export async function queries(place, { rest, ended }) {
   if (rest[0]) return query(place, rest[0]);
   const table = el("div", {});
-  const count = el("span", { class: "dim" });
+  const count = el("span", { class: "dim", role: "status" });
+  const search = el("input", { type: "search", id: "search", placeholder: "name or text", autocomplete: "off", "aria-label": "Look for queries by name or text", oninput: () => {
+    after = 0;
+    clearTimeout(timer);
+    timer = setTimeout(() => draw().catch(() => {}), PAUSE);
+  } });
+  const earlier = el("button", { class: "quiet", onclick: () => turn(-PAGE) }, "Earlier");
+  const later = el("button", { class: "quiet", onclick: () => turn(PAGE) }, "Later");
+  const pages = el("div", { class: "row end pages", hidden: true }, earlier, later);
+  let after = 0;
+  let timer = 0;
+  let drawn = 0;
   place.append(el("div", { class: "heading" }, el("h1", {}, "Queries"), count,
-    el("div", { class: "row" }, el("a", { class: "button", href: "#/ask" }, "Ask another"))), table);
+    el("div", { class: "row" }, search, el("a", { class: "button", href: "#/ask" }, "Ask another"))), table, pages);
+
+  function turn(by) {
+    after = Math.max(0, after + by);
+    draw().then(() => scrollTo(0, 0)).catch(() => {});
+  }
 
   async function draw() {
-    const { queries: some, total } = await get("/queries");
-    if (ended.aborted) return;
-    count.textContent = some.length < total ? `the first ${number(some.length)} of ${number(total)}` : number(total);
+    const words = search.value.trim();
+    const drawing = ++drawn;
+    const { queries: some, total } = await get(`/queries?${new URLSearchParams({ search: words, after, limit: PAGE })}`);
+    // The answer to what was typed last is shown, whichever comes last.
+    if (ended.aborted || drawing !== drawn) return;
+    if (some.length === 0 && after > 0) {
+      after = 0;
+      return draw();
+    }
+    count.textContent = some.length < total ? `${number(after + 1)} to ${number(after + some.length)} of ${number(total)}` : number(total);
+    pages.hidden = some.length === total;
+    earlier.disabled = after === 0;
+    later.disabled = after + some.length >= total;
     // Who is in the table with the keyboard keeps the place.
     const at = table.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
     table.replaceChildren(total === 0
-      ? nothing("No query yet.", "Queries come from files, over HTTP, or from ", el("a", { href: "#/ask" }, "the editor"), ".")
+      ? words ? nothing("No such query.", `None has "${words}" in its name or text.`) : nothing("No query yet.", "Queries come from files, over HTTP, or from ", el("a", { href: "#/ask" }, "the editor"), ".")
       : listed(some));
     if (at) table.querySelector(`a[href="${CSS.escape(at)}"]`)?.focus();
   }
 
   await draw();
   again(AGAIN, draw, ended);
+  ended.addEventListener("abort", () => clearTimeout(timer));
 }
 
 function listed(some) {

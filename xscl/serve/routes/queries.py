@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
@@ -59,7 +60,7 @@ class Queries(BaseModel):
     """Queries, in the order of their subscription."""
 
     queries: list[QueryInfo]
-    total: int = Field(description="How many queries there are.")
+    total: int = Field(description="How many queries there are, of those that are looked for.")
 
 
 _NEW: dict[str, Any] = {"model": QueryInfo, "description": "It is subscribed now."}
@@ -70,11 +71,20 @@ async def list_queries(
     service: House,
     after: Annotated[int, Query(ge=0, description="How many queries to pass over.")] = 0,
     limit: Annotated[int, Query(ge=1, le=1_000, description="How many to list at most.")] = 1_000,
+    search: Annotated[
+        str,
+        Query(
+            max_length=1_000,
+            description="Only those whose name or text has all of these words, in any case.",
+        ),
+    ] = "",
 ) -> Queries:
-    """Lists the queries."""
+    """Lists the queries, or those that are looked for."""
 
     def listed() -> Queries:
-        some = service.engine.engine.subscriptions
+        some: Sequence[Subscription] = service.engine.engine.subscriptions
+        if words := search.casefold().split():
+            some = [one for one in some if _has(service, one, words)]
         shown = some[after : after + limit]
         return Queries(queries=[_info(service, one) for one in shown], total=len(some))
 
@@ -119,6 +129,7 @@ async def delete_query(service: House, name: Name) -> None:
             query.cancel()
             service.follow_windows()
         service.tallies.drop(name)
+        service.texts.pop(name, None)
 
     await service.engine.do(cancel)
 
@@ -157,11 +168,30 @@ def _named(service: Service, name: str) -> Subscription:
     return found
 
 
+def _has(service: Service, one: Subscription, words: Sequence[str]) -> bool:
+    """Whether the name or text of a query has some words."""
+    name = one.name.casefold()
+    missing = [word for word in words if word not in name]
+    if not missing:
+        return True
+    text = _text_of(service, one).casefold()
+    return all(word in text for word in missing)
+
+
+def _text_of(service: Service, one: Subscription) -> str:
+    """A query's text, which is looked for in that of its file once."""
+    known, text = service.texts.get(one.name, (None, ""))
+    if known is not one:
+        text = statement_of(one)
+        service.texts[one.name] = one, text
+    return text
+
+
 def _info(service: Service, one: Subscription) -> QueryInfo:
     tally = service.tallies.of(one.name)
     return QueryInfo(
         name=one.name,
-        text=statement_of(one),
+        text=_text_of(service, one),
         streams=sorted(stream for stream in one.streams if not is_internal(stream)),
         publishes=one.wiring.stream,
         matches=tally.matches,

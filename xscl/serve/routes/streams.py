@@ -8,12 +8,14 @@ from fastapi import APIRouter, Header, Path, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, Field
 
+from xscl.counts import counted
 from xscl.serve.bodies import KINDS, envelopes_of, read_body, time_of
 from xscl.serve.engine_thread import Taken
 from xscl.serve.openapi import statuses
 from xscl.serve.problems import Problem, Refused, problem_of
 from xscl.serve.published import NEWEST, feed_of
 from xscl.serve.service import House, Service
+from xscl.times import rfc3339, span
 
 __all__ = ["router"]
 
@@ -42,7 +44,8 @@ class Outcome(BaseModel):
     duplicates: int = Field(description="Documents that are held already, by stream and id.")
     late: int = Field(description="Documents that came too late.")
     problems: list[Problem] = Field(
-        description="Documents that cannot be read, and matches that cannot be written."
+        description="Documents that cannot be read, matches that cannot be written, and why "
+        "documents came too late."
     )
 
 
@@ -145,10 +148,31 @@ async def _publish(
         done.add(await service.engine.publish(envelopes[start : start + _PORTION]))
     if lines == 1 == len(done.problems) and not done.taken:
         raise Refused(400, *map(problem_of, done.problems))
+    said = list(map(problem_of, done.problems))
+    if done.late:
+        why = await run_in_threadpool(_why_late, service, done.late, lines)
+        said.append(Problem(message=why))
     return Outcome(
         taken=done.taken,
         matches=done.matches,
         duplicates=done.duplicates,
         late=done.late,
-        problems=list(map(problem_of, done.problems)),
+        problems=said,
+    )
+
+
+def _why_late(service: Service, late: int, lines: int) -> str:
+    """Why documents of a request were late, and what to do."""
+    engine, lateness = service.engine.engine, service.lateness
+    mark = engine.watermark
+    before = "the watermark" if mark is None else f"the watermark, {rfc3339(mark)}"
+    said = f"{late:,} of {counted(lines, 'document')} came too late: earlier than {before}"
+    if lateness is None:
+        return f"{said}, which an `advance` has set: publish what is earlier before that"
+    clock = " or the clock" if any(one.waits for one in engine.subscriptions) else ""
+    allowed = span(round(lateness * 1_000_000))
+    return (
+        f"{said}, which is {allowed} (--lateness) behind the latest document{clock}. To take older "
+        "documents, restart with a greater --lateness; to publish an archive, with --lateness INF "
+        'and at its end a line {"advance": TIME}, for which matches of patterns are pending'
     )
