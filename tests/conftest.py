@@ -47,6 +47,7 @@ _LONG = (
     "tests/xscl/serve/test_in_browser.py",
     "tests/xscl/serve/test_many_readers.py",
     "tests/test_wheel.py",
+    "tests/documentation/test_site.py::test_the_site_is_built",
 )
 """Where the tests are that start Spark or a browser, and others that take long."""
 

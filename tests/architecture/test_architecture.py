@@ -22,6 +22,8 @@ MOST_STATIONS = 12
 PAGE = ROOT / "docs" / "architecture.md"
 HOUSE = House.of()
 
+pytestmark = pytest.mark.xdist_group("architecture")  # All files are read once.
+
 
 def test_imports_point_downward() -> None:
     try:
