@@ -22,6 +22,7 @@ from tests.oracle.nested_loops import Row
 from tests.oracle.stages import ExcessiveResults
 from tests.oracle.standing import evaluate
 from tests.oracle.terms import Document, Query
+from tests.xscl.engine.three_ways import in_three_ways
 
 __all__ = ["TIMES", "Teller", "Told", "batches", "expected", "in_loops", "run", "told_by_oracle"]
 
@@ -118,14 +119,14 @@ def run(queries: list[Query], fed: Iterable[list[Document]], **options: Any) -> 
     text = xscl_file(_named(queries), {})
     note(text)
     batches = list(fed)
-    with xscl.Engine(**options) as engine:
-        engine.load(text)
-        found = [
-            match
-            for batch in batches
-            for match in engine.publish_many(document.envelope() for document in batch)
-        ]
-        assert engine.skipped.total == 0
-        assert len({match.id for match in found}) == len(found)
-        assert all(match.result for match in found[:3])
-        return Teller({document.id for batch in batches for document in batch}).told(found)
+
+    def engine() -> xscl.Engine:
+        made = xscl.Engine(**options)
+        made.load(text)
+        return made
+
+    envelopes = [[one.envelope() for one in batch] for batch in batches]
+    found = in_three_ways(engine, envelopes, skipping=False)
+    assert len({match.id for match in found}) == len(found)
+    assert all(match.result for match in found[:3])
+    return Teller({document.id for batch in batches for document in batch}).told(found)
