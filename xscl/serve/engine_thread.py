@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from xscl.engine import Engine
 from xscl.errors import DocumentError, MatchError, StateError, XSCLError
@@ -28,6 +28,12 @@ Envelope = Mapping[str, object]
 
 _TOGETHER = 1_000
 """Documents that are published in one transaction, of those that wait."""
+
+
+class Failed(Protocol):
+    """What is called when a failure has closed the engine, be it `by_fault` of ours or not."""
+
+    def __call__(self, reason: str, *, by_fault: bool = ...) -> object: ...
 
 
 class Busy(Exception):
@@ -80,7 +86,7 @@ class EngineThread:
         waiting: int = 1_000,
     ) -> None:
         self.engine = engine
-        self.failed: Callable[[str], object] = lambda reason: None
+        self.failed: Failed = lambda reason, *, by_fault=False: None
         self.unwritten = 0
         self._journal = journal
         self._skipped = skipped
@@ -187,7 +193,7 @@ class EngineThread:
         try:
             answer.set_result(work())
         except BaseException as error:
-            self._look()
+            self._look(error)
             answer.set_exception(error)
 
     def _publish(self, jobs: Sequence[_Publishing]) -> None:
@@ -201,7 +207,7 @@ class EngineThread:
                     answers.append(taken)
                     taken.problems += report(matches)
         except BaseException as error:
-            self._look()
+            self._look(error)
             for job, waits in zip(jobs, answered, strict=True):
                 if waits:
                     job.answer.set_exception(error)
@@ -210,12 +216,14 @@ class EngineThread:
             if waits:
                 job.answer.set_result(taken)
 
-    def _look(self) -> None:
+    def _look(self, error: BaseException) -> None:
         """Says so if a failure has closed the engine: nothing can be done in it any more."""
         try:
             _ = self.engine.documents
         except StateError as closed:
-            self.failed(str(closed))
+            # What the state file refuses, it would refuse again.
+            fault = isinstance(error, Exception) and not isinstance(error, StateError | MemoryError)
+            self.failed(str(closed), by_fault=fault)
 
     def _take_in(self, envelopes: Sequence[Envelope]) -> tuple[Taken, Sequence[Match]]:
         engine = self.engine

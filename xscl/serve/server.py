@@ -59,12 +59,14 @@ class _Uvicorn(uvicorn.Server):
 
 class Server:
     """The server of a service; `started` is called when it listens.  A failure that has closed the
-    engine ends it (`failure`)."""
+    engine ends it (`failure`); `by_fault` of one of ours, after which the state file can be opened
+    again, and not as that could not be written."""
 
     def __init__(
         self, service: Service, gate: Gate, started: Callable[[], object] = lambda: None
     ) -> None:
         self.failure: str | None = None
+        self.by_fault = False
         self._service = service
         self._started = started
         config = uvicorn.Config(
@@ -113,6 +115,6 @@ class Server:
         for one in beside:
             one.cancel()
 
-    def _failed(self, reason: str) -> None:
-        self.failure = reason
+    def _failed(self, reason: str, *, by_fault: bool = False) -> None:
+        self.failure, self.by_fault = reason, by_fault
         self.stop()

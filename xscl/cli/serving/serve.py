@@ -7,6 +7,8 @@ but for those of files whose text has changed, which begin anew.
 from __future__ import annotations
 
 import contextlib
+import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -55,6 +57,9 @@ if TYPE_CHECKING:
 __all__ = ["serve"]
 
 _LEAST_TOKEN = 16
+
+_OFTEN, _SOON = 5, 60.0
+"""After so many faults within so many seconds a server ends: another one would come, too."""
 
 
 @click.command()
@@ -195,36 +200,53 @@ def serve(
         max_readers=max_readers,
         keep_matches=keep_matches,
     )
-    skipped: list[DocumentError] = []
-    with contextlib.ExitStack() as stack:
-        engine = stack.enter_context(
-            open_engine(state, bound, skipped.append, dry_run=False, memory=memory)
-        )
-        leave_imported()
-        for stream in dict.fromkeys(stream for stream, _ in sources):
-            # Before any query: a state's documents go where nothing retains them.
-            engine.retain(stream, "INF" if retain is None else to_seconds(retain), most=retain_most)
-        bad = _take_queries(engine, texts)
-        wait = LEAST_WAIT if sources else 0
-        service = Service(engine, skipped, limits, follows=follows, wait=wait)
-        service.lateness = late
-        service.follow_windows()
-        if sources:
-            how = HowToPoll(every, False, contact, allow_private, updates, links, max_document)
-            service.feeds = _feeds(sources, how, service)
-        collect_rarely(again=False)
-        listener = stack.enter_context(contextlib.closing(listening(host, port)))
-        name = f"[{host}]" if ":" in host else host
-        address = f"http://{name}:{listener.getsockname()[1]}"
-        there = counted(len(engine.subscriptions), "query")
-        server = Server(
-            service, gate, lambda: log.say(f"serving at {address}/, with {there}", Level.INFO)
-        )
-        stopped = stack.enter_context(ended_by_signals([server.stop]))
-        server.run([listener])
-        if server.failure is not None:
+
+    def life(at: int, some: Sequence[QueryText]) -> tuple[Server, int, int]:
+        """Serves at a port, with the queries of some texts beside those of the state, until it is
+        stopped or has failed; the server, its port, and the exit code."""
+        skipped: list[DocumentError] = []
+        with contextlib.ExitStack() as stack:
+            engine = stack.enter_context(
+                open_engine(state, bound, skipped.append, dry_run=False, memory=memory)
+            )
+            leave_imported()
+            for stream in dict.fromkeys(stream for stream, _ in sources):
+                # Before any query: a state's documents go where nothing retains them.
+                span = "INF" if retain is None else to_seconds(retain)
+                engine.retain(stream, span, most=retain_most)
+            bad = _take_queries(engine, some)
+            wait = LEAST_WAIT if sources else 0
+            service = Service(engine, skipped, limits, follows=follows, wait=wait)
+            service.lateness = late
+            service.follow_windows()
+            if sources:
+                how = HowToPoll(every, False, contact, allow_private, updates, links, max_document)
+                service.feeds = _feeds(sources, how, service)
+            collect_rarely(again=False)
+            listener = stack.enter_context(contextlib.closing(listening(host, at)))
+            bound_to = listener.getsockname()[1]
+            name = f"[{host}]" if ":" in host else host
+            address = f"http://{name}:{bound_to}"
+            there = counted(len(engine.subscriptions), "query")
+            server = Server(
+                service, gate, lambda: log.say(f"serving at {address}/, with {there}", Level.INFO)
+            )
+            stopped = stack.enter_context(ended_by_signals([server.stop]))
+            server.run([listener])
+        return server, bound_to, 130 if stopped.is_set() else 2 if bad else 0
+
+    # What a fault of ours has closed is as it was before, in the file: it must not end a server
+    # with all queries that have nothing to do with it.
+    failures: deque[float] = deque(maxlen=_OFTEN)
+    while True:
+        server, port, code = life(port, () if failures else texts)
+        if server.failure is None:
+            return code
+        often = len(failures) == _OFTEN and time.monotonic() - failures[0] < _SOON
+        if state is None or not server.by_fault or often:
             raise XSCLError(server.failure)
-    return 130 if stopped.is_set() else 2 if bad else 0
+        failures.append(time.monotonic())
+        log.say(f"{server.failure}; that is done now: please report this", Level.ERROR)
 
 
 def _feeds(sources: Sequence[tuple[str, str]], how: HowToPoll, service: Service) -> Feeds:
