@@ -155,8 +155,16 @@ class EventStage:
 
     @property
     def missed(self) -> Mapping[int, Mapping[int, int]]:
-        """By `since` what `miss` has been called with, as far as time has not passed it."""
+        """By `since` what `miss` has been called with."""
         return self._context.missed
+
+    def forget_missed(self, watermark: int) -> None:
+        """Drops what ends before a time: none of it will be taken again."""
+        missed = self._context.missed
+        for since, events in [*missed.items()]:
+            missed[since] = left = {one: end for one, end in events.items() if end >= watermark}
+            if not left:
+                del missed[since]
 
     # Steps
 
@@ -193,18 +201,9 @@ class EventStage:
             told = self._run(ready)
             self._outputs += self._told.not_early(told)
         self._told.drop(watermark)
-        if self._context.missed:
-            self._forget_missed(watermark)
         self._steps += 1
         if self._steps % _ROUND == 0:
             self._in_order.forget(watermark)
-
-    def _forget_missed(self, watermark: int) -> None:
-        missed = self._context.missed
-        for since, events in [*missed.items()]:
-            missed[since] = left = {one: end for one, end in events.items() if end >= watermark}
-            if not left:
-                del missed[since]
 
     def flush(self) -> None:
         """Tells what would be told if no event came any more; the watermark stays."""

@@ -153,7 +153,7 @@ class PatternLevels(WitnessFree):
             if anew:
                 plan.snapshot = None
                 if plan.mark is not None:
-                    plan.log.forget(plan.mark)
+                    plan.forget(plan.mark)
             save(of, plan, levels.names, levels.types, saved)
             if anew:
                 plan.snapshot, plan.logged = saved[f"state\n{of}"], 0

@@ -131,10 +131,17 @@ class Plan:
 
     def advance(self, watermark: int | None) -> None:
         """Lets the stage see the time."""
-        if watermark is not None and watermark != self.mark and self.snapshot is None:
-            self.log.forget(watermark)
+        passed = watermark != self.mark
         self.mark = watermark
         self.stage.advance(watermark)
+        if watermark is not None and passed and self.snapshot is None:
+            self.forget(watermark)
+
+    def forget(self, watermark: int) -> None:
+        """Drops what is known of events that time has passed, once a snapshot stands for them."""
+        self.log.forget(watermark)
+        if self.stage.missed:
+            self.stage.forget_missed(watermark)
 
     def catch_up(self, events: list[Waiting], watermark: int | None, flushed: int) -> Outputs:
         """Takes events that came before, those of documents with numbers below `flushed` before
