@@ -16,6 +16,7 @@ from pathlib import Path
 
 import duckdb
 
+from xpath_stage import foreign_character
 from xscl.documents.document import Document
 from xscl.documents.retention import Floor
 from xscl.durable import holder
@@ -55,6 +56,8 @@ class StateFile:
 
     def __init__(self, path: str | os.PathLike[str], made_by: str, share: int) -> None:
         self.path = Path(path)
+        if (alien := foreign_character(str(self.path))) is not None:
+            raise StateError(f"the name {str(path)!r} holds {alien}; name the state otherwise")
         self._noted = False
         self._lock = threading.RLock()
         holder.claim(self.path)

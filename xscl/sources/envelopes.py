@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import queue
 import threading
 import zlib
@@ -98,7 +99,9 @@ def read_placed(
     reading that goes on after the last one reads it again.
     """
     after = after or Place()
-    name = "stdin" if source == "-" else source
+    # What is no UTF-8 in the name of a file could stand in no id.
+    name = os.fsencode(source).decode("utf-8", "backslashreplace")
+    name = "stdin" if source == "-" else name
     with opened(source) as file:
         if after.offset:
             file.seek(after.offset)

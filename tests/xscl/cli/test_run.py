@@ -475,3 +475,12 @@ def test_only_what_is_published_to_a_stream(folder: Path) -> None:
     done = xscl("run", "p.xscl", *options, "olds", at=folder)
     assert done.returncode == 2
     assert "no query publishes to 'olds'; published are: news" in done.stderr
+
+
+def test_a_file_whose_name_is_no_utf_8(tmp_path: Path) -> None:
+    (tmp_path / "\udcff.jsonl").write_text('{"timestamp": 1, "json": {"k": "1"}}\n')
+    done = xscl("run", "-q", "S/json", "--events", "\udcff.jsonl", at=tmp_path)
+    assert json.loads(done.stdout)["documents"] == ["\\xff.jsonl:0"], done.stderr
+    done = xscl("run", "-q", "S/json", "--events", "-", "--state", "\udcff", at=tmp_path)
+    assert (done.returncode, "Traceback" in done.stderr) == (1, False), done.stderr
+    assert "U+DCFF, which is no character of XML; name the state otherwise" in done.stderr
