@@ -6,6 +6,7 @@ late, come twice, out of order, with a time in the far future, or not be readabl
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
@@ -25,6 +26,8 @@ from tests.oracle.live import LiveModel, Undecided
 from tests.oracle.nested_loops import Row
 from tests.oracle.terms import Query
 from tests.xscl.engine.drawing import Teller, told_by_oracle
+from tests.xscl.engine.three_ways import WAYS as FORMS
+from tests.xscl.engine.three_ways import published
 from tests.xscl.engine.ways import USUAL, WAYS, Way
 
 MOST_QUERIES = 5
@@ -182,10 +185,14 @@ class Live(RuleBasedStateMachine):
     def publish_another(self, drawn: tuple[str, int, int], passed: int) -> None:
         self.publish(drawn, passed)
 
-    @rule(drawn=st.lists(envelopes, min_size=2, max_size=4), passed=st.sampled_from([0, 1, 2, 9]))
-    def publish_many(self, drawn: list[tuple[str, int, int]], passed: int) -> None:
+    @rule(
+        drawn=st.lists(envelopes, min_size=2, max_size=4),
+        passed=st.sampled_from([0, 1, 2, 9]),
+        form=st.sampled_from(FORMS),
+    )
+    def publish_many(self, drawn: list[tuple[str, int, int]], passed: int, form: str) -> None:
         self.clock += passed
-        self.publish_batch([self.document(*each) for each in drawn])
+        self.publish_batch([self.document(*each) for each in drawn], form)
 
     @precondition(lambda self: self.model.watermark is not None)
     @rule(drawn=envelopes)
@@ -244,17 +251,23 @@ class Live(RuleBasedStateMachine):
         assert found == self.told
         self.compare(rows)
 
-    def publish_batch(self, documents: list[patterns.Document]) -> None:
+    def publish_batch(self, documents: list[patterns.Document], form: str = "matches") -> None:
         rows = self.expected(documents)
-        found = self.publish_to_engine(documents)
-        assert found == self.told
+        counts = self.publish_to_engine(documents, form)
+        assert counts == Counter(one.query for one in self.told)
         self.compare(rows)
 
-    def publish_to_engine(self, documents: list[patterns.Document]) -> list[xscl.Match]:
-        return self.engine.publish_many(
+    def publish_to_engine(
+        self, documents: list[patterns.Document], form: str = "matches"
+    ) -> Counter[str]:
+        """How many matches a query has; callbacks have them, and a list of them or groups."""
+        envelopes = [
             {"stream": d.stream, "id": d.id, "timestamp": d.timestamp, "xml": d.xml}
             for d in documents
-        )
+        ]
+        counts, found = published(self.engine, envelopes, form)
+        assert found is None or {one.id for one in found} == {one.id for one in self.told}
+        return counts
 
     def expected(self, documents: list[patterns.Document]) -> list[Row]:
         try:

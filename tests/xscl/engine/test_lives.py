@@ -8,6 +8,7 @@ the first life.
 from __future__ import annotations
 
 import random
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -31,6 +32,8 @@ from tests.oracle.terms import (
     VariablePath,
 )
 from tests.xscl.engine.drawing import Teller, told_by_oracle
+from tests.xscl.engine.three_ways import WAYS as FORMS
+from tests.xscl.engine.three_ways import published
 from tests.xscl.engine.ways import WAYS
 
 LIVES = times(8)
@@ -74,7 +77,13 @@ class Life:
                 else:
                     documents = [self.document() for _ in range(self.dice.choice([1, 1, 1, 3, 7]))]
                     rows = model.publish(documents)
-                    found = engine.publish_many(map(envelope, documents))
+                    form = self.dice.choice(FORMS)
+                    counts, some = published(engine, [*map(envelope, documents)], form)
+                    assert counts == Counter(row.query for row in rows), (way, form)
+                    told += sum(counts.values()) if some is None else 0
+                    if some is None:
+                        continue
+                    found = some
                 assert teller.told(found) == told_by_oracle(rows), way
                 assert engine.skipped.late == model.late
                 told += len(found)
