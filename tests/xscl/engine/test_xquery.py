@@ -25,6 +25,7 @@ from tests.oracle.drawn_queries import query_sets
 from tests.oracle.saxon import matches_by_xquery
 from tests.oracle.stages import ExcessiveResults
 from tests.oracle.terms import Document, Query, blocks_of
+from tests.xscl.engine.three_ways import in_three_ways
 from tests.xscl.engine.ways import USUAL, WAYS, Way
 
 Envelope = dict[str, object]
@@ -100,11 +101,14 @@ def compare(example: Example) -> None:
     case = {"case": "fuzz", "queries": text, "events": events, "expected": expected}
     note(f"{text}\nAs a golden case:\n{json.dumps(case, ensure_ascii=False)}")
     batches = [events] if example.split is None else shuffled_batches(events, example.split)
-    found: list[dict[str, Any]] = []
-    with example.way.taken() as options, xscl.Engine(**options) as engine:
-        subscribe(engine, queries, parameters=example.parameters)
-        for batch in batches:
-            found += [match.to_dict() for match in engine.publish_many(batch)]
+    with example.way.taken() as options:
+
+        def engine() -> xscl.Engine:
+            made = xscl.Engine(**options)
+            subscribe(made, queries, parameters=example.parameters)
+            return made
+
+        found = [match.to_dict() for match in in_three_ways(engine, batches)]
     told(queries, expected)
     ids = {document.id for document in example.documents}
     difference = differences(expected, anonymous(found, ids))
