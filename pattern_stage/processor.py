@@ -7,7 +7,7 @@ once, all others in order of time once the watermark has reached it: they share 
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -241,6 +241,19 @@ class PatternStage:
 
     def flush(self) -> None:
         """Finds what would be found if no event came any more; the watermark stays."""
+        early = self._pending()
+        self._done += early
+        self._early += early
+
+    def pending(self) -> dict[int, int]:
+        """How many matches of each query `flush` would find now; nothing changes by it."""
+        counts = Counter[int]()
+        for outcome in self._pending():
+            counts.update(dict.fromkeys(outcome.numbers, outcome.size))
+        return counts
+
+    def _pending(self) -> list[Outcome]:
+        """What would be found if no event came any more, and was not found before."""
         self._collect()
         waiting = (one for one in self._groups if one.before or one.runs.endings.waiting)
         apart = {group: group.copy() for group in waiting}
@@ -254,9 +267,7 @@ class PatternStage:
             group.catch_up(None)
             group.runs.endings.settle(None)
             early += group.runs.endings.outcomes()
-        early = self._unknown(early)
-        self._done += early
-        self._early += early
+        return self._unknown(early)
 
     def found(self) -> list[Found]:
         """The matches since the last call, in order of time."""

@@ -207,17 +207,25 @@ class EventStage:
 
     def flush(self) -> None:
         """Tells what would be told if no event came any more; the watermark stays."""
+        told = self._told.not_early(self._pending())
+        self._outputs += told
+        self._told.flushed += told
+
+    def pending(self) -> dict[int, int]:
+        """How many outputs `flush` would tell each query of now; nothing changes by it."""
+        return Outputs(self._told.not_early(self._pending(), told_now=False)).counts()
+
+    def _pending(self) -> list[Output]:
+        """What would be told if no event came any more, also what was told before its time."""
         if not self._waiting:
-            return
+            return []
         self._sort()
         operators = [one for one in self._in_order.operators if one.inputs]
         saved = [one.save() for one in operators]
         told = self._run(self._waiting)
         for one, kept in zip(operators, saved, strict=True):
             one.load(kept)
-        told = self._told.not_early(told)
-        self._outputs += told
-        self._told.flushed += told
+        return told
 
     def read(self) -> Outputs:
         """What queries have been told since the last call."""

@@ -35,6 +35,13 @@ class _ByEnd:
                 if less is not None:
                     there[key] = tuple([one for one in members if one not in less])
 
+    def copy(self) -> _ByEnd:
+        """Another that has the same."""
+        other = _ByEnd()
+        other._by = {end: {**there} for end, there in self._by.items()}
+        other._ends = [*self._ends]
+        return other
+
     def new(self, outputs: Iterable[Output]) -> list[Output]:
         """Those that are not there, which they are now."""
         new = list[Output]()
@@ -78,13 +85,15 @@ class Told:
             channel = Channel([one for one in channel if one[0][2] is None])
         yield from self._computed.new(distinct(root, channel))
 
-    def not_early(self, told: list[Output]) -> list[Output]:
-        """What was not told before its time."""
+    def not_early(self, told: list[Output], *, told_now: bool = True) -> list[Output]:
+        """What was not told before its time; it is told now, unless somebody only counts it."""
         self._forget()
         if told and self.flushed:
             self._early.new(self.flushed)
             self.flushed = []
-        return self._early.new(told) if self._early else told
+        if not self._early:
+            return told
+        return (self._early if told_now else self._early.copy()).new(told)
 
     def _forget(self) -> None:
         if not self._gone:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -66,6 +67,14 @@ class Answers(EngineParts):
         with self._transactions.asking():
             mark = self._intake.watermark
             return None if mark is None else to_seconds(mark)
+
+    def pending(self) -> Counter[str]:
+        """How many matches of each pattern and event query are pending, by name: they are found
+        once the watermark has passed what they need, or with `flush`.  Where a query reads what
+        others publish, their pending matches are not yet there for it."""
+        with self._transactions.asking():
+            self._evaluation.follow_queries()
+            return self._queries.pending()
 
     def explain(self, name: str | None = None) -> str:
         """What became of the query of a name: the text of `xscl explain`; without a name, of all of

@@ -6,6 +6,7 @@ constants go in as one shared query.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from itertools import repeat
@@ -234,6 +235,22 @@ class Catalogue:
     def _pattern(self, number: int) -> str:
         """The name of a pattern."""
         return self.stages.reader(number).owner.name  # type: ignore[union-attr]
+
+    def pending(self) -> Counter[str]:
+        """How many matches of each query are found once no earlier event can come any more, by
+        name: patterns and event queries, each alone."""
+        counts = Counter[str]()
+        for level in self.levels.all:
+            for number, many in level.patterns.stage.pending().items():
+                owner = self.stages.reader(number).owner
+                if isinstance(owner, Subscription) and owner.reported:
+                    counts[owner.name] += many
+            for plan in level.plans:
+                for number, many in plan.stage.pending().items():
+                    one = self.outputs[number]
+                    if one is not None and one.reported:
+                        counts[one.name] += many
+        return counts
 
     # Inside.
 

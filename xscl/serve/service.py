@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, cast
@@ -89,6 +90,7 @@ class Service:
         self._follows = follows
         self._wait = wait
         self._clock = clock
+        self._pending: tuple[float, Counter[str], float | None] = (0.0, Counter(), None)
         self._stats: tuple[float, dict[str, Any]] = (0.0, {})
 
     def follow_windows(self) -> None:
@@ -123,6 +125,18 @@ class Service:
             except Exception:
                 # What fails once may succeed with the next look; a closed engine ends the server.
                 log.exception("time could not pass")
+
+    def pending(self) -> tuple[Counter[str], float | None]:
+        """How many matches of each query are pending, and the watermark: counted again only when
+        that has become cheap, as it looks at all that is under way."""
+        due, pending, watermark = self._pending
+        if time.monotonic() < due:
+            return pending, watermark
+        started, engine = time.monotonic(), self.engine.engine
+        pending, watermark = engine.pending(), engine.watermark
+        now = time.monotonic()
+        self._pending = now + _SPARED * (now - started), pending, watermark
+        return pending, watermark
 
     async def stats(self) -> dict[str, Any]:
         """The numbers of the engine: asked for anew only when that has become cheap, as it looks at

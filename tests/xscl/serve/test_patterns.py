@@ -122,3 +122,20 @@ def test_who_publishes_late_documents_learns_why() -> None:
         told = asking.publish("b", "<a/>", 1)
         assert "clock" not in told["problems"][0]["message"]
         assert "1970-01-02T00:00:00Z" in told["problems"][0]["message"]
+
+
+def test_pending_matches_are_counted() -> None:
+    with serving(UNPAID, "-- name: all\nS//a") as asking:
+        assert asking.get("/queries/unpaid")["pending"] == 0
+        lines(asking, *orders(1, 2, 3))
+        deadline = time.monotonic() + PATIENCE
+        # They are counted again when that has become cheap.
+        while not (told := asking.get("/queries")["queries"])[0]["pending"]:
+            assert time.monotonic() < deadline
+        assert [(one["pending"], one["matches"]) for one in told] == [(3, 0), (0, 0)]
+        assert [one["watermark"] for one in told] == [None, None]
+        lines(asking, {"advance": 12})
+        while (one := asking.get("/queries/unpaid"))["watermark"] is None:
+            assert time.monotonic() < deadline
+        assert (one["pending"] + one["matches"], one["matches"] > 0) == (3, True)
+        assert one["watermark"] == "1970-01-01T00:00:12Z"

@@ -69,7 +69,8 @@ function listed(some) {
         el("code", { class: "first" }, firstLine(one.text))),
       el("td", { "data-head": "reads" }, one.streams.join(", ")),
       el("td", { "data-head": "publishes" }, one.publishes ?? "—"),
-      el("td", { "data-head": "matches", class: "figure" }, el("a", { href: `#/matches?${new URLSearchParams({ query: one.name })}`, "aria-label": `${counted(one.matches, "match", "matches")} of ${one.name}` }, number(one.matches))),
+      el("td", { "data-head": "matches", class: "figure" }, el("a", { href: `#/matches?${new URLSearchParams({ query: one.name })}`, "aria-label": `${counted(one.matches, "match", "matches")} of ${one.name}` }, number(one.matches)),
+        one.pending > 0 && el("small", { class: "block dim", title: one.watermark ? `the watermark is ${one.watermark}` : "there is no watermark yet" }, `${number(one.pending)} pending`)),
       el("td", { "data-head": "rate", class: "figure" }, rate(one.rate))))));
 }
 
@@ -93,7 +94,9 @@ export async function query(place, name) {
     el("dl", { class: "tiles" },
       tile("matches", number(one.matches)), tile("rate", rate(one.rate)),
       tile("reads", one.streams.join(", ")), tile("publishes", one.publishes ?? "—"),
-      tile("since", moment(Date.parse(one.since) / 1000))),
+      tile("since", moment(Date.parse(one.since) / 1000)),
+      one.pending > 0 && tile("pending", el("span", {}, number(one.pending), el("small", { class: "block dim" }, "until the watermark has passed them: ",
+        one.watermark ? ["it is at ", moment(Date.parse(one.watermark) / 1000)] : "there is none yet, ", !one.watermark && el("code", {}, '{"advance": TIME}'), !one.watermark && " sets it")))),
     code(one.text),
     el("section", { class: "picture", "aria-labelledby": "picture" }, el("h2", { id: "picture" }, "What became of it"),
       el("div", { class: "scrolled", tabindex: "0" }, el("img", {

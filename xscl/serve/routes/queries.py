@@ -54,6 +54,13 @@ class QueryInfo(BaseModel):
     matches: int = Field(description="Its matches since `since`.")
     rate: float = Field(description="Its matches in a second, lately.")
     since: str = Field(description="Since when its matches are counted.")
+    pending: int = Field(
+        description="Matches of a pattern or event query that come once the watermark has passed "
+        "what they need."
+    )
+    watermark: str | None = Field(
+        description="The time before which documents are late; null while none are."
+    )
 
 
 class Queries(BaseModel):
@@ -86,7 +93,7 @@ async def list_queries(
         if words := search.casefold().split():
             some = [one for one in some if _has(service, one, words)]
         shown = some[after : after + limit]
-        return Queries(queries=[_info(service, one) for one in shown], total=len(some))
+        return Queries(queries=_infos(service, shown), total=len(some))
 
     return await run_in_threadpool(listed)
 
@@ -100,7 +107,7 @@ async def post_queries(service: House, wanted: NewQuery) -> Queries:
 @router.get("/queries/{name:name}", responses=statuses(404))
 async def get_query(service: House, name: Name) -> QueryInfo:
     """One query."""
-    return await run_in_threadpool(lambda: _info(service, _named(service, name)))
+    return await run_in_threadpool(lambda: _infos(service, [_named(service, name)])[0])
 
 
 @router.put("/queries/{name:name}", responses={201: _NEW, **statuses(409, 429)})
@@ -113,7 +120,7 @@ async def put_query(service: House, name: Name, wanted: QueryText, response: Res
             return 201, _subscribe(service, wanted, name).queries[0]
         if not is_same(present, wanted.text, wanted.params):
             raise Refused(409, f"another query is named {name!r}: cancel it first, or rename this")
-        return 200, _info(service, present)
+        return 200, _infos(service, [present])[0]
 
     response.status_code, info = await service.engine.do(put)
     return info
@@ -154,7 +161,7 @@ def _subscribe(service: Service, wanted: QueryText, name: str | None) -> Queries
         raise Refused(400, *map(problem_of, errors))
     if not found:
         raise Refused(429, f"there are {most:,} queries at most: cancel some, or see --max-queries")
-    return Queries(queries=[_info(service, one) for one in found], total=len(found))
+    return Queries(queries=_infos(service, found), total=len(found))
 
 
 def _find(service: Service, name: str) -> Subscription | None:
@@ -187,7 +194,12 @@ def _text_of(service: Service, one: Subscription) -> str:
     return text
 
 
-def _info(service: Service, one: Subscription) -> QueryInfo:
+def _infos(service: Service, some: Sequence[Subscription]) -> list[QueryInfo]:
+    pending, watermark = service.pending()
+    return [_info(service, one, pending[one.name], watermark) for one in some]
+
+
+def _info(service: Service, one: Subscription, pending: int, watermark: float | None) -> QueryInfo:
     tally = service.tallies.of(one.name)
     return QueryInfo(
         name=one.name,
@@ -197,4 +209,6 @@ def _info(service: Service, one: Subscription) -> QueryInfo:
         matches=tally.matches,
         rate=round(tally.rate, 3),
         since=rfc3339(tally.since),
+        pending=pending,
+        watermark=None if watermark is None else rfc3339(watermark),
     )
