@@ -16,7 +16,7 @@ from fastapi import Depends, Request
 from xscl.durable.journal_file import JournalFile
 from xscl.durable.tally_file import TallyFile
 from xscl.engine import Engine
-from xscl.errors import DocumentError
+from xscl.errors import DocumentError, StateError
 from xscl.matches.match import Match
 from xscl.queries.subscription import Subscription
 from xscl.serve.engine_thread import Busy, EngineThread
@@ -122,8 +122,11 @@ class Service:
                 await self.engine.do(tick)
             except Busy:
                 continue
+            except StateError:
+                # A closed engine, for whatever reason that others report, ends the server.
+                return
             except Exception:
-                # What fails once may succeed with the next look; a closed engine ends the server.
+                # What fails once may succeed with the next look.
                 log.exception("time could not pass")
 
     def pending(self) -> tuple[Counter[str], float | None]:
