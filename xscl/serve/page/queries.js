@@ -1,7 +1,7 @@
 // The queries with their matches and rates; one of them with its picture and where documents are lost.
 
 import { get, path, remove } from "./api.js";
-import { confirmed, el, nothing, problem } from "./dom.js";
+import { confirmed, el, fill, nothing, problem } from "./dom.js";
 import { code } from "./editor.js";
 import { funnel } from "./findings.js";
 import { again } from "./live.js";
@@ -84,7 +84,7 @@ export async function query(place, name) {
   const one = await get(path("queries", name));
   const words = el("pre", { tabindex: "0" });
   const lost = el("div", {});
-  place.append(
+  fill(place,
     el("p", { class: "back" }, el("a", { href: "#/queries" }, "All queries")),
     el("div", { class: "heading" }, el("h1", {}, one.name),
       el("div", { class: "row" },
@@ -95,8 +95,9 @@ export async function query(place, name) {
       tile("matches", number(one.matches)), tile("rate", rate(one.rate)),
       tile("reads", one.streams.join(", ")), tile("publishes", one.publishes ?? "—"),
       tile("since", moment(Date.parse(one.since) / 1000)),
-      one.pending > 0 && tile("pending", el("span", {}, number(one.pending), el("small", { class: "block dim" }, "until the watermark has passed them: ",
-        one.watermark ? ["it is at ", moment(Date.parse(one.watermark) / 1000)] : "there is none yet, ", !one.watermark && el("code", {}, '{"advance": TIME}'), !one.watermark && " sets it")))),
+      one.pending > 0 && tile("pending", number(one.pending))),
+    one.pending > 0 && el("p", { class: "note" }, `${counted(one.pending, "match is", "matches are")} pending until the watermark has passed ${one.pending === 1 ? "it" : "them"}. `,
+      one.watermark ? ["It is at ", moment(Date.parse(one.watermark) / 1000), "."] : ["There is none yet: a line ", el("code", {}, '{"advance": TIME}'), " sets it."]),
     code(one.text),
     el("section", { class: "picture", "aria-labelledby": "picture" }, el("h2", { id: "picture" }, "What became of it"),
       el("div", { class: "scrolled", tabindex: "0" }, el("img", {
