@@ -37,6 +37,7 @@ class Root:
     told of them, and in `feeds` those that publish them, told or not."""
 
     __slots__ = (
+        "_asked",
         "_layout",
         "_ones",
         "attributes",
@@ -60,14 +61,15 @@ class Root:
         self.queries: list[Sink] = []
         self.sizes = array("i")
         """How many queries each member has."""
-        self._ones = 0
-        """How many members have one."""
+        self._ones = self._asked = 0
+        """How many members have one, and how many have any or publish."""
         self.feeds: dict[int, tuple[int, ...]] = {}
         self.version = 0
         """Grows as queries come and go."""
 
     def add(self, member: int, number: int, *, feeds: bool, told: bool) -> None:
-        """A query of a member."""
+        """A query of a member: told, or publishing."""
+        self._asked += not self._asks(member)
         if feeds:
             self.feeds[member] = (*self.feeds.get(member, ()), number)
         self.version += 1
@@ -100,6 +102,10 @@ class Root:
 
     def remove(self, member: int, number: int) -> None:
         """A query less; whether any is left does not matter: the operator's members say."""
+        self._remove(member, number)
+        self._asked -= not self._asks(member)
+
+    def _remove(self, member: int, number: int) -> None:
         self.version += 1
         if number in self.feeds.get(member, ()):
             left = tuple([one for one in self.feeds.pop(member) if one != number])
@@ -118,6 +124,23 @@ class Root:
             if len(there) == 1:
                 (self.queries[member],) = there
         self._resize(member, -1)
+
+    def _asks(self, member: int) -> bool:
+        return bool(self.of(member)) or member in self.feeds
+
+    def asked(self, channel: Channel) -> Channel:
+        """Those of a channel that any query of the root is told of, or publishes.  Others of the
+        operator's may lack what this root's queries read: they came before these."""
+        if self._asked == self.operator.members.taken:
+            return channel
+        feeds = self.feeds
+        return Channel(
+            [
+                one
+                for one in channel
+                if self.size(one[1]) or any(True for _ in within(one[1], feeds))
+            ]
+        )
 
     def of(self, member: int) -> Collection[int]:
         """The queries of a member."""
@@ -145,8 +168,9 @@ class Root:
         if self._ones == taken:
             # As of most roots: each member is one query.
             return len(members)
-        if len(self.sizes) < taken:
-            self._extend(len(self.operator.constants))
+        if len(self.sizes) < (places := len(self.operator.constants)):
+            # More than are taken: numbers of members that have gone may be free.
+            self._extend(places)
         if isinstance(members, Prefix):
             order = members.order
             if order.sums is None or order.sums[0] != (self, self.version):
@@ -301,7 +325,7 @@ class Outputs:
 def distinct(root: Root, channel: Channel) -> list[Output]:
     """The events of a root's channel, equal ones once."""
     key, told = root.key, list[Output]()
-    for epoch in epochs(channel):
+    for epoch in epochs(root.asked(channel)):
         if len(epoch) == 1:
             ((event, members),) = epoch
             told.append((root, event, members))

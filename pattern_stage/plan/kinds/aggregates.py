@@ -25,20 +25,26 @@ Grouped = tuple[Event, Membership, Hashable, tuple[Any, ...]]
 
 
 class Distinct:
-    """The distinct events of a channel, each with its group."""
+    """The distinct events of a channel that any of its `readers` has members for, each with its
+    group.  Other events may lack attributes that are read here: they came before anybody asked."""
 
     def __init__(
         self, key: Callable[[Event], Hashable], keys: Callable[..., tuple[Any, ...]]
     ) -> None:
         self._key, self._keys = key, keys
+        self.readers: list[Operator] = []
         self._last: tuple[Channel, list[list[Grouped]]] = (Channel(), [])
 
     def of(self, channel: Channel) -> list[list[Grouped]]:
         """Epoch by epoch; equal events are one, in all streams that either was in.  The channel
         that was read last is not read again."""
         if self._last[0] is not channel:
-            self._last = channel, [self._epoch(epoch) for epoch in epochs(channel)]
+            read = Channel([one for one in channel if self._is_read(one[1])])
+            self._last = channel, [self._epoch(epoch) for epoch in epochs(read)]
         return self._last[1]
+
+    def _is_read(self, membership: Membership) -> bool:
+        return any(one.grouped(membership) for one in self.readers)
 
     def _epoch(self, epoch: list[tuple[Event, Membership]]) -> list[Grouped]:
         if len(epoch) > 1:
@@ -70,6 +76,7 @@ class AggregateOperator(Operator):
         if self.design.buffered:
             of = self.context.grouped.setdefault(self.inputs[0], {})
             self._distinct = of.setdefault((self.node.input, self.node.keys), self._distinct)
+        self._distinct.readers = [one for one in self._distinct.readers if not one.gone] + [self]
         self._cohorts: dict[int, Cohort] = {}
         """By member, while there are events that it reaches."""
         self._met: dict[Membership, list[Cohort]] = {}
