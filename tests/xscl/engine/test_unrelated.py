@@ -76,6 +76,22 @@ def test_what_others_ask(part: int) -> None:
         assert alone == among, f"{life} {others}"
 
 
+@pytest.mark.parametrize("pair", PAIRS[:1] + PAIRS[3:])
+def test_sets_of_others(pair: str) -> None:
+    """An aggregate is of a set of events, and has to read all that they have, of its own alone."""
+    engine = xscl.Engine()
+    engine.subscribe("S/*->x JOIN {x = y} Never/none->y")
+    engine.subscribe(f"SELECT COUNT(*) AS n FROM {pair} GROUP BY k", name="count")
+    for number in (1, 2):
+        engine.publish("S", {"k": "b", "w": number}, id=f"d{number}", timestamp=1)
+    engine.advance(3)
+    engine.subscribe(f"SELECT w_1 FROM {pair}", name="q", history=True)
+    engine.publish("S", {"k": "b", "w": 3}, id="d3", timestamp=5)
+    results = [(one.query, one.to_dict()["result"]) for one in engine.flush()]
+    expected = [("count", {"n": 2}), ("q", {"w_1": 1}), ("q", {"w_1": 2})]
+    assert sorted(results, key=str) == expected
+
+
 class Life:
     """A query that comes between documents, some of which may have been retained."""
 
