@@ -55,6 +55,7 @@ class EventLives(RuleBasedStateMachine):
         self.engine = xscl.Engine(**self.options)
         self.model = Model(None if lateness is None else round(lateness * 10**6))
         self.ids: set[str] = set()
+        self.before: list[Query] = []
         self.names = 0
         self.clock = 4.0
         self.kept = set[str]()
@@ -76,11 +77,21 @@ class EventLives(RuleBasedStateMachine):
     @precondition(lambda self: len(self.model.subscribed) < MOST_QUERIES)
     @rule(data=st.data())
     def subscribe(self, data: st.DataObject) -> None:
-        query = data.draw(queries(f"Q{self.names}", self.model, {}, True))
-        self.names += 1
+        query = self.drawn(data, weak=True)
         if self.taken([query]):
             note(query_text(query))
             self.engine.subscribe(query_text(query), name=query.name)
+
+    def drawn(self, data: st.DataObject, *, weak: bool) -> Query:
+        """A new query, or one that was there before."""
+        new = queries(f"Q{self.names}", self.model, {}, weak)
+        before = [one for one in self.before if weak or not one.weak]
+        again = before and data.draw(st.booleans())
+        query = data.draw(st.sampled_from(before) if again else new)
+        if not again:
+            self.before.append(query)
+        self.names += 1
+        return replace(query, name=f"Q{self.names}")
 
     @precondition(lambda self: len(self.model.subscribed) < MOST_QUERIES)
     @rule(data=st.data(), values=st.lists(st.sampled_from([1.0, 2.0, 3.5]), min_size=1, max_size=3))
@@ -129,8 +140,7 @@ class EventLives(RuleBasedStateMachine):
     @rule(data=st.data())
     def subscribe_with_history(self, data: st.DataObject) -> None:
         """Of what others publish nothing is held."""
-        query = replace(data.draw(queries(f"Q{self.names}", self.model, {}, False)), publish=None)
-        self.names += 1
+        query = replace(self.drawn(data, weak=False), publish=None)
         text = query_text(query)
         if "PUBLISH" in text or self.model.reads_published(query):
             return

@@ -557,3 +557,19 @@ def test_a_query_whose_level_is_another_goes_and_stays(
         found = engine.publish("R", {"g": 1}, timestamp=21)
         found += [*engine.publish("S", {"a": 1}, timestamp=22), *engine.flush()]
         assert ("above" in {match.query for match in found}) == (not cancelled)
+
+
+@pytest.mark.parametrize("text", ["SELECT k FROM S", "S NEXT{$2.k = $1.k} S", "S FOLD{,} T"])
+@pytest.mark.parametrize("history", [False, True])
+def test_a_query_comes_again_that_had_gone(text: str, history: bool) -> None:
+    """It sees what comes, as it did before, whatever came meanwhile."""
+    engine = xscl.Engine()
+    engine.subscribe("S/*->x JOIN {x = y} Never/none->y", name="keep")
+    for first in (0, 10, 20):
+        engine.subscribe(text, name="q", history=history)
+        matches = []
+        for number, stream in enumerate("SST"):
+            matches += engine.publish(stream, {"k": 1}, id=f"{first} {number}", timestamp=first)
+            first += 1
+        assert [*matches, *engine.flush()]
+        engine.cancel("q")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +81,7 @@ class PatternLives(RuleBasedStateMachine):
         self.names = 0
         self.times: set[float] = set()
         self.lifting: list[str] = []
+        self.before: list[Query] = []
         self.clock = 4.0
         for stream in STREAMS if keeps else ():
             # Joins that never match retain all documents.
@@ -102,7 +103,11 @@ class PatternLives(RuleBasedStateMachine):
     @precondition(lambda self: len(self.queries) < MOST_QUERIES)
     @rule(data=st.data(), history=st.booleans())
     def subscribe(self, data: st.DataObject, history: bool) -> None:
-        query = data.draw(drawn_query(f"Q{self.names}"))
+        name = f"Q{self.names}"
+        again = self.before and data.draw(st.booleans())
+        query = data.draw(st.sampled_from(self.before) if again else drawn_query(name))
+        self.before.append(query)
+        query = replace(query, name=name)
         self.names += 1
         weak = self.weak and data.draw(st.booleans())
         text = text_of(query) + (" CONSISTENCY weak" if weak else "")

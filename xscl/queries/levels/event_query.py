@@ -35,6 +35,7 @@ class EventQuery:
     members: int = 0
     number: int = -1
     weak: dict[int, Plan] = field(default_factory=dict)
+    _numbers: tuple[int, ...] = ()
     _open: list[tuple[int, int, Callable[..., str | float | int]]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -45,6 +46,11 @@ class EventQuery:
             if isinstance(one, Open)
         ]
 
+    def read(self, types: tuple[EventType, ...]) -> None:
+        """From now on it is over these types: others each time that it comes again."""
+        self.types = types
+        self._numbers = tuple([one.number for one in types])
+
     def add_to(self, stage: EventStage, member: Member) -> None:
         """Adds a subscription to a stage."""
         constants = self._constants(member.values)
@@ -52,7 +58,7 @@ class EventQuery:
         stage.add(
             member.number,
             self.compiled.root,
-            self._types,
+            self._numbers,
             constants,
             since,
             feeds=bool(self.feeds),
@@ -77,7 +83,3 @@ class EventQuery:
     @cached_property
     def _lengths(self) -> tuple[int, ...]:
         return tuple(lengths(self.compiled.root))
-
-    @cached_property
-    def _types(self) -> tuple[int, ...]:
-        return tuple(one.number for one in self.types)

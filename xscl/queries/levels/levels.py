@@ -110,7 +110,7 @@ class Levels:
     def subscribe(self, query: EventQuery, member: Member) -> None:
         """Takes in a subscription of an event query; of a new one `place` sets the level."""
         if not query.members:
-            query.types = tuple(map(self.types.take, query.compiled.blocks))
+            query.read(tuple(map(self.types.take, query.compiled.blocks)))
             self._share(query.types)
             self.events[query] = None
             self._unplaced_events[query] = []
