@@ -125,7 +125,7 @@ class PatternStage:
         self._of_query.update(other._of_query)
         self._adopted += len(other._groups)
         self._early += other._early
-        self._touched.update(other._touched)
+        self._touched |= dict.fromkeys(other._groups)
         self._version += 1
 
     @property

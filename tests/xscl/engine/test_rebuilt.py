@@ -134,6 +134,19 @@ def test_patterns_that_look_back_share_an_automaton_in_the_end(tmp_path: Path) -
     assert stats["automata"] < 20
 
 
+@pytest.mark.parametrize("flushes", [False, True])
+def test_a_pattern_that_looks_back_sees_time_pass(flushes: bool) -> None:
+    """Of a stream that is quiet: what is pending is decided by the watermark alone, and once."""
+    engine = xscl.Engine(lateness=2)
+    engine.subscribe("A/*->x JOIN {x = y} Never/none->y")
+    publish(engine, [("A", 6, "a")])
+    assert engine.subscribe("EVENT SEQ(A a, !B b) WITHIN 3", name="q", history=True).found == []
+    early = engine.flush() if flushes else []
+    matches = [*early, *engine.advance(8), *engine.advance(20)]
+    assert found(matches) == [("a",)]
+    assert engine.flush() == []
+
+
 FIRST = [
     "SELECT k FROM S NEXT{$2.k = $1.k} S",
     "SELECT k, v FROM S NEXT{$2.k = $1.k} S",
