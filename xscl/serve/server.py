@@ -116,5 +116,7 @@ class Server:
             one.cancel()
 
     def _failed(self, reason: str, *, by_fault: bool = False) -> None:
-        self.failure, self.by_fault = reason, by_fault
+        if self.failure is None:
+            # What asks a closed engine afterwards fails as well, and says less.
+            self.failure, self.by_fault = reason, by_fault
         self.stop()

@@ -19,7 +19,7 @@ DAY = 86_400
 FAR: list[float | str] = ["9999-12-31", "9999-12-31T23:59:59-23:59", 9e10, time.time() + 2 * DAY]
 
 
-@pytest.mark.parametrize("far", FAR)
+@pytest.mark.parametrize("far", FAR, ids=range(len(FAR)))
 @pytest.mark.parametrize("many", [False, True])
 def test_a_line_far_ahead_is_refused_and_counted(
     far: float | str, many: bool, tmp_path: Path
