@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from xscl.counts import counted
@@ -18,6 +18,7 @@ from xscl.times import to_seconds
 
 if TYPE_CHECKING:
     from xscl.dissection.parts import Dissection
+    from xscl.engine.held import Envelopes
     from xscl.queries.wiring import Wiring
     from xscl.why import Funnel, Why
 
@@ -166,19 +167,22 @@ class Answers(EngineParts):
             return bool(self._intake.named(id))
 
     def held(
-        self, id: str | None = None, *, stream: str | None = None
-    ) -> Iterator[dict[str, object]]:
+        self, id: str | None = None, *, stream: str | Collection[str] | None = None
+    ) -> Envelopes:
         """The documents that are held now, as `holds` means it, as envelopes: those of an id, of a
-        stream or all, the latest to come first; each is read when it is asked for."""
-        from xscl.engine.held import envelope_of
+        stream or several, or all, the latest to come first; each is read when it is asked for.  The
+        `len` of what is returned is how many follow."""
+        from xscl.engine.held import Envelopes
 
+        streams = {stream} if isinstance(stream, str) else stream
         with self._transactions.asking():
             self._evaluation.follow_queries()
             intake = self._intake
             some = [*intake.readable] if id is None else intake.named(id)
             some = [one for one in some if one.body is not None]
-        wanted = (one for one in reversed(some) if stream is None or one.source == stream)
-        return map(envelope_of, wanted)
+        if streams is not None:
+            some = [one for one in some if one.source in streams]
+        return Envelopes(some)
 
     def stats(self, *, exact: bool = False) -> dict[str, object]:
         """The sizes of all that the engine holds.

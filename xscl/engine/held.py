@@ -3,7 +3,7 @@ a query's conditions, and what keeps it from matching."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from xscl.dissection.parts import Dissection
@@ -16,9 +16,26 @@ from xscl.language.syntax import EventPattern, Events
 from xscl.times import to_seconds
 from xscl.why import Funnel, Names, conditions_of, funnel, lacking_event, missing_name, where_lost
 
-__all__ = ["envelope_of", "funnel_of_held", "hint", "named"]
+__all__ = ["Envelopes", "envelope_of", "funnel_of_held", "hint", "named"]
 
 _HINTED = 200
+
+
+class Envelopes(Iterator[dict[str, object]]):
+    """Documents as envelopes, from the last on, each made when it is asked for; `len` is how many
+    are left."""
+
+    def __init__(self, documents: Sequence[Document]) -> None:
+        self._documents, self._left = documents, len(documents)
+
+    def __len__(self) -> int:
+        return self._left
+
+    def __next__(self) -> dict[str, object]:
+        if not self._left:
+            raise StopIteration
+        self._left -= 1
+        return envelope_of(self._documents[self._left])
 
 
 def named(id: str, stream: str, intake: Intake) -> Document:

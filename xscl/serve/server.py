@@ -96,6 +96,7 @@ class Server:
             if feeds is not None:
                 feeds.end()
             self._service.engine.end()
+            self._service.trials.close()
 
     def stop(self) -> None:
         """Ends it in order, from any thread; a signal handler may call it."""

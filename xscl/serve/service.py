@@ -25,6 +25,8 @@ from xscl.serve.feeds import Feeds
 from xscl.serve.found.journal import Journal
 from xscl.serve.found.tallies import Tallies
 from xscl.serve.metrics import Metrics
+from xscl.serve.trying.dry_run import MEMORY
+from xscl.serve.trying.processes import Processes
 
 __all__ = ["House", "Limits", "Service"]
 
@@ -35,6 +37,9 @@ _MEMORY = 64 * 1024 * 1024
 
 _BESIDE_FILE = 16 * 1024 * 1024
 """The same, where the state file has all that are kept."""
+
+_TRIALS = 2
+"""Dry runs at one time."""
 
 _SPARED = 50.0
 """Numbers of the engine are as old as this many times what it takes to count them."""
@@ -86,6 +91,7 @@ class Service:
         self.tallies = Tallies(None if keeper is None else TallyFile(keeper))
         self.texts: dict[str, tuple[Subscription, str]] = {}
         self.feeds: Feeds | None = None
+        self.trials = Processes(_TRIALS, MEMORY)
         self.lateness: float | None = None
         self._follows = follows
         self._wait = wait

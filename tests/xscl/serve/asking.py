@@ -16,10 +16,10 @@ from urllib.parse import urlencode
 
 import xscl
 from xscl.errors import DocumentError
-from xscl.serve import trying
 from xscl.serve.safety import LOOPBACK, Gate
 from xscl.serve.server import Server, listening
 from xscl.serve.service import Limits, Service
+from xscl.serve.trying import dry_run
 
 __all__ = ["PATIENCE", "Asking", "serving"]
 
@@ -87,7 +87,7 @@ def serving(
         service.lateness = lateness
         server = Server(service, gate, started.set)
         # However slow the machine is, a dry run ends by what it finds.
-        patient = mock.patch.object(trying, "_SECONDS", 3_600.0)
+        patient = mock.patch.object(dry_run, "_SECONDS", 3_600.0)
         with closing(listening("127.0.0.1", 0)) as listener, patient:
             thread = threading.Thread(target=server.run, args=([listener],))
             thread.start()

@@ -133,7 +133,7 @@ def test_a_dry_run_subscribes_nothing(browser: Browser, server: Asking) -> None:
         page.locator("#editor").fill("S//*->x[./by = :who]")
         page.locator("[data-parameter=who]").fill("Ada")
         page.get_by_role("button", name=re.compile("Try it")).click()
-        expect(page.locator(".found > h2")).to_have_text("2 matches among 2 documents held")
+        expect(page.locator(".found > h2")).to_have_text("2 matches among 2 documents retained")
         assert len(server.get("/queries")["queries"]) == 1
 
 

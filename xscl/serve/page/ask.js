@@ -4,7 +4,7 @@ import { get, post } from "./api.js";
 import { el, fill, nothing, problem } from "./dom.js";
 import { editor } from "./editor.js";
 import { sides } from "./sides.js";
-import { counted, moment } from "./words.js";
+import { counted, moment, number } from "./words.js";
 
 const PAUSE = 250;
 const DRAWN = 6000;
@@ -88,10 +88,13 @@ export async function ask(place, { ended }) {
     try {
       const answer = await post("/dry-run", { text: box.value, params: values() });
       const many = counted(answer.matches.length, "match", "matches");
-      const of = counted(answer.documents, "document");
-      fill(found, el("h2", {}, `${many} among ${of} held`),
-        !answer.whole && el("p", { class: "note" }, "It ended early: there may be more."),
-        answer.documents === 0 && nothing("Nothing to try it on.", "Documents are held while a query can reach them, and none of these streams is read yet."),
+      const all = answer.documents === answer.retained;
+      const of = `${all ? "" : `the newest ${number(answer.documents)} of `}${counted(answer.retained, "document")}`;
+      fill(found, el("h2", {}, `${many} among ${of} retained`),
+        answer.first !== null && el("p", { class: "dim" }, "From ", moment(answer.first), " to ", moment(answer.last), "."),
+        !answer.whole && el("p", { class: "note" }, `There may be more: ${answer.ended ?? "older documents were not looked at"}.`),
+        answer.problems.map((one) => el("p", { class: "note" }, one)),
+        answer.retained === 0 && nothing("Nothing to try it on.", "Documents are retained while a query can reach them, and none of these streams is read yet."),
         el("ol", { class: "matches-list" }, answer.shown.map((shown, index) => [shown, answer.matches[index]]).map(([shown, match]) => el("li", { class: "card" },
           el("details", {}, el("summary", {}, el("span", { class: "name" }, match.query),
             el("span", { class: "values" }, match.documents.join(" · ")), moment(match.time)),

@@ -144,7 +144,7 @@ def _funnel(service: Service, dissection: Dissection) -> Funnel:
     """The funnel of the newest documents, which keeps the engine no longer than it takes to list
     them: of a few, then of twice as many each time for as long as that takes little."""
     read = {public_name(stream) for one in dissection.everything() for stream in one.streams}
-    held = (one for one in service.engine.engine.held() if one["stream"] in read)
+    held = service.engine.engine.held(stream=read)
     newest = [document_of(one, number, 0) for number, one in enumerate(islice(held, _LOOKED_AT))]
     most = _FEWEST
     while True:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
+from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,11 +13,13 @@ from fastapi import APIRouter, Query, Response
 from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from xscl.engine.held import Envelopes
 from xscl.serve.explained import FORMS, Form, explained
 from xscl.serve.problems import Problem, Refused, problem_of
 from xscl.serve.service import House
 from xscl.serve.side_by_side import SideBySide
-from xscl.serve.trying import Tried, check, dry_run
+from xscl.serve.trying.checks import check
+from xscl.serve.trying.dry_run import Tried, dry_run
 from xscl.stream_names import is_internal
 
 __all__ = ["router"]
@@ -71,12 +75,23 @@ class Example(BaseModel):
 
 
 class DryRun(BaseModel):
-    """What a text finds among the documents that are held."""
+    """What a text finds among the documents that are retained."""
 
     matches: list[dict[str, Any]]
     shown: list[SideBySide] = Field(description="The first matches with their documents.")
-    documents: int = Field(description="The documents that were looked at, the newest.")
-    whole: bool = Field(description="Whether these are all that are held, and all their matches.")
+    documents: int = Field(
+        description="The documents that were looked at, of the newest of the streams that it reads."
+    )
+    retained: int = Field(description="How many documents of these streams are retained.")
+    first: float | None = Field(
+        description="The time of the first document that was looked at, in seconds since 1970."
+    )
+    last: float | None = Field(description="The time of the last one.")
+    whole: bool = Field(
+        description="Whether these are all that are retained, and all their matches."
+    )
+    ended: str | None = Field(description="Why it ended before; null where it did not.")
+    problems: list[str] = Field(description="What went wrong with single matches or queries.")
 
 
 @router.post("/check", response_model_exclude_none=True)
@@ -101,20 +116,32 @@ async def post_check(tried: TriedText) -> Checks:
 
 @router.post("/dry-run", response_model=DryRun)
 async def post_dry_run(service: House, tried: TriedText) -> Response:
-    """The matches of a text among the newest documents that are held, in an engine of its own:
-    nothing is subscribed, published or kept."""
+    """The matches of a text among the newest documents that are retained of its streams, in a
+    process of its own: nothing is subscribed, published or kept."""
 
     def run() -> Tried:
-        return dry_run(tried.text, tried.params, service.engine.engine.held())
+        def retained(streams: Collection[str]) -> Envelopes:
+            return service.engine.engine.held(stream=streams)
+
+        return dry_run(service.trials, tried.text, tried.params, retained)
 
     found = await run_in_threadpool(run)
     if found.errors:
-        raise Refused(400, *map(problem_of, found.errors))
-    body = b'{"matches": [%b], "shown": [%b], "documents": %d, "whole": %b}\n' % (
-        b",\n".join(line[:-1] for line in found.lines),
-        b",\n".join(one.model_dump_json(exclude_none=True).encode() for one in found.shown),
-        found.documents,
-        b"true" if found.whole else b"false",
+        raise Refused(400, *map(Problem.model_validate, found.errors))
+    said = {
+        "documents": found.documents,
+        "retained": found.retained,
+        "first": found.times and found.times[0],
+        "last": found.times and found.times[1],
+        "whole": found.whole,
+        "ended": found.ended,
+        "problems": found.problems,
+    }
+    # Matches are as they were written: they may hold what only JSON can say.
+    body = b'{"matches": [%b], "shown": [%b], %b\n' % (
+        b",\n".join(line[:-1].encode() for line in found.lines),
+        b",\n".join(one.encode() for one in found.shown),
+        json.dumps(said)[1:].encode(),
     )
     return Response(body, media_type="application/json")
 

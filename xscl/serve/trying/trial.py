@@ -1,0 +1,152 @@
+"""A dry run: a text of queries and documents -> what it finds among these, batch by batch.
+
+It runs in a process of its own (`serve`), which has an engine in memory, so that a query may take
+whatever it takes: that process is ended when it takes too long, and refused memory beyond a bound.
+What it has found by then it has sent.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import signal
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice
+from multiprocessing.connection import Connection
+from typing import Any, NamedTuple
+
+from xscl.engine import Engine
+from xscl.errors import MatchError
+from xscl.language.parameters import Prepared
+from xscl.language.read import parse_from
+from xscl.matches.match import json_line
+from xscl.matches.unwritten import made_of
+from xscl.serve.problems import problem_of
+from xscl.serve.side_by_side import as_held
+
+__all__ = ["Bounds", "Frame", "serve"]
+
+_BATCH = 0.2
+"""Seconds that a batch is to take, as the batch before it tells: the first has one document,
+and each four times as many as the last at most, as what is joined with all others grows."""
+
+
+class Bounds(NamedTuple):
+    """The bounds of a dry run: matches and their bytes, those that are shown side by side, seconds
+    after which it goes no further, those after which its process ends."""
+
+    matches: int
+    bytes: int
+    shown: int
+    seconds: float
+    longest: float
+
+
+Frame = Mapping[str, Any]
+"""What a process says, as JSON: `ready`; `errors` of a text, or the `streams` that it reads;
+`lines` and `shown` of a batch, with the `documents` so far; why it `ended`."""
+
+
+def serve(connection: Connection, memory: int) -> None:
+    """Does one dry run after the other, in a process of its own."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with contextlib.suppress(OSError):
+        os.nice(5)
+    for limit in (resource.RLIMIT_DATA, resource.RLIMIT_CORE):
+        with contextlib.suppress(OSError, ValueError):
+            bound = memory if limit == resource.RLIMIT_DATA else 0
+            _, most = resource.getrlimit(limit)
+            if most == resource.RLIM_INFINITY or bound < most:
+                resource.setrlimit(limit, (bound, most))
+    with Engine() as engine:
+        # The grammar is read, and all else that a first query needs.
+        engine.load("S//a")
+        engine.publish("S", "<a/>")
+    _send(connection, {"ready": True})
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            bounds, text, params = connection.recv()
+            # Whoever waits for it may be gone by then.
+            signal.setitimer(signal.ITIMER_REAL, bounds.longest)
+            try:
+                for frame in _tried(connection, bounds, text, params):
+                    _send(connection, frame)
+            except MemoryError:
+                # What it holds goes with the process.
+                _send(connection, {"ended": "memory"})
+                return
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _send(connection: Connection, frame: Frame) -> None:
+    connection.send_bytes(json.dumps(frame).encode())
+
+
+def _tried(
+    connection: Connection, bounds: Bounds, text: str, params: Mapping[str, object]
+) -> Iterator[Frame]:
+    with Engine(memory="256MB") as engine:
+        queries, _, _ = parse_from(text, 1)
+        asked = {query.name: Prepared(query) for query in queries}
+        tables = {name: [{"name": name, **params}] for name, one in asked.items() if one.parameters}
+        _, errors = engine.load_good(text, tables=tables)
+        if errors:
+            yield {"errors": [problem_of(one).model_dump() for one in errors]}
+            return
+        yield {"streams": engine.streams}
+        documents: list[Mapping[str, object]] = []
+        while some := connection.recv():
+            documents += some
+        yield from _run(engine, bounds, documents[::-1])
+
+
+def _run(
+    engine: Engine, bounds: Bounds, documents: Sequence[Mapping[str, object]]
+) -> Iterator[Frame]:
+    """What is found among documents, in their order."""
+    ends = time.monotonic() + bounds.seconds
+    many = length = shown = done = 0
+    batch = 1
+    unwritten: list[MatchError] = []
+    while some := documents[done : done + batch]:
+        began = time.monotonic()
+        done += len(some)
+        groups = engine.publish_many(some, grouped=True)
+        found = (match for group in groups for match in group.matches())
+        # What waits for more is as if nothing more came.
+        ended = engine.flush() if done == len(documents) else ()
+        lines: list[str] = []
+        enough = None
+        for _, line in made_of(chain(found, ended), json_line, unwritten.append):
+            if many == bounds.matches or length + len(line) > bounds.bytes:
+                enough = "matches" if many == bounds.matches else "bytes"
+                break
+            many += 1
+            length += len(line)
+            lines.append(line.decode())
+        sides = [as_held(json.loads(line), engine) for line in islice(lines, bounds.shown - shown)]
+        shown += len(sides)
+        yield {
+            "lines": lines,
+            "shown": [one.model_dump_json(exclude_none=True) for one in sides],
+            "documents": done,
+        }
+        now = time.monotonic()
+        if enough is None and now > ends and done < len(documents):
+            enough = "seconds"
+        if enough is not None:
+            yield {"ended": enough, "problems": [str(one) for one in unwritten]}
+            return
+        in_time = int(len(some) * _BATCH / max(now - began, 1e-6))
+        batch = max(1, min(in_time, 4 * len(some)))
+    yield {"ended": None, "problems": [str(one) for one in unwritten]}
+
+
+def main() -> None:
+    """Serves at the file that the command line names, within the memory that it names."""
+    descriptor, memory = map(int, sys.argv[-2:])
+    serve(Connection(descriptor), memory)
