@@ -86,6 +86,7 @@ PAIRS: dict[str, list[Passes]] = {
     ],
 }
 ELSEWHERE = {
+    "a dry run of `xscl serve`",
     "bytes of a document",
     "an integer of JSON",
     "entities",
@@ -93,7 +94,7 @@ ELSEWHERE = {
     "string values taken of a document",
     "steps of a block that bind",
 }
-"""Rows with a test of their own below."""
+"""Rows with a test of their own below, or in tests/xscl/serve/test_dry_runs.py."""
 
 
 def test_every_row_is_tested() -> None:
