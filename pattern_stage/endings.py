@@ -14,6 +14,7 @@ from itertools import count
 from typing import Any
 
 from pattern_stage.automaton import Automaton
+from pattern_stage.bounds import MOST, Exceeded
 from pattern_stage.cells import Cell, Chain, best, bound, chains
 from pattern_stage.found import Outcome
 from pattern_stage.layouts import Event
@@ -41,7 +42,11 @@ class Endings:
         overlapping: bool,
         identity: Identity,
         indexed: bool,
+        most: int = MOST,
     ) -> None:
+        self.most = most
+        self._gone_through = 0
+        """How many sequences have been gone through in this step."""
         self._automaton, self._members, self._identity = automaton, members, identity
         self._negated = [NegationIndex(one, members, indexed) for one in automaton.negated]
         self._by_component = {one.negated.component: one for one in self._negated}
@@ -103,6 +108,11 @@ class Endings:
 
     def sequence(self, mask: int, chain: Chain, time: int) -> None:
         """A run that is complete for the queries of a mask."""
+        self._gone_through += 1
+        if self._gone_through > self.most:
+            raise Exceeded(self.most, "matches in one step")
+        if len(self._due) > self.most:
+            raise Exceeded(self.most, "pending matches")
         if self._plain:
             self._tell(mask, chain, time)
             return
@@ -191,7 +201,14 @@ class Endings:
     def outcomes(self) -> list[Outcome]:
         """The matches since the last call."""
         done, self._done, self._last = self._done, [], None
+        self._gone_through = 0
         return done
+
+    def clear(self) -> None:
+        """Drops all that is pending."""
+        self._due, self._competing, self._done, self._last = [], [], [], None
+        for index in self._negated:
+            index.clear()
 
     def forget(self, floor: int) -> None:
         """Drops negated events that are not after a time."""

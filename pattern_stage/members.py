@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from pattern_stage.automaton import Automaton, EachOf, Functions, Gated, GateOf, Scan
@@ -17,6 +17,10 @@ Gates = tuple[tuple[Callable[..., Any], Callable[[Any], int]], ...]
 
 _MANY = 8
 """More queries than these are read off a mask's digits."""
+
+
+_NEVER = 1 << 96
+"""More than the number of any event."""
 
 
 _FEW_MISSED = 64
@@ -70,13 +74,18 @@ class Members:
         """Takes a query away; its bit."""
         bit = self._bits.pop(number)
         constants = self._constants.pop(number)
-        del self._since[number]
+        self._since.pop(number, None)
         self.everyone &= ~bit
         for of, gate in self._gates.items():
             gate.remove(bit, constants[of.constant])
         for several, each in self._each.items():
             each.remove(bit, tuple(constants[place] for place in several.constants))
         return bit
+
+    @property
+    def all(self) -> Iterable[int]:
+        """The queries."""
+        return self._bits.keys()
 
     def bit(self, number: int) -> int:
         """The bit of a query."""
@@ -115,6 +124,10 @@ class Members:
         `since`; they are the `oldest`."""
         self._since = dict.fromkeys(self._since, since)
         self._latest, self._oldest = since, self.everyone
+
+    def see_nothing(self) -> None:
+        """From now on no query sees an event."""
+        self._since, self._latest = {}, _NEVER
 
     @property
     def oldest(self) -> int:

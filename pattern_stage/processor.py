@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pattern_stage.automaton import Automaton
+from pattern_stage.bounds import MOST
 from pattern_stage.compiler.compile import automaton_of
 from pattern_stage.endings import Identity
 from pattern_stage.found import Found, Group, Outcome, found_in, grouped
@@ -45,9 +46,14 @@ class PatternStage:
     """
 
     def __init__(
-        self, without: Iterable[str] = (), identity: Identity = lambda number: number
+        self,
+        without: Iterable[str] = (),
+        identity: Identity = lambda number: number,
+        most: int = MOST,
     ) -> None:
-        self._without, self._identity = checked(without), identity
+        self._without, self._identity, self._most = checked(without), identity, most
+        self.stopped: dict[int, str] = {}
+        """Queries that have exceeded a bound, and why; they are to be removed."""
         self._layouts = Layouts()
         self._version = 0
         self._automata: dict[object, Automaton] = {}
@@ -99,7 +105,9 @@ class PatternStage:
         key = (template, tuple(values[place] for place in automaton.fixed), weak, clock, apart)
         group = self._open.get(key)
         if group is None or group.members.worn:
-            group = Shared(pattern, automaton, values, weak, self._identity, self._without)
+            group = Shared(
+                pattern, automaton, values, weak, self._identity, self._without, self._most
+            )
             self._open[key] = group
             self._route(group, key)
         group.members.add(number, values, since)
@@ -109,7 +117,7 @@ class PatternStage:
     def apart(self) -> PatternStage:
         """An empty stage for queries that are to see events of before they come; `adopt` takes
         these over when they have."""
-        other = PatternStage(self._without, self._identity)
+        other = PatternStage(self._without, self._identity, self._most)
         other._layouts, other._automata = self._layouts, self._automata
         return other
 
@@ -123,6 +131,7 @@ class PatternStage:
                 group.before = [one for one in other._waiting if one[0] in group.components]
             self._route(group, key)
         self._of_query.update(other._of_query)
+        self.stopped.update(other.stopped)
         self._adopted += len(other._groups)
         self._early += other._early
         self._touched |= dict.fromkeys(other._groups)
@@ -147,6 +156,7 @@ class PatternStage:
         """Takes a query away."""
         group = self._of_query.pop(number)
         group.remove(number)
+        self.stopped.pop(number, None)
         self._version += 1
         if len(group.members):
             return
@@ -263,15 +273,31 @@ class PatternStage:
                     apart[group] = group.copy()
                 apart[group].take(type_, event)
         early = list[Outcome]()
-        for group in apart.values():
+        for of, group in apart.items():
             group.catch_up(None)
             group.runs.endings.settle(None)
+            if group.halted is not None:
+                of.halt(group.halted)
+                self._stop(of)
             early += group.runs.endings.outcomes()
         return self._unknown(early)
 
     def found(self) -> list[Found]:
-        """The matches since the last call, in order of time."""
-        return found_in(self._outcomes())
+        """The matches since the last call, in order of time; none of queries that have more than
+        they may."""
+        outcomes, most = self._outcomes(), self._most
+        if sum([one.size * len(one.numbers) for one in outcomes]) <= most:
+            return found_in(outcomes)
+        counts: dict[int, int] = {}
+        for one in outcomes:
+            for number in one.numbers:
+                counts[number] = counts.get(number, 0) + one.size
+        over = {number for number, count in counts.items() if count > most}
+        self.stopped |= dict.fromkeys(over, f"more than {most:,} matches in one step")
+        return found_in(
+            one._replace(numbers=tuple([number for number in one.numbers if number not in over]))
+            for one in outcomes
+        )
 
     def groups(self) -> list[Group]:
         """In place of `found`: the matches since the last call by query, last event and time, in
@@ -377,10 +403,16 @@ class PatternStage:
     def _collect(self) -> None:
         touched, self._touched = self._touched, {}
         for group in touched:
+            if group.halted is not None:
+                self._stop(group)
             done = group.runs.endings.outcomes()
             self._done += done if group.monotone else self._unknown(done)
             if group.before or group.runs.endings.waiting:
                 self._touched[group] = None
+
+    def _stop(self, group: Shared) -> None:
+        assert group.halted is not None
+        self.stopped |= dict.fromkeys(group.members.all, group.halted)
 
     def _unknown(self, outcomes: list[Outcome]) -> list[Outcome]:
         """Those matches that `flush` has not found before."""

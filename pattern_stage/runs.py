@@ -12,6 +12,7 @@ from itertools import chain
 from typing import Any
 
 from pattern_stage.automaton import START, Automaton, Ignoring, Register
+from pattern_stage.bounds import Exceeded
 from pattern_stage.cells import Cell, Chain, bound, chains
 from pattern_stage.endings import Endings
 from pattern_stage.layouts import Event
@@ -57,7 +58,8 @@ class Runs:
         self._ended: list[tuple[Run, int]] = []
         self._input = 0
         self._swept: int | None = None
-        self._dead = self._alive = 0
+        self._dead = self._alive = self._came = 0
+        """How many runs have ended, were there when it was swept, and have come since."""
         self._starting = True
 
     def copy(self, endings: Endings) -> Runs:
@@ -113,6 +115,8 @@ class Runs:
                 mask = move.admitted(event, seeing)
                 if mask:
                     self._move(move, component, key, mask, floor, event)
+        if len(self._arrived) > self.endings.most:
+            raise Exceeded(self.endings.most, "partial matches")
 
     def _move(
         self,
@@ -251,10 +255,12 @@ class Runs:
             self._input = 0
         for state, key, run in self._arrived:
             self._states.add(state, key, run)
+        within = self.automaton.within
+        self._came += len(self._arrived)
         self._arrived.clear()
+        self._bound(None if within is None or time is None else time - within)
         self._taken.clear()
         self.epoch = time
-        within = self.automaton.within
         if within is not None and time is not None:
             if self._swept is None:
                 self._swept = time
@@ -264,8 +270,23 @@ class Runs:
         elif self._dead > self._alive + 1000:
             self.sweep(None)
 
+    def clear(self) -> None:
+        """Drops all runs."""
+        self._states = self._states.empty()
+        self._arrived.clear()
+        self._ended.clear()
+
+    def _bound(self, floor: int | None) -> None:
+        """Sees that there are not too many runs; those that have expired do not count."""
+        most = self.endings.most
+        if self._alive + self._came > most:
+            self.sweep(floor)
+            if self._alive > most:
+                raise Exceeded(most, "partial matches")
+
     def sweep(self, floor: int | None) -> None:
         """Drops what has ended, and what does not begin after `floor`."""
+        self._came = 0
         # Chains stay for a window more: what prunes them copies what is behind them.
         overdue = 0 if floor is None else floor - (self.automaton.within or 0)
         self._dead, self._alive = 0, self._states.sweep(floor, overdue)

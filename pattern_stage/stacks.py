@@ -187,5 +187,10 @@ class Stacks:
                     del times[:gone], entries[:gone]
         self.endings.forget(floor)
 
+    def clear(self) -> None:
+        """Drops all events."""
+        for stack in self._stacks:
+            stack.clear()
+
     def drop(self, bit: int) -> None:
         """Forgets a query: it is in no match from here on."""

@@ -5,6 +5,7 @@
     │   └── QuerySyntaxError  text that is no XSCL
     ├── DocumentError         a document that cannot be read: .stream .document
     ├── MatchError            a match that cannot be written: .query .documents
+    ├── QueryStopped          a query that asks for more than the engine allows: .query
     └── StateError            the engine's state does not allow what was asked
 
 Each message says what was wrong, where, and what to do.  Several errors of one
@@ -21,6 +22,7 @@ __all__ = [
     "DocumentError",
     "MatchError",
     "QueryError",
+    "QueryStopped",
     "QuerySyntaxError",
     "StateError",
     "XSCLError",
@@ -94,6 +96,16 @@ class MatchError(XSCLError):
         over = f" of {', '.join(map(repr, documents[:_NAMED]))}" if documents else ""
         more = ", …" if len(documents) > _NAMED else ""
         super().__init__(f"a match{over}{more} of query {query!r}: {problem}")
+
+
+class QueryStopped(XSCLError):
+    """A query that was cancelled, as it asks for more than the engine allows; the others are
+    unaffected.  It is reported, never raised."""
+
+    def __init__(self, problem: str, query: str) -> None:
+        self.query = query
+        self.problem = problem
+        super().__init__(f"query {query!r} was stopped: {problem}")
 
 
 class StateError(XSCLError):

@@ -90,6 +90,7 @@ ELSEWHERE = {
     "bytes of a document",
     "an integer of JSON",
     "entities",
+    "matches of a pattern in one step, pending matches and partial ones of patterns alike",
     "work of the filters on a document",
     "string values taken of a document",
     "steps of a block that bind",

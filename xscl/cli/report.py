@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self
 
 from xscl.cli.log import Level, log_of_command
 from xscl.counts import counted
-from xscl.errors import DocumentError, MatchError, XSCLError
+from xscl.errors import DocumentError, MatchError, QueryStopped, XSCLError
 from xscl.files.named import named
 from xscl.printable import printable
 from xscl.sinks.dead_letters import write_dead_letter
@@ -155,6 +155,11 @@ class Report(Terminal):
             self.say(f"not written: {error}", Level.ERROR)
         elif self.lost == _SHOWN + 1:
             self.say("not written: more matches, which are only counted", Level.ERROR)
+
+    def stopped(self, error: QueryStopped) -> None:
+        """Reports a query that was stopped."""
+        self.lost += 1
+        self.say(str(error), Level.ERROR)
 
     def watch(
         self, engine: Engine, envelopes: Iterable[dict[str, object]]

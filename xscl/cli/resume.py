@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from xscl.cli.queries import QueryText, subscribe
-from xscl.errors import DocumentError
+from xscl.errors import DocumentError, QueryStopped
 
 if TYPE_CHECKING:
     from xscl.engine import Engine
@@ -33,8 +33,11 @@ def open_engine(
     dry_run: bool,
     memory: int | None,
     commit_every: float = 0.0,
+    on_stop: Callable[[QueryStopped], object] | None = None,
+    most_matches: int | None = None,
 ) -> Engine:
     """The engine of a state file, or one in memory; a dry run makes no file."""
+    from pattern_stage.bounds import MOST
     from xscl.engine import Engine
 
     if commit_every and state is None:
@@ -42,7 +45,13 @@ def open_engine(
     if dry_run and state is not None and not Path(state).exists():
         state, commit_every = None, 0.0
     return Engine(
-        state, lateness=lateness, on_skip=on_skip, memory=memory, commit_every=commit_every
+        state,
+        lateness=lateness,
+        on_skip=on_skip,
+        memory=memory,
+        commit_every=commit_every,
+        on_stop=on_stop,
+        most_matches=MOST if most_matches is None else most_matches,
     )
 
 

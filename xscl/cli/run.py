@@ -143,7 +143,13 @@ def run(
         texts = read_texts(queries, params)
         late = _lateness(lateness, state)
         engine = open_engine(
-            state, late, report.skip, dry_run=dry_run, memory=memory, commit_every=commit_every
+            state,
+            late,
+            report.skip,
+            dry_run=dry_run,
+            memory=memory,
+            commit_every=commit_every,
+            on_stop=report.stopped,
         )
         stack.enter_context(engine)
         if dry_run:

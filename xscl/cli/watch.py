@@ -172,7 +172,14 @@ def watch(
         late = None if lateness is None else to_seconds(lateness)
         bound = None if follows else "INF" if late is None else late
         engine = stack.enter_context(
-            open_engine(state, bound, report.skip, dry_run=dry_run, memory=memory)
+            open_engine(
+                state,
+                bound,
+                report.skip,
+                dry_run=dry_run,
+                memory=memory,
+                on_stop=report.stopped,
+            )
         )
         if dry_run:
             return tell_plan(engine, texts, click.echo)

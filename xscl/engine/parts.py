@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
@@ -9,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from join_stage import JoinProcessor, Strategies
+from pattern_stage.bounds import MOST
 from xpath_stage import Strings, XPathEvaluator, double_of
 from xscl.documents.bodies import Bodies
 from xscl.documents.events import EventNodes
@@ -18,11 +20,12 @@ from xscl.documents.trees import Trees
 from xscl.durable.group_commit import seconds_of
 from xscl.durable.points import at
 from xscl.engine.transactions import Transactions
-from xscl.errors import DocumentError, XSCLError
+from xscl.errors import DocumentError, QueryStopped, XSCLError
 from xscl.evaluation.evaluation import Evaluation
 from xscl.evaluation.second_stage import SecondStage, longest_reach
 from xscl.memory.budget import Budget
 from xscl.memory.relations import Relations
+from xscl.queries.callbacks import call_back, check_callback
 from xscl.queries.catalogue import Catalogue
 from xscl.queries.levels.event_types import EventTypes
 from xscl.queries.levels.pattern_levels import PatternLevels
@@ -35,6 +38,8 @@ if TYPE_CHECKING:
     from xscl.queries.registration import Registration
 
 __all__ = ["EngineParts", "lateness_of"]
+
+log = logging.getLogger("xscl")
 
 
 class EngineParts:
@@ -52,7 +57,13 @@ class EngineParts:
         commit_every: float | str | None = None,
         without: Collection[str] = (),
         sharable: Iterable[Iterable[str]] = (),
+        most_matches: int = MOST,
+        on_stop: Callable[[QueryStopped], object] | None = None,
     ) -> None:
+        if most_matches < 1:
+            raise XSCLError(f"most_matches: {most_matches} is too few; give 1 or more")
+        check_callback("on_stop", on_stop)
+        self._on_stop = on_stop or (lambda error: log.error("%s", error))
         if without:
             _check_techniques(without)
         budget = Budget.of(memory)
@@ -69,6 +80,7 @@ class EngineParts:
             lambda number: self._intake.held[number],
             without,
             _apart(sharable),
+            most_matches,
         )
         stages.append(patterns)
         self._queries = Catalogue(self._xpath, registered, patterns, self._cancel)
@@ -106,6 +118,24 @@ class EngineParts:
         from xscl.queries.registration import Registration
 
         return Registration(self._queries, sharing=self._query_sharing)
+
+    def _stop(self) -> list[QueryStopped]:
+        """Cancels the queries that have exceeded a bound in this step."""
+        stops = []
+        for number, why in self._queries.levels.stopped().items():
+            for subscription in [one for one in self._queries if number in one.all_numbers]:
+                problem = f"{why}; ask for less, such as by WITHIN or an equality"
+                stops.append(QueryStopped(problem, subscription.name))
+                self._cancel(subscription)
+        return stops
+
+    def _report_stops(self, stops: Iterable[QueryStopped]) -> None:
+        for error in stops:
+            try:
+                call_back(self._on_stop, error)
+            except Exception:
+                # A user's code may raise anything; all else is done.
+                log.exception("on_stop raised on: %s", error)
 
     def _cancel(self, subscription: Subscription) -> None:
         if self._transactions.closed:

@@ -14,7 +14,7 @@ from xscl.documents.arrivals import Arrivals
 from xscl.documents.batches import in_batches
 from xscl.documents.retention import RETAINED, Floor
 from xscl.engine.parts import EngineParts, lateness_of
-from xscl.errors import StateError, XSCLError
+from xscl.errors import QueryStopped, StateError, XSCLError
 from xscl.evaluation.deliveries import Delivery
 from xscl.evaluation.match_groups import MatchGroup, MatchGroups
 from xscl.evaluation.stage_one import Preview
@@ -254,12 +254,23 @@ class Publishing(EngineParts):
         to_callbacks: bool = True,
     ) -> T:
         """Takes in a batch, as `Transactions.take_in` does."""
-        with paused() if len(envelopes) >= _MANY else contextlib.nullcontext():
-            return self._transactions.take_in(
-                self._evaluation,
-                envelopes,
-                evaluate,
-                self._skips,
-                raising=raising,
-                to_callbacks=to_callbacks,
-            )
+        stops: list[QueryStopped] = []
+
+        def evaluate_within_bounds(arrivals: Arrivals) -> tuple[T, Sequence[Delivery]]:
+            found = evaluate(arrivals)
+            if self._queries.levels and self._queries.levels.stopped():
+                stops.extend(self._stop())
+            return found
+
+        try:
+            with paused() if len(envelopes) >= _MANY else contextlib.nullcontext():
+                return self._transactions.take_in(
+                    self._evaluation,
+                    envelopes,
+                    evaluate_within_bounds,
+                    self._skips,
+                    raising=raising,
+                    to_callbacks=to_callbacks,
+                )
+        finally:
+            self._report_stops(stops)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 from xscl.engine import Engine
-from xscl.errors import DocumentError, MatchError, StateError, XSCLError
+from xscl.errors import MatchError, StateError, XSCLError
 from xscl.matches.match import Match
 from xscl.matches.unwritten import log_unwritten
 from xscl.serve.found.journal import Entry, Journal
@@ -80,7 +80,7 @@ class EngineThread:
         self,
         engine: Engine,
         journal: Journal,
-        skipped: list[DocumentError],
+        skipped: list[XSCLError],
         tally: Callable[[Sequence[Match]], object] = lambda matches: None,
         *,
         waiting: int = 1_000,

@@ -13,7 +13,14 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
-from xscl.errors import DocumentError, MatchError, QueryError, StateError, XSCLError
+from xscl.errors import (
+    DocumentError,
+    MatchError,
+    QueryError,
+    QueryStopped,
+    StateError,
+    XSCLError,
+)
 from xscl.serve.engine_thread import Busy
 
 __all__ = ["Failure", "Failures", "Problem", "Refused", "answer_errors", "problem_of"]
@@ -76,7 +83,7 @@ def problem_of(error: XSCLError) -> Problem:
         )
     if isinstance(error, DocumentError):
         return Problem(message=error.problem, stream=error.stream, document=error.document)
-    if isinstance(error, MatchError):
+    if isinstance(error, MatchError | QueryStopped):
         return Problem(message=str(error), query=error.query)
     return Problem(message=str(error))
 

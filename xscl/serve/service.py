@@ -16,7 +16,7 @@ from fastapi import Depends, Request
 from xscl.durable.journal_file import JournalFile
 from xscl.durable.tally_file import TallyFile
 from xscl.engine import Engine
-from xscl.errors import DocumentError, StateError
+from xscl.errors import StateError, XSCLError
 from xscl.matches.match import Match
 from xscl.queries.subscription import Subscription
 from xscl.serve.engine_thread import Busy, EngineThread
@@ -70,7 +70,7 @@ class Service:
     def __init__(
         self,
         engine: Engine,
-        skipped: list[DocumentError],
+        skipped: list[XSCLError],
         limits: Limits | None = None,
         *,
         follows: bool = True,

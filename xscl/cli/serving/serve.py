@@ -40,7 +40,7 @@ from xscl.cli.resume import open_engine
 from xscl.counts import counted
 from xscl.documents.retention import RETAINED
 from xscl.durable.polled import PolledFeeds
-from xscl.errors import DocumentError, XSCLError
+from xscl.errors import QueryStopped, XSCLError
 from xscl.feeds import Rules
 from xscl.garbage import collect_rarely, leave_imported
 from xscl.polling.relations import Envelope
@@ -137,6 +137,13 @@ _OFTEN, _SOON = 5, 60.0
     help="How many of the newest matches are kept for those who ask for them later.",
 )
 @click.option(
+    "--most-matches",
+    type=click.IntRange(1),
+    default=100_000,
+    show_default=True,
+    help="How many matches of a pattern a step may find, and may be pending or partial, at most.",
+)
+@click.option(
     "--retain",
     type=Duration(),
     default="1 week",
@@ -174,6 +181,7 @@ def serve(
     max_queries: int,
     max_readers: int,
     keep_matches: int,
+    most_matches: int,
     retain: int | None,
     retain_most: int,
     memory: int | None,
@@ -204,10 +212,23 @@ def serve(
     def life(at: int, some: Sequence[QueryText]) -> tuple[Server, int, int]:
         """Serves at a port, with the queries of some texts beside those of the state, until it is
         stopped or has failed; the server, its port, and the exit code."""
-        skipped: list[DocumentError] = []
+        skipped: list[XSCLError] = []
+
+        def report_stop(error: QueryStopped) -> None:
+            log.say(str(error), Level.ERROR)
+            skipped.append(error)
+
         with contextlib.ExitStack() as stack:
             engine = stack.enter_context(
-                open_engine(state, bound, skipped.append, dry_run=False, memory=memory)
+                open_engine(
+                    state,
+                    bound,
+                    skipped.append,
+                    dry_run=False,
+                    memory=memory,
+                    on_stop=report_stop,
+                    most_matches=most_matches,
+                )
             )
             leave_imported()
             for stream in dict.fromkeys(stream for stream, _ in sources):

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from pattern_stage.bounds import MOST
 from xscl.documents.events import PLACES, EventType
 from xscl.queries.levels.event_state import weak
 from xscl.queries.levels.stage_holders import Level, Patterns, Plan
@@ -68,7 +69,9 @@ class Levels:
         identity: Callable[[int], tuple[object, ...]],
         without: Collection[str] = (),
         sharable: Collection[Collection[str]] = (),
+        most: int = MOST,
     ) -> None:
+        self.most = most
         self.types = types
         self._identity = identity
         self.without = frozenset(without)
@@ -208,6 +211,10 @@ class Levels:
 
         return EventStage(self.without & SWITCHES, self._alike)
 
+    def stopped(self) -> dict[int, str]:
+        """Queries that have exceeded a bound, and why: they are to be removed."""
+        return {n: why for level in self.all for n, why in level.patterns.stage.stopped.items()}
+
     # What is known of them
 
     @property
@@ -273,7 +280,7 @@ class Levels:
         from pattern_stage.processor import PatternStage
         from pattern_stage.switches import SWITCHES
 
-        return PatternStage(self.without & SWITCHES, self._identity)
+        return PatternStage(self.without & SWITCHES, self._identity, self.most)
 
     def _add(self, number: int, pattern: PatternQuery, level: int) -> None:
         self.add_to(self.all[level].patterns.stage, number, pattern)

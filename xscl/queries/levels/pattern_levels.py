@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
+from pattern_stage.bounds import MOST
 from xscl.documents.document import Document
 from xscl.documents.events import PLACES, EventNodes, EventType, TypedEvents
 from xscl.queries.levels.event_state import Saved, is_due, recall, save, weak
@@ -44,9 +45,10 @@ class PatternLevels(WitnessFree):
         document: Callable[[int], Document],
         without: Collection[str] = (),
         sharable: Collection[Collection[str]] = (),
+        most: int = MOST,
     ) -> None:
         self.nodes = nodes
-        self.levels = Levels(types, self._identity, without, sharable)
+        self.levels = Levels(types, self._identity, without, sharable, most)
         self._document = document
         self._turn = 0
         self._saved_at = -1
