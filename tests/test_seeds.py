@@ -91,7 +91,7 @@ def test_nothing_is_drawn_without_a_seed() -> None:
 def test_no_clock_and_no_earlier_run_decides(request: pytest.FixtureRequest) -> None:
     """Of each test of hypothesis: nor does a machine that is slow."""
     drawing = [
-        item.obj._hypothesis_internal_use_settings
+        getattr(item.obj, "_hypothesis_internal_use_settings", settings())
         for item in request.session.items
         if isinstance(item, pytest.Function) and is_hypothesis_test(item.obj)
     ]

@@ -19,6 +19,8 @@ USES: dict[str, Callable[[xscl.Engine], object]] = {
     "follow_windows": lambda engine: engine.follow_windows(),
     "held": lambda engine: list(engine.held()),
     "hint": lambda engine: engine.hint("q"),
+    "pending": lambda engine: engine.pending(),
+    "retain": lambda engine: engine.retain("S"),
     "holds": lambda engine: engine.holds("d"),
     "keeper": lambda engine: engine.keeper,
     "load": lambda engine: engine.load("S/b"),
