@@ -120,6 +120,8 @@ class Publishing(EngineParts):
             yield from self._publish(some, grouped=grouped)
         if self._queries.levels:
             yield from self._publish([], grouped=grouped, ended=True)
+        else:
+            self._end()
 
     def advance(self, time: float | str) -> list[Match]:
         """Says that no document before a time (seconds or ISO 8601) will come: earlier ones are
@@ -139,9 +141,14 @@ class Publishing(EngineParts):
         whatever may come came later.  Documents may follow all the same; what was returned stays.
         """
         if not self._queries.levels:
-            with self._transactions.asking():
-                return []
+            self._end()
+            return []
         return self._take_in([], partial(self._evaluation.publish, ended=True))
+
+    def _end(self) -> None:
+        """The input has ended, while no query waits for that; one that looks back later knows."""
+        with self._transactions.changing():
+            self._intake.flushed = self._intake.next_number
 
     def count(self, envelopes: object, *, batch: int = 1000, flush: bool = True) -> Counter[str]:
         """Publishes documents in batches, flushes unless more of them follow, and counts the
@@ -164,6 +171,8 @@ class Publishing(EngineParts):
             self._take_in(some, evaluate, to_callbacks=False)
         if flush and self._queries.levels:
             self._take_in([], partial(evaluate, ended=True), to_callbacks=False)
+        elif flush:
+            self._end()
         return counts
 
     def stream(self, name: str) -> MatchStream:

@@ -147,6 +147,28 @@ def test_a_pattern_that_looks_back_sees_time_pass(flushes: bool) -> None:
     assert engine.flush() == []
 
 
+@pytest.mark.parametrize("other", [False, True])
+@pytest.mark.parametrize("end", ["flush", "run", "count"])
+def test_one_that_looks_back_knows_that_the_input_has_ended(end: str, other: bool) -> None:
+    """Whether or not somebody waited for it then."""
+    engine = xscl.Engine()
+    engine.subscribe("A/*->x JOIN {x = y} Never/none->y")
+    if other:
+        engine.subscribe("EVENT SEQ(B a, !B b) WITHIN 3", name="other")
+    coming = [{"stream": "A", "id": "a", "timestamp": 1, "json": {"k": 1}}]
+    match end:
+        case "flush":
+            engine.publish_many(coming)
+            engine.flush()
+        case "run":
+            assert not [*engine.run(coming)]
+        case _:
+            engine.count(coming)
+    text = "EVENT SEQ(A a, !B b) WITHIN 3"
+    assert found(engine.subscribe(text, name="q", history=True).found) == [("a",)]
+    assert engine.flush() == []
+
+
 FIRST = [
     "SELECT k FROM S NEXT{$2.k = $1.k} S",
     "SELECT k, v FROM S NEXT{$2.k = $1.k} S",
