@@ -184,7 +184,6 @@ step = st.one_of(
 @drawn(
     7,
     phases=(Phase.generate,),
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 def test_an_engine_that_is_opened_anew_is_as_one_that_was_never_closed(
     tmp_path_factory: pytest.TempPathFactory,
