@@ -9,12 +9,12 @@ time of the one told before it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from itertools import count
 from typing import Any
 
 from pattern_stage.automaton import Automaton
-from pattern_stage.bounds import MOST, Exceeded
+from pattern_stage.bounds import MOST, Exceeded, Tally
 from pattern_stage.cells import Cell, Chain, best, bound, chains
 from pattern_stage.found import Outcome
 from pattern_stage.layouts import Event
@@ -44,10 +44,11 @@ class Endings:
         indexed: bool,
         most: int = MOST,
     ) -> None:
+        self._automaton, self.members, self._identity = automaton, members, identity
         self.most = most
-        self._gone_through = 0
-        """How many sequences have been gone through in this step."""
-        self._automaton, self._members, self._identity = automaton, members, identity
+        self._built, self._built_by, self._judged_at = 0, Tally(), 2 * most
+        """How many sequences have been built in this step, and from `most` on for whom."""
+        self._most_due = most
         self._negated = [NegationIndex(one, members, indexed) for one in automaton.negated]
         self._by_component = {one.negated.component: one for one in self._negated}
         self._at_end = [one for one in self._negated if one.negated.before is None]
@@ -81,6 +82,7 @@ class Endings:
         other._before_end = [one for one in copies if one.negated.before is not None]
         other._due, other._competing = [*self._due], [*self._competing]
         other._told, other._done, other._last = {**self._told}, [], None
+        other._forget_built()
         return other
 
     @property
@@ -104,15 +106,22 @@ class Endings:
                 self._known(mask, chain, time)
             return
         for chain in (cell,) if isinstance(cell, tuple) else chains(cell, self._floor(time)):
-            self.sequence(mask, chain, time)
+            try:
+                self.sequence(mask, chain, time)
+            except Exceeded:
+                mask &= self.members.everyone
+                if not mask:
+                    return
+                self.sequence(mask, chain, time)
 
     def sequence(self, mask: int, chain: Chain, time: int) -> None:
-        """A run that is complete for the queries of a mask."""
-        self._gone_through += 1
-        if self._gone_through > self.most:
-            raise Exceeded(self.most, "matches in one step")
-        if len(self._due) > self.most:
-            raise Exceeded(self.most, "pending matches")
+        """A run that is complete for the queries of a mask; raises Exceeded, without having taken
+        it, if queries had to be stopped."""
+        self._built += 1
+        if self._built > self.most:
+            self._count(mask)
+        if len(self._due) > self._most_due:
+            self._count_due()
         if self._plain:
             self._tell(mask, chain, time)
             return
@@ -158,9 +167,9 @@ class Endings:
             self._choose(at, rivals)
 
     def _tell(self, mask: int, cell: Cell | Chain, time: int) -> None:
-        mask &= self._members.everyone
+        mask &= self.members.everyone
         if mask != self._mask:
-            self._mask, self._numbers = mask, tuple(self._members.numbers(mask))
+            self._mask, self._numbers = mask, tuple(self.members.numbers(mask))
             self._last = None
         if not mask:
             return
@@ -187,7 +196,7 @@ class Endings:
             partition = None
             if self._partition is not None:
                 partition = self._partition(bound(chain, self._automaton.kleene))
-            for number in self._members.numbers(mask):
+            for number in self.members.numbers(mask):
                 told = self._told.get((number, partition))
                 if told is None or chain[0][1][0] > told:
                     self._told[number, partition] = time
@@ -201,14 +210,75 @@ class Endings:
     def outcomes(self) -> list[Outcome]:
         """The matches since the last call."""
         done, self._done, self._last = self._done, [], None
-        self._gone_through = 0
+        if self._built > self.most:
+            self._forget_built()
+        self._built = 0
         return done
 
-    def clear(self) -> None:
-        """Drops all that is pending."""
-        self._due, self._competing, self._done, self._last = [], [], [], None
-        for index in self._negated:
-            index.clear()
+    # Bounds
+
+    def _count(self, mask: int) -> None:
+        """A sequence more than `most`, of all queries together."""
+        self._built_by.add(mask)
+        if self._built > self._judged_at:
+            self._judged_at += self.most
+            self._stop(self._built_by, "matches in one step")
+
+    def _count_due(self) -> None:
+        """More matches are pending than `most`, of all queries together."""
+        tally = Tally()
+        for _, _, mask, _, _ in self._due:
+            tally.add(mask)
+        self._most_due = len(self._due) + self.most
+        self._stop(tally, "pending matches")
+
+    def _forget_built(self) -> None:
+        self._built, self._built_by, self._judged_at = 0, Tally(), 2 * self.most
+
+    def _stop(self, tally: Tally, what: str) -> None:
+        if not self.members.stop(tally, self.most, what):
+            return
+        stopped, everyone = self.members.stopped, self.members.everyone
+        self._due = [
+            (due, ticket, mask & everyone, chain, events)
+            for due, ticket, mask, chain, events in self._due
+            if mask & everyone
+        ]
+        self._competing = [
+            (time, ticket, mask & everyone, chain)
+            for time, ticket, mask, chain in self._competing
+            if mask & everyone
+        ]
+        heapify(self._due)
+        heapify(self._competing)
+        self._most_due = len(self._due) + self.most
+        left = [
+            one._replace(numbers=tuple([number for number in one.numbers if number not in stopped]))
+            for one in self._done
+        ]
+        self._done, self._last = [one for one in left if one.numbers], None
+        self._mask = 0
+        raise Exceeded
+
+    def take_back(self, last: Event, late: Event | None = None) -> None:
+        """Forgets the sequences of this step that end with an event and have a late one: they are
+        built again."""
+
+        def stays(chain: Chain) -> bool:
+            if chain[-1][1] is not last:
+                return True
+            return late is not None and all(event is not late for _, event in chain)
+
+        self._due = [one for one in self._due if stays(one[3])]
+        self._competing = [one for one in self._competing if stays(one[3])]
+        heapify(self._due)
+        heapify(self._competing)
+        left = [
+            one if isinstance(one.cell, Cell) else one._replace(cell=[*filter(stays, one.cell)])
+            for one in self._done
+        ]
+        self._done, self._last = [one for one in left if one.cell], None
+        self._forget_built()
 
     def forget(self, floor: int) -> None:
         """Drops negated events that are not after a time."""

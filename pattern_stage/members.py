@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from pattern_stage.automaton import Automaton, EachOf, Functions, Gated, GateOf, Scan
+from pattern_stage.bounds import Tally
 from pattern_stage.gates import PASS, Each, Gate
 from pattern_stage.layouts import Event
 
@@ -17,10 +18,6 @@ Gates = tuple[tuple[Callable[..., Any], Callable[[Any], int]], ...]
 
 _MANY = 8
 """More queries than these are read off a mask's digits."""
-
-
-_NEVER = 1 << 96
-"""More than the number of any event."""
 
 
 _FEW_MISSED = 64
@@ -47,6 +44,8 @@ class Members:
         self.missing: dict[int, tuple[int, int]] = {}
         """By number of an event its time, and the queries that have not taken it."""
         self._limit = _FEW_MISSED
+        self.stopped: dict[int, str] = {}
+        """Queries that see nothing any more and are to be removed, and why."""
 
     def __len__(self) -> int:
         return len(self._bits)
@@ -74,7 +73,8 @@ class Members:
         """Takes a query away; its bit."""
         bit = self._bits.pop(number)
         constants = self._constants.pop(number)
-        self._since.pop(number, None)
+        del self._since[number]
+        self.stopped.pop(number, None)
         self.everyone &= ~bit
         for of, gate in self._gates.items():
             gate.remove(bit, constants[of.constant])
@@ -82,10 +82,14 @@ class Members:
             each.remove(bit, tuple(constants[place] for place in several.constants))
         return bit
 
-    @property
-    def all(self) -> Iterable[int]:
-        """The queries."""
-        return self._bits.keys()
+    def stop(self, tally: Tally, most: int, what: str) -> int:
+        """Stops the queries that have more than `most` of something: they have no matches and see
+        nothing from now on.  Their bits."""
+        gone = tally.over(most) & self.everyone
+        for number in self.numbers(gone):
+            self.stopped[number] = f"more than {most:,} {what}"
+        self.everyone &= ~gone
+        return gone
 
     def bit(self, number: int) -> int:
         """The bit of a query."""
@@ -115,6 +119,7 @@ class Members:
             for number, since in self._since.items():
                 if event[1] >= since:
                     mask |= self._bits[number]
+            mask &= self.everyone
         if self.missing and event[1] in self.missing:
             mask &= ~self.missing[event[1]][1]
         return mask
@@ -124,10 +129,6 @@ class Members:
         `since`; they are the `oldest`."""
         self._since = dict.fromkeys(self._since, since)
         self._latest, self._oldest = since, self.everyone
-
-    def see_nothing(self) -> None:
-        """From now on no query sees an event."""
-        self._since, self._latest = {}, _NEVER
 
     @property
     def oldest(self) -> int:

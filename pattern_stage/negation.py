@@ -71,10 +71,6 @@ class NegationIndex:
                     break
         return forbidden
 
-    def clear(self) -> None:
-        """Drops all events."""
-        self._buckets.clear()
-
     def forget(self, floor: int) -> None:
         """Drops the events that are not after a time."""
         for key, (times, events) in [*self._buckets.items()]:

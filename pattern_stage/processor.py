@@ -273,31 +273,17 @@ class PatternStage:
                     apart[group] = group.copy()
                 apart[group].take(type_, event)
         early = list[Outcome]()
-        for of, group in apart.items():
+        for group in apart.values():
             group.catch_up(None)
             group.runs.endings.settle(None)
-            if group.halted is not None:
-                of.halt(group.halted)
-                self._stop(of)
+            self.stopped |= group.members.stopped
             early += group.runs.endings.outcomes()
         return self._unknown(early)
 
     def found(self) -> list[Found]:
         """The matches since the last call, in order of time; none of queries that have more than
         they may."""
-        outcomes, most = self._outcomes(), self._most
-        if sum([one.size * len(one.numbers) for one in outcomes]) <= most:
-            return found_in(outcomes)
-        counts: dict[int, int] = {}
-        for one in outcomes:
-            for number in one.numbers:
-                counts[number] = counts.get(number, 0) + one.size
-        over = {number for number, count in counts.items() if count > most}
-        self.stopped |= dict.fromkeys(over, f"more than {most:,} matches in one step")
-        return found_in(
-            one._replace(numbers=tuple([number for number in one.numbers if number not in over]))
-            for one in outcomes
-        )
+        return found_in(self._within_bounds(self._outcomes()))
 
     def groups(self) -> list[Group]:
         """In place of `found`: the matches since the last call by query, last event and time, in
@@ -403,16 +389,32 @@ class PatternStage:
     def _collect(self) -> None:
         touched, self._touched = self._touched, {}
         for group in touched:
-            if group.halted is not None:
-                self._stop(group)
+            if group.members.stopped:
+                self.stopped |= group.members.stopped
             done = group.runs.endings.outcomes()
             self._done += done if group.monotone else self._unknown(done)
             if group.before or group.runs.endings.waiting:
                 self._touched[group] = None
 
-    def _stop(self, group: Shared) -> None:
-        assert group.halted is not None
-        self.stopped |= dict.fromkeys(group.members.all, group.halted)
+    def _within_bounds(self, outcomes: list[Outcome]) -> list[Outcome]:
+        """Outcomes that are to be gone through, but for those of queries that are stopped."""
+        most = self._most
+        if sum([one.size * len(one.numbers) for one in outcomes]) > most:
+            counts = Counter[int]()
+            for one in outcomes:
+                size = one.size
+                for number in one.numbers:
+                    counts[number] += size
+            why = f"more than {most:,} matches in one step"
+            self.stopped |= {number: why for number, many in counts.items() if many > most}
+        if not self.stopped:
+            return outcomes
+        return [
+            one._replace(
+                numbers=tuple([number for number in one.numbers if number not in self.stopped])
+            )
+            for one in outcomes
+        ]
 
     def _unknown(self, outcomes: list[Outcome]) -> list[Outcome]:
         """Those matches that `flush` has not found before."""
@@ -421,7 +423,7 @@ class PatternStage:
         known = self._all_early()
         return [
             Outcome((match.number,), [match.events], None, match.time)
-            for match in found_in(outcomes)
+            for match in found_in(self._within_bounds(outcomes))
             if match.key not in known
         ]
 

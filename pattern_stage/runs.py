@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Any
 
 from pattern_stage.automaton import START, Automaton, Ignoring, Register
-from pattern_stage.bounds import Exceeded
+from pattern_stage.bounds import Tally
 from pattern_stage.cells import Cell, Chain, bound, chains
 from pattern_stage.endings import Endings
 from pattern_stage.layouts import Event
@@ -60,6 +60,8 @@ class Runs:
         self._swept: int | None = None
         self._dead = self._alive = self._came = 0
         """How many runs have ended, were there when it was swept, and have come since."""
+        self._most = self._most_arrived = endings.most
+        """With how many runs it is looked at which queries have too many."""
         self._starting = True
 
     def copy(self, endings: Endings) -> Runs:
@@ -115,8 +117,10 @@ class Runs:
                 mask = move.admitted(event, seeing)
                 if mask:
                     self._move(move, component, key, mask, floor, event)
-        if len(self._arrived) > self.endings.most:
-            raise Exceeded(self.endings.most, "partial matches")
+        if len(self._arrived) > self._most_arrived:
+            self._stop(run for _, _, run in self._arrived)
+            self._arrived = [one for one in self._arrived if one[2].mask]
+            self._most_arrived = len(self._arrived) + self.endings.most
 
     def _move(
         self,
@@ -258,6 +262,7 @@ class Runs:
         within = self.automaton.within
         self._came += len(self._arrived)
         self._arrived.clear()
+        self._most_arrived = self.endings.most
         self._bound(None if within is None or time is None else time - within)
         self._taken.clear()
         self.epoch = time
@@ -270,19 +275,23 @@ class Runs:
         elif self._dead > self._alive + 1000:
             self.sweep(None)
 
-    def clear(self) -> None:
-        """Drops all runs."""
-        self._states = self._states.empty()
-        self._arrived.clear()
-        self._ended.clear()
-
     def _bound(self, floor: int | None) -> None:
         """Sees that there are not too many runs; those that have expired do not count."""
-        most = self.endings.most
-        if self._alive + self._came > most:
+        if self._alive + self._came > self._most:
             self.sweep(floor)
-            if self._alive > most:
-                raise Exceeded(most, "partial matches")
+            if self._alive > self._most:
+                self._stop(self._states)
+                self.sweep(None)
+                self._most = self._alive + self.endings.most
+
+    def _stop(self, runs: Iterable[Run]) -> None:
+        """Stops the queries that have too many of these runs."""
+        tally = Tally()
+        for run in runs:
+            tally.add(run.mask)
+        gone = self.members.stop(tally, self.endings.most, "partial matches")
+        if gone:
+            self.drop(gone)
 
     def sweep(self, floor: int | None) -> None:
         """Drops what has ended, and what does not begin after `floor`."""
@@ -290,11 +299,13 @@ class Runs:
         # Chains stay for a window more: what prunes them copies what is behind them.
         overdue = 0 if floor is None else floor - (self.automaton.within or 0)
         self._dead, self._alive = 0, self._states.sweep(floor, overdue)
+        most = self.endings.most
+        self._most = max(most, min(self._most, self._alive + most))
         if floor is not None:
             self.endings.forget(floor)
 
     def drop(self, bit: int) -> None:
-        """Forgets a query."""
+        """Forgets a query, or several."""
         for run in self._states:
             run.mask &= ~bit
         for _, _, run in self._arrived:

@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from pattern_stage.automaton import Automaton
-from pattern_stage.bounds import MOST, Exceeded
+from pattern_stage.bounds import MOST
 from pattern_stage.endings import Endings, Identity
 from pattern_stage.layouts import Event
 from pattern_stage.members import Members
@@ -34,8 +34,6 @@ class Shared:
         without: frozenset[str],
         most: int = MOST,
     ) -> None:
-        self.halted: str | None = None
-        """Why its queries are to go, where what they have is more than is allowed."""
         self.automaton = automaton
         self.weak, self.monotone = weak, pattern.monotone and not weak
         self.forks = weak or pattern.non_overlapping
@@ -97,31 +95,19 @@ class Shared:
         if not seeing:
             return
         components, runs, time = self.components[type_], self.runs, event[0]
-        try:
-            if self.monotone and isinstance(runs, Runs):
-                coming = (type_, components, event)
-                if runs.epoch is not None and time < runs.epoch:
-                    self._late(runs, coming)
-                    return
-                self._held.append(coming)
-            elif self.weak and self._clock is not None and time < self._clock:
-                self.dropped += 1
-                self.members.miss(event[1], time, seeing)
+        if self.monotone and isinstance(runs, Runs):
+            coming = (type_, components, event)
+            if runs.epoch is not None and time < runs.epoch:
+                self._late(runs, coming)
                 return
-            if not self.monotone:
-                runs.endings.settle(time)
-            runs.event(type_, components, event, seeing)
-        except Exceeded as error:
-            self.halt(str(error))
-
-    def halt(self, why: str) -> None:
-        """Drops all that its queries have; they see nothing from now on."""
-        self.halted = why
-        self.before = []
-        self._held.clear()
-        self.members.see_nothing()
-        self.runs.clear()
-        self.runs.endings.clear()
+            self._held.append(coming)
+        elif self.weak and self._clock is not None and time < self._clock:
+            self.dropped += 1
+            self.members.miss(event[1], time, seeing)
+            return
+        if not self.monotone:
+            runs.endings.settle(time)
+        runs.event(type_, components, event, seeing)
 
     def catch_up(self, time: int | None) -> None:
         """Takes what came before its queries, as far as it is not after a time."""
@@ -129,8 +115,7 @@ class Shared:
         due = len(before) if time is None else bisect_right(before, time, key=_time_of)
         self.before = before[due:]
         for type_, event in before[:due]:
-            if self.halted is None:
-                self.take(type_, event, self.members.oldest)
+            self.take(type_, event, self.members.oldest)
 
     def _late(self, runs: Runs, coming: Coming) -> None:
         held, (type_, components, event) = self._held, coming

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from pattern_stage.automaton import Automaton
+from pattern_stage.bounds import Exceeded
 from pattern_stage.endings import Endings
 from pattern_stage.layouts import Event
 from pattern_stage.members import Members
@@ -109,7 +110,7 @@ class Stacks:
             if key is None:
                 continue
             if component == self._last:
-                self._construct(event, mask, self._stacks, self._gates, self.endings.sequence)
+                self._build(event, mask, self._stacks)
                 if not self._late or self._first == self._last:
                     continue
             elif not newest:
@@ -162,7 +163,22 @@ class Stacks:
                 of, seeing = seeing
                 if of != self._last:
                     continue
-            self._construct(last, seeing, stacks, self._gates, self.endings.sequence)
+            self._build(last, seeing, stacks, event)
+
+    def _build(
+        self, last: Event, mask: int, stacks: list[Stack], late: Event | None = None
+    ) -> None:
+        """The sequences that end with an event; of those that have a late one, if so."""
+        endings = self.endings
+        while mask:
+            try:
+                self._construct(last, mask, stacks, self._gates, endings.sequence)
+            except Exceeded:
+                # For some it goes too far: what the others have is to be looked for alone.
+                mask &= endings.members.everyone
+                endings.take_back(last, late)
+            else:
+                return
 
     def advance(self, watermark: int) -> None:
         """No event before the watermark will come any more."""
@@ -186,11 +202,6 @@ class Stacks:
                 elif gone:
                     del times[:gone], entries[:gone]
         self.endings.forget(floor)
-
-    def clear(self) -> None:
-        """Drops all events."""
-        for stack in self._stacks:
-            stack.clear()
 
     def drop(self, bit: int) -> None:
         """Forgets a query: it is in no match from here on."""

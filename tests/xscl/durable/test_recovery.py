@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, note
+from hypothesis import Phase, given, note
 from hypothesis import strategies as st
 
 import xscl

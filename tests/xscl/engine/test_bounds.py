@@ -3,11 +3,15 @@ reported, and no other is."""
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import xscl
+from tests.drawn import drawn
 from xscl.errors import QueryStopped
 
 MOST = 200
@@ -47,6 +51,70 @@ def test_a_pattern_is_stopped(kind: str, lateness: float | None, tmp_path: Path)
         matches = engine.publish_many(documents(3, 30)) + engine.flush()
         assert [one.documents for one in matches] == [("d30",), ("d31",), ("d32",)]
     assert len(stops) == 1
+
+
+ALIKE = {
+    "all matches are found": f"PATTERN SEQ(S+ a[], S b) {ANY[:-1]} a[1].v >= $ }}",
+    "they are pending": f"PATTERN SEQ(S+ a[], S b, !T c) {ANY[:-1]} a[1].v >= $ }} WITHIN 1 h",
+    "runs are told apart": f"PATTERN SEQ(S+ a[], S b) {ANY[:-1]} a[1].v >= $ AND avg(a[].v) > 9 }}",
+    "sequences": "EVENT SEQ(S a, S b, S c, S d) WHERE a.v >= $",
+    "sequences, the first of which comes late": "EVENT SEQ(T a, S b, S c, S d, S e) WHERE b.v >= $",
+    "sequences, pending": "EVENT SEQ(S a, S b, S c, S d, !T g) WHERE a.v >= $ WITHIN 1 h",
+    "sequences that rival": "EVENT SEQ(S a, S b, S c, S d) WHERE a.v >= $ OUTPUT NON OVERLAPPING",
+}
+
+
+@pytest.mark.parametrize("kind", ALIKE)
+@drawn(20)
+@given(data=st.data())
+def test_others_that_differ_in_a_constant_go_on(kind: str, data: st.DataObject) -> None:
+    """They share an automaton with what is stopped, and find what they find without a bound."""
+    stops = list[QueryStopped]()
+    most = data.draw(st.integers(1, 60), "most")
+    first = data.draw(st.sets(st.integers(5, 16), min_size=2, max_size=5), "from the events")
+    lateness = data.draw(st.sampled_from([0, None]), "lateness")
+    bounded = xscl.Engine(lateness=lateness, most_matches=most, on_stop=stops.append)
+    free = xscl.Engine(lateness=lateness)
+    for event in first:
+        for engine in (bounded, free):
+            engine.subscribe(ALIKE[kind].replace("$", str(event * event)), name=str(event))
+    some: list[dict[str, object]] = documents(17)
+    if "late" in kind:
+        late = {"stream": "T", "id": "t", "timestamp": 999, "json": {"v": 0}}
+        some.insert(data.draw(st.integers(0, 17), "late after"), late)
+    size = data.draw(st.integers(1, 18), "in steps of")
+    steps = [some[at : at + size] for at in range(0, len(some), size)]
+    found = [
+        [engine.publish_many(step) for step in steps] + [engine.flush()]
+        for engine in (bounded, free)
+    ]
+    stopped = {one.query for one in stops}
+    assert len(stopped) == len(stops)
+    total, in_a_step = Counter[str](), Counter[str]()
+    for now, then in zip(*found, strict=True):
+        assert Counter(
+            (one.query, one.documents) for one in now if one.query not in stopped
+        ) == Counter((one.query, one.documents) for one in then if one.query not in stopped)
+        counts = Counter(one.query for one in then)
+        total += counts
+        in_a_step |= counts
+    assert {query for query, many in in_a_step.items() if many > most} <= stopped
+    if kind in ("sequences", "sequences, pending"):
+        # Of others runs that are partial are counted, too, and matches that have a rival.
+        assert stopped <= {query for query, many in total.items() if many > most}
+    assert {one.name for one in bounded.subscriptions} == {str(one) for one in first} - stopped
+
+
+@pytest.mark.parametrize("kind", ALIKE)
+def test_many_together_may_have_more(kind: str) -> None:
+    stops = list[QueryStopped]()
+    engine = xscl.Engine(most_matches=MOST, on_stop=stops.append)
+    for value in range(100):
+        engine.subscribe(ALIKE[kind].replace("$", str(26 * 26 - value / 1000)))
+    late = {"stream": "T", "id": "t", "timestamp": 999, "json": {"v": 0}}
+    found = engine.publish_many([*documents(31), late]) + engine.flush()
+    assert len(found) > MOST or "rival" in kind
+    assert not stops
 
 
 def test_counts_need_no_bound() -> None:
