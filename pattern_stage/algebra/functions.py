@@ -23,12 +23,30 @@ __all__ = ["NAMES", "as_json", "as_number", "as_text", "entry", "number_of"]
 
 _EXACT = 2**53
 
+_LONG = 1_000
+"""Longer texts are not kept to be looked up."""
 
-@lru_cache(maxsize=100_000)
+_LONGEST = 100_000
+"""So many characters may a text have that `concat` makes."""
+
+
 def number_of(text: str) -> float:
     """A string cast to xs:double, NaN where it is not castable."""
+    return _known_number_of(text) if len(text) <= _LONG else _number_of(text)
+
+
+def _number_of(text: str) -> float:
     number = double_of(text)
     return nan if number is None else number
+
+
+_known_number_of = lru_cache(maxsize=100_000)(_number_of)
+
+
+def concatenated(texts: tuple[str, ...]) -> str | None:
+    """Texts one after the other; missing where they are too long, as 30 of `concat(a, a)` within
+    one another have gigabytes."""
+    return "".join(texts) if sum(map(len, texts)) <= _LONGEST else None
 
 
 def as_text(value: object) -> str | None:
@@ -175,6 +193,7 @@ NAMES = {
     "as_number": as_number,
     "as_text": as_text,
     "at_most": arithmetic.at_most,
+    "concatenated": concatenated,
     "differ": arithmetic.differ,
     "divide": arithmetic.divide,
     "entry": entry,

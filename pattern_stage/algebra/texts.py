@@ -39,7 +39,6 @@ _SIMPLE = re.compile(r"[a-z]\w*(\[\d+\])*")
 _ORDER = {"<": ("less", 1), "<=": ("at_most", 1), ">": ("less", -1), ">=": ("at_most", -1)}
 
 _TEXTUAL = {
-    "concat": '"".join(({},))',
     "lower-case": "{}.lower()",
     "normalize-space": "normalize_space({})",
     "string": "{}",
@@ -195,6 +194,12 @@ class Texts:
                 return self._leaf(self.read(scalar, Form.TEXT))
             case Constant(place, is_float):
                 return _Value((), f"number_text(c[{place}])" if is_float else f"c[{place}]")
+            case Call("concat", arguments):
+                values = [self._text(one) for one in arguments]
+                variable = self.reading.fresh()
+                inside = "".join(f"{value.text}, " for value in values)
+                guard = f"({variable} := concatenated(({inside}))) is not None"
+                return _Value((*_guards(values), guard), variable)
             case Call(function, arguments) if function in _TEXTUAL:
                 values = [self._text(one) for one in arguments]
                 inside = ", ".join(value.text for value in values)

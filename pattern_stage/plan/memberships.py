@@ -8,10 +8,11 @@ has to go through before it is read.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
-__all__ = ["Membership", "Order", "Prefix", "joined", "within"]
+__all__ = ["Membership", "Order", "Prefix", "exceeding", "first_of", "joined", "within"]
 
 _SHORT = 16
 """Prefixes up to so many members are written out: as tuples they are quicker."""
@@ -88,3 +89,26 @@ def within(members: Membership, known: Mapping[Any, Any]) -> Iterable[int]:
     if len(members) > _SHORT:
         return known.keys() & members
     return [member for member in members if member in known]
+
+
+def exceeding(some: Iterable[tuple[tuple[int, ...], int]], most: int) -> set[int]:
+    """The members that are in more than `most` of some, each given as the first so many of a
+    tuple; those of a tuple are gone through once."""
+    by: dict[int, tuple[tuple[int, ...], Counter[int]]] = {}
+    for members, count in some:
+        by.setdefault(id(members), (members, Counter()))[1][count] += 1
+    total = Counter[int]()
+    for members, counts in by.values():
+        many, steps = 0, sorted(counts.items(), reverse=True)
+        for (count, times), (shorter, _) in zip(steps, [*steps[1:], (0, 0)], strict=True):
+            many += times
+            for member in members[shorter:count]:
+                total[member] += many
+    return {member for member, many in total.items() if many > most}
+
+
+def first_of(membership: Membership) -> tuple[tuple[int, ...], int]:
+    """A membership as the first so many of a tuple."""
+    if isinstance(membership, Prefix):
+        return membership.order.members, membership.count
+    return membership, len(membership)

@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 from pattern_stage.algebra.layout import Layout
 from pattern_stage.algebra.nodes import Node
+from pattern_stage.bounds import MOST
 from pattern_stage.plan.channels import Channel
 from pattern_stage.plan.members import Constants, Members, members_in
 from pattern_stage.plan.memberships import Membership, Prefix
@@ -34,6 +35,10 @@ class Context:
     from which on these see events, that of an event, and its end."""
     grouped: MutableMapping[Operator, dict[object, Any]] = field(default_factory=WeakKeyDictionary)
     """What the aggregates over one stream share, by stream and keys."""
+    most: int = MOST
+    """So many instances may a query have, and so many outputs in one step."""
+    exceeded: dict[tuple[Operator, int], str] = field(default_factory=dict)
+    """Members that have more, and why their queries are to be stopped."""
 
 
 @dataclass(frozen=True, slots=True)

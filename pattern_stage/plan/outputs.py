@@ -149,6 +149,10 @@ class Root:
             return ()
         return (there,) if isinstance(there, int) else there
 
+    def asking(self, member: int) -> set[int]:
+        """The queries of a member, told of or publishing."""
+        return {*self.of(member), *self.feeds.get(member, ())}
+
     def numbers(self, members: Membership) -> list[int]:
         """The queries of a membership, in order."""
         return sorted([number for member in members for number in self.of(member)])

@@ -13,14 +13,16 @@ from typing import Any
 from pattern_stage.algebra import Layout
 from pattern_stage.algebra.localised import inputs
 from pattern_stage.algebra.nodes import Map, Node, Select, Source, Union
+from pattern_stage.bounds import MOST
 from pattern_stage.pattern import Slot
 from pattern_stage.plan.channels import Event
+from pattern_stage.plan.memberships import Membership, exceeding, first_of
 from pattern_stage.plan.network import Network, Template
 from pattern_stage.plan.operators import Context, Operator
 from pattern_stage.plan.outputs import EventFound, Output, Outputs, Root, distinct
 from pattern_stage.plan.queries import Queries
 from pattern_stage.plan.rules import SWITCHES
-from pattern_stage.plan.saved import restore, state_of
+from pattern_stage.plan.saved import operators_of, restore, state_of
 from pattern_stage.plan.told import Told
 
 __all__ = ["EventStage"]
@@ -52,6 +54,7 @@ class EventStage:
         self,
         without: Iterable[str] = (),
         sharable: Mapping[int, int] | Iterable[Iterable[int]] = (),
+        most: int = MOST,
     ) -> None:
         off = SWITCHES & frozenset(without)
         self._classes: Mapping[int, int]
@@ -61,7 +64,7 @@ class EventStage:
             sets = [sorted(one) for one in sharable]
             self._classes = {type_: one[0] for one in sets for type_ in one}
         self._layout = Layout()
-        context = self._context = Context(self._layout, off)
+        context = self._context = Context(self._layout, off, most=most)
         self._at_once, self._in_order = (Network(context, self._classes) for _ in range(2))
         self._templates: dict[object, tuple[Node, Network, Template]] = {}
         self._queries = Queries()
@@ -75,6 +78,8 @@ class EventStage:
         self._watermark: int | None = None
         self._outputs: list[Output] = []
         self._told = Told()
+        self._stopped: dict[int, str] = {}
+        self._most_told = most
 
     # Queries
 
@@ -113,6 +118,7 @@ class EventStage:
         if self._outputs:
             raise ValueError("queries may change only when all that was told has been read")
         place, member = self._queries.pop(number)
+        self._stopped.pop(number, None)
         root = self._roots[place]
         root.remove(member, number)
         if not root.of(member) and member not in root.feeds:
@@ -166,6 +172,48 @@ class EventStage:
             if not left:
                 del missed[since]
 
+    # Bounds
+
+    @property
+    def stopped(self) -> dict[int, str]:
+        """Queries that have exceeded a bound, and why; they are to be removed."""
+        exceeded = self._context.exceeded
+        if exceeded:
+            for number, root, member in self._all():
+                for one in operators_of(root, member):
+                    if one in exceeded:
+                        self._stopped.setdefault(number, exceeded[one])
+            exceeded.clear()
+        return self._stopped
+
+    def _within_bounds(self, told: list[Output]) -> list[Output]:
+        """Outputs of a step so far, but for those of queries that have too many."""
+        most = self._context.most
+        if len(told) <= self._most_told:
+            return told
+        by = dict[Root, list[Membership]]()
+        for root, _, members in told:
+            by.setdefault(root, []).append(members)
+        why = f"more than {most:,} outputs in one step"
+        for root, some in by.items():
+            for member in exceeding(map(first_of, some), most):
+                self._stopped |= dict.fromkeys(root.asking(member), why)
+        left = self._not_stopped(told)
+        self._most_told = len(left) + most
+        return left
+
+    def _not_stopped(self, told: list[Output]) -> list[Output]:
+        """Outputs but for those that only queries have that are stopped."""
+        stopped = self.stopped.keys()
+        if not stopped:
+            return told
+        left = list[Output]()
+        for root, event, members in told:
+            here = tuple([one for one in members if not root.asking(one) <= stopped])
+            if here:
+                left.append((root, event, members if len(here) == len(members) else here))
+        return left
+
     # Steps
 
     def take(self, events: Iterable[Waiting]) -> None:
@@ -187,6 +235,7 @@ class EventStage:
             some.sort(key=_end)
             for operator, channel in self._at_once.run(some):
                 self._outputs += self._told.unknown(operator.root, channel)
+        self._outputs = self._within_bounds(self._outputs)
 
     def advance(self, watermark: int | None) -> None:
         """No event that ends before `watermark` will come any more (None: nothing is known)."""
@@ -229,7 +278,8 @@ class EventStage:
 
     def read(self) -> Outputs:
         """What queries have been told since the last call."""
-        told, self._outputs = self._outputs, []
+        told, self._outputs = self._not_stopped(self._outputs), []
+        self._most_told = self._context.most
         self._output_count += len(told)
         return Outputs(told)
 
@@ -306,6 +356,7 @@ class EventStage:
             end = bisect_right(events, last[1][1], place, key=_end)
             for operator, channel in network.run(events[place:end]):
                 told += distinct(operator.root, channel)
+            told = self._within_bounds(told)
             place = end
             if network.came > _BETWEEN:
                 self._portion = max(1, self._portion // 2)

@@ -48,6 +48,14 @@ def is_read(text: str) -> bool:
     return not parse(text)[1]
 
 
+def is_made(characters: int) -> bool:
+    """Whether a text of so many characters is made of others."""
+    with xscl.Engine() as engine:
+        engine.subscribe("SELECT concat(a, 'b') AS a FROM S")
+        (match,) = engine.publish("S", {"a": "x" * (characters - 1)})
+        return bool(match.result)
+
+
 def nested(levels: int) -> object:
     document: object = 1
     for _ in range(levels - 1):
@@ -77,6 +85,7 @@ LIMITS: dict[str, list[Passes]] = {
         lambda n: is_read(f"SELECT {', '.join(['a'] * n)} FROM S NEXT S"),
         lambda n: is_read(f"S FOLD{{, , {', '.join(['1 AS a'] * n)}}} S"),
     ],
+    "characters of a text that `concat` makes": [is_made],
     "depth of parentheses, filters and operators": [lambda n: is_read("(" * n + "S" + ")" * n)],
 }
 PAIRS: dict[str, list[Passes]] = {
@@ -90,7 +99,8 @@ ELSEWHERE = {
     "bytes of a document",
     "an integer of JSON",
     "entities",
-    "matches of a pattern in one step, pending matches and partial ones of patterns alike",
+    "matches of a pattern, or outputs of an event query, in one step; pending and partial matches, "
+    "and instances of NEXT and FOLD alike",
     "work of the filters on a document",
     "string values taken of a document",
     "steps of a block that bind",

@@ -121,12 +121,13 @@ class EngineParts:
 
     def _stop(self) -> list[QueryStopped]:
         """Cancels the queries that have exceeded a bound in this step."""
-        stops = []
-        for number, why in self._queries.levels.stopped().items():
-            for subscription in [one for one in self._queries if number in one.all_numbers]:
-                problem = f"{why}; ask for less, such as by WITHIN or an equality"
+        stopped, stops = self._queries.levels.stopped(), []
+        for subscription in [*self._queries]:
+            for number in {subscription.order, *subscription.all_numbers} & stopped.keys():
+                problem = f"{stopped[number]}; ask for less, such as by WITHIN or an equality"
                 stops.append(QueryStopped(problem, subscription.name))
                 self._cancel(subscription)
+                break
         return stops
 
     def _report_stops(self, stops: Iterable[QueryStopped]) -> None:

@@ -21,7 +21,7 @@ from pattern_stage.plan.channels import Channel, Event, Stream
 from pattern_stage.plan.kinds.conditions import Bound
 from pattern_stage.plan.kinds.instances import Instance, State
 from pattern_stage.plan.members import MANY, NONE, Constants, members_in
-from pattern_stage.plan.memberships import Membership, Order
+from pattern_stage.plan.memberships import Membership, Order, exceeding, first_of
 from pattern_stage.plan.operators import Operator
 
 __all__ = ["Stateful"]
@@ -57,8 +57,12 @@ class Stateful(Operator):
         self._rights: dict[int, int] = {}
         """How many members read each of the right input's."""
         self._stale: list[int] = []
+        self._halted: set[int] = set()
+        """Members that have exceeded a bound: nothing is made for them alone."""
         self._waits: dict[Membership, list[tuple[int, Constants, Order]]] = {}
         super().__init__(*arguments)
+        self._most = self._most_pending = self._most_found = self.context.most
+        """With how many of all members it is looked at which of them have too many."""
         self._scanned = not self.design.indexed or "AN" in self.context.without
 
     # Members
@@ -78,11 +82,21 @@ class Stateful(Operator):
             del self._rights[right]
         self._waits.clear()
         self._stale.append(member)
-        if not self.count or len(self._stale) > _STALE + len(self.members) // 4:
+        if (
+            not self.count
+            or member in self._halted
+            or len(self._stale) > _STALE + len(self.members) // 4
+        ):
             self._free()
 
     def _free(self) -> None:
-        stale = set(self._stale)
+        self._rid(set(self._stale))
+        for member in self._stale:
+            self.members.free(member)
+        self._halted.difference_update(self._stale)
+        self._stale.clear()
+
+    def _rid(self, stale: set[int]) -> None:
         done: dict[int, tuple[Order, Order]] = {}
 
         def rid(instance: Instance) -> Instance:
@@ -95,9 +109,6 @@ class Stateful(Operator):
         for right, state, key, instances in [*self._lists()]:
             kept = [one for one in map(rid, instances) if one[2]]
             self._replace(right, state, key, instances, kept)
-        for member in self._stale:
-            self.members.free(member)
-        self._stale.clear()
 
     def waits(self, membership: Membership) -> list[tuple[int, Constants, Order]]:
         """Where a left event waits, and for whom: by right member and constants, the members."""
@@ -204,7 +215,12 @@ class Stateful(Operator):
         for at, stream in self._streams(right, coming) if right else ():
             here, new = self.active.get(at, {}), coming.pop(at, {})
             for constants in {**here, **new}:
-                state = here.get(constants) or self._state(new[constants][0])
+                state = here.get(constants)
+                if state is None:
+                    if constants not in new:
+                        # Its members have exceeded a bound.
+                        continue
+                    state = self._state(new[constants][0])
                 self._meet(state, stream, new.get(constants, []), found)
                 self._keep(at, constants, state)
                 met += 1
@@ -214,6 +230,9 @@ class Stateful(Operator):
         if self.count > self._limit:
             self.forget(max(channel[-1][0][1] for channel in (left, right) if channel))
             self._limit = max(_FORGOTTEN, 2 * self.count)
+        if self.count > self._most:
+            self._bound(max(channel[-1][0][1] for channel in (left, right) if channel))
+        self._most_pending = self._most_found = self.context.most
         return found.in_order() if met > 1 else found
 
     def meet(
@@ -262,6 +281,8 @@ class Stateful(Operator):
                 if there is None:
                     continue
                 kept = self.meet(event, there, state.constants, found)
+                if len(self.pending) > self._most_pending or len(found) > self._most_found:
+                    self._bound_new(found)
                 if len(kept) < len(there):
                     # All events of an epoch meet the same instances.
                     before = after.get(key)
@@ -278,7 +299,60 @@ class Stateful(Operator):
                 after.clear()
                 self._install(state, self.pending)
                 self.pending.clear()
+                if self.count > self._most:
+                    self._bound(time, state)
         self._install(state, coming[entered:])
+
+    # Bounds
+
+    def _bound_new(self, found: Channel) -> None:
+        """Stops members of which an epoch makes too many instances, or a batch too many events."""
+        most, pending = self.context.most, self.pending
+        instances = [(order.members, count) for _, order, count, _ in pending]
+        if self._halt(exceeding(instances, most), "instances"):
+            pending[:] = [one for one in pending if self._is_wanted(one[1].members[: one[2]])]
+        self._most_pending = len(pending) + most
+        if self._halt(exceeding([first_of(one) for _, one in found], most), "outputs in one step"):
+            found[:] = [one for one in found if self._is_wanted(one[1])]
+        self._most_found = len(found) + most
+
+    def _bound(self, time: int, state: State | None = None) -> None:
+        """Stops members that have too many instances; `state` is the one that has come to a time,
+        all have without it."""
+        here = State(()) if state is None else state
+        if state is None:
+            self.forget(time)
+        else:
+            self._thin(state, lambda instances: self._young(instances, time))
+        lists = {id(there): there for _, _, _, there in self._lists()}
+        lists |= {id(there): there for there in here.instances.values()}
+        held = ((order.members, count) for some in lists.values() for _, order, count, _ in some)
+        if self._halt(exceeding(held, self.context.most), "instances"):
+            for right, at, key, instances in [*self._lists()]:
+                if at[1] is not state:
+                    self._replace(right, at, key, instances, self._wanted(instances))
+            self._thin(here, self._wanted)
+        self._most = self.count + self.context.most
+
+    def _thin(self, state: State, of: Callable[[list[Instance]], list[Instance]]) -> None:
+        """Some of the instances of a state, which may not be there yet."""
+        for key, instances in [*state.instances.items()]:
+            state.instances[key] = kept = of(instances)
+            self.count += len(kept) - len(instances)
+            if not kept:
+                del state.instances[key]
+
+    def _wanted(self, instances: list[Instance]) -> list[Instance]:
+        return [one for one in instances if self._is_wanted(one[1].members[: one[2]])]
+
+    def _is_wanted(self, members: Iterable[int]) -> bool:
+        return not all(one in self._halted for one in members)
+
+    def _halt(self, members: set[int], what: str) -> bool:
+        why = f"more than {self.context.most:,} {what}"
+        self.context.exceeded.update({(self, one): why for one in members - self._halted})
+        self._halted |= members
+        return bool(members)
 
     # Instances
 
@@ -359,11 +433,17 @@ class Stateful(Operator):
         """Lets go of instances that are too old for their widest bound."""
         if self.bound is None:
             return
-        strict = self.bound.strict
         for right, at, key, instances in [*self._lists()]:
-            kept = [one for one in instances if one[1].within(watermark - one[0][0], strict) > 0]
+            kept = self._young(instances, watermark)
             if len(kept) < len(instances):
                 self._replace(right, at, key, instances, kept)
+
+    def _young(self, instances: list[Instance], time: int) -> list[Instance]:
+        """Those that an event at a time is not too late for."""
+        if self.bound is None:
+            return instances
+        strict = self.bound.strict
+        return [one for one in instances if one[1].within(time - one[0][0], strict) > 0]
 
     def held(self) -> int:
         """How many instances there are."""

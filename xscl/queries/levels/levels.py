@@ -209,11 +209,16 @@ class Levels:
         from pattern_stage.plan.rules import SWITCHES
         from pattern_stage.plan.stage import EventStage
 
-        return EventStage(self.without & SWITCHES, self._alike)
+        return EventStage(self.without & SWITCHES, self._alike, self.most)
 
     def stopped(self) -> dict[int, str]:
         """Queries that have exceeded a bound, and why: they are to be removed."""
-        return {n: why for level in self.all for n, why in level.patterns.stage.stopped.items()}
+        stopped: dict[int, str] = {}
+        for level in self.all:
+            stopped |= level.patterns.stage.stopped
+            for plan in level.plans:
+                stopped |= plan.stage.stopped
+        return stopped
 
     # What is known of them
 
