@@ -255,12 +255,16 @@ class PatternStage:
         self._done += early
         self._early += early
 
-    def pending(self) -> dict[int, int]:
-        """How many matches of each query `flush` would find now; nothing changes by it."""
-        counts = Counter[int]()
+    def pending(self) -> dict[int, tuple[int, int]]:
+        """How many matches of each query `flush` would find now, and the time when the last of
+        them is known; nothing changes by it."""
+        pending: dict[int, tuple[int, int]] = {}
         for outcome in self._pending():
-            counts.update(dict.fromkeys(outcome.numbers, outcome.size))
-        return counts
+            size, time = outcome.size, outcome.time
+            for number in outcome.numbers:
+                many, until = pending.get(number, (0, time))
+                pending[number] = many + size, max(until, time)
+        return pending
 
     def _pending(self) -> list[Outcome]:
         """What would be found if no event came any more, and was not found before."""

@@ -325,6 +325,18 @@ class Outputs:
                 counts.update(dict.fromkeys(root.of(member), count))
         return counts
 
+    def latest(self) -> dict[int, int]:
+        """When the last one ends that each query is told of."""
+        ends: dict[Key, int] = {}
+        for root, event, members in self._told:
+            at = root, members
+            ends[at] = max(event[1], ends.get(at, event[1]))
+        latest: dict[int, int] = {}
+        for (root, members), end in ends.items():
+            for number in root.numbers(members):
+                latest[number] = max(end, latest.get(number, end))
+        return latest
+
 
 def distinct(root: Root, channel: Channel) -> list[Output]:
     """The events of a root's channel, equal ones once."""

@@ -260,9 +260,12 @@ class EventStage:
         self._outputs += told
         self._told.flushed += told
 
-    def pending(self) -> dict[int, int]:
-        """How many outputs `flush` would tell each query of now; nothing changes by it."""
-        return Outputs(self._told.not_early(self._pending(), told_now=False)).counts()
+    def pending(self) -> dict[int, tuple[int, int]]:
+        """How many outputs `flush` would tell each query of now, and when the last of them ends;
+        nothing changes by it."""
+        outputs = Outputs(self._told.not_early(self._pending(), told_now=False))
+        latest = outputs.latest()
+        return {number: (many, latest[number]) for number, many in outputs.counts().items()}
 
     def _pending(self) -> list[Output]:
         """What would be told if no event came any more, also what was told before its time."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from xscl.engine.parts import EngineParts
 from xscl.errors import XSCLError
 from xscl.evaluation.stats import stats
 from xscl.notebook import short, table
+from xscl.queries.pending import Pending
 from xscl.queries.subscription import Subscription
 from xscl.stream_names import is_internal
 from xscl.times import to_seconds
@@ -69,10 +69,11 @@ class Answers(EngineParts):
             mark = self._intake.watermark
             return None if mark is None else to_seconds(mark)
 
-    def pending(self) -> Counter[str]:
-        """How many matches of each pattern and event query are pending, by name: they are found
-        once the watermark has passed what they need, or with `flush`.  Where a query reads what
-        others publish, their pending matches are not yet there for it."""
+    def pending(self) -> dict[str, Pending]:
+        """How many `matches` of patterns and event queries are pending, by name, and `until` which
+        time (seconds): they are found once the watermark has passed what they need, or with
+        `flush`.  Where a query reads what others publish, their pending matches are not yet there
+        for it."""
         with self._transactions.asking():
             self._evaluation.follow_queries()
             return self._queries.pending()

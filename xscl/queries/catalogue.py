@@ -6,7 +6,6 @@ constants go in as one shared query.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from itertools import repeat
@@ -21,6 +20,7 @@ from xscl.queries.constant_table import Asked, ConstantTable, SharedDisjunct
 from xscl.queries.levels.levels import Member
 from xscl.queries.levels.pattern_levels import PatternLevels
 from xscl.queries.levels.pattern_memory import memories_in, text_of_memory
+from xscl.queries.pending import Pending
 from xscl.queries.schemas import Schemas
 from xscl.queries.stage_registration import Reader, StageRegistration
 from xscl.queries.stream_graph import StreamGraph, edges_of
@@ -236,21 +236,22 @@ class Catalogue:
         """The name of a pattern."""
         return self.stages.reader(number).owner.name  # type: ignore[union-attr]
 
-    def pending(self) -> Counter[str]:
-        """How many matches of each query are found once no earlier event can come any more, by
+    def pending(self) -> dict[str, Pending]:
+        """The matches of each query that are found once no earlier event can come any more, by
         name: patterns and event queries, each alone."""
-        counts = Counter[str]()
+        found = dict[str, Pending]()
         for level in self.levels.all:
-            for number, many in level.patterns.stage.pending().items():
+            for number, (many, until) in level.patterns.stage.pending().items():
                 owner = self.stages.reader(number).owner
                 if isinstance(owner, Subscription) and owner.reported:
-                    counts[owner.name] += many
+                    # One that is several parts, as of a disjunction, has matches of each.
+                    found[owner.name] = Pending.of(many, until).joined(found.get(owner.name))
             for plan in level.plans:
-                for number, many in plan.stage.pending().items():
+                for number, (many, until) in plan.stage.pending().items():
                     one = self.outputs[number]
                     if one is not None and one.reported:
-                        counts[one.name] += many
-        return counts
+                        found[one.name] = Pending.of(many, until).joined(found.get(one.name))
+        return found
 
     # Inside.
 

@@ -6,8 +6,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, cast
 
@@ -18,6 +17,7 @@ from xscl.durable.tally_file import TallyFile
 from xscl.engine import Engine
 from xscl.errors import StateError, XSCLError
 from xscl.matches.match import Match
+from xscl.queries.pending import Pending
 from xscl.queries.subscription import Subscription
 from xscl.serve.engine_thread import Busy, EngineThread
 from xscl.serve.event_stream import News
@@ -96,7 +96,7 @@ class Service:
         self._follows = follows
         self._wait = wait
         self._clock = clock
-        self._pending: tuple[float, Counter[str], float | None] = (0.0, Counter(), None)
+        self._pending: tuple[float, Mapping[str, Pending], float | None] = (0.0, {}, None)
         self._stats: tuple[float, dict[str, Any]] = (0.0, {})
 
     def follow_windows(self) -> None:
@@ -135,8 +135,8 @@ class Service:
                 # What fails once may succeed with the next look.
                 log.exception("time could not pass")
 
-    def pending(self) -> tuple[Counter[str], float | None]:
-        """How many matches of each query are pending, and the watermark: counted again only when
+    def pending(self) -> tuple[Mapping[str, Pending], float | None]:
+        """The matches of each query that are pending, and the watermark: counted again only when
         that has become cheap, as it looks at all that is under way."""
         due, pending, watermark = self._pending
         if time.monotonic() < due:

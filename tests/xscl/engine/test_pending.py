@@ -52,8 +52,12 @@ def test_pending_is_what_flush_finds(
                 if flushed:
                     counts.update(match.query for match in engine.flush())
             pending = engine.pending() if asked else None
-            rest = Counter(match.query for match in engine.flush())
-            assert pending in (None, rest)
+            flushed_now = engine.flush()
+            rest = Counter(match.query for match in flushed_now)
+            if pending is not None:
+                assert {name: one.matches for name, one in pending.items()} == rest
+                for name, one in pending.items():
+                    assert one.until == max(it.time for it in flushed_now if it.query == name)
             assert not engine.pending()
             found.append(counts + rest)
     assert found[0] == found[1]

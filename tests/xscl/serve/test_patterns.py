@@ -134,6 +134,9 @@ def test_pending_matches_are_counted() -> None:
             assert time.monotonic() < deadline
         assert [(one["pending"], one["matches"]) for one in told] == [(3, 0), (0, 0)]
         assert [one["watermark"] for one in told] == [None, None]
+        until = told[0]["pending_until"]
+        assert until is not None
+        assert told[1]["pending_until"] is None
         lines(asking, {"advance": 12})
         while (one := asking.get("/queries/unpaid"))["watermark"] is None:
             assert time.monotonic() < deadline

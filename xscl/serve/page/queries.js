@@ -70,7 +70,7 @@ function listed(some) {
       el("td", { "data-head": "reads" }, one.streams.join(", ")),
       el("td", { "data-head": "publishes" }, one.publishes ?? "—"),
       el("td", { "data-head": "matches", class: "figure" }, el("a", { href: `#/matches?${new URLSearchParams({ query: one.name })}`, "aria-label": `${counted(one.matches, "match", "matches")} of ${one.name}` }, number(one.matches)),
-        one.pending > 0 && el("small", { class: "block dim", title: one.watermark ? `the watermark is ${one.watermark}` : "there is no watermark yet" }, `${number(one.pending)} pending`)),
+        one.pending > 0 && el("small", { class: "block dim", title: `until ${one.pending_until}; ${one.watermark ? `the watermark is ${one.watermark}` : "there is no watermark yet"}` }, `${number(one.pending)} pending`)),
       el("td", { "data-head": "rate", class: "figure" }, rate(one.rate))))));
 }
 
@@ -96,7 +96,7 @@ export async function query(place, name) {
       tile("reads", one.streams.join(", ")), tile("publishes", one.publishes ?? "—"),
       tile("since", moment(Date.parse(one.since) / 1000)),
       one.pending > 0 && tile("pending", number(one.pending))),
-    one.pending > 0 && el("p", { class: "note" }, `${counted(one.pending, "match is", "matches are")} pending until the watermark has passed ${one.pending === 1 ? "it" : "them"}. `,
+    one.pending > 0 && el("p", { class: "note" }, `${counted(one.pending, "match is", "matches are")} pending until the watermark has passed `, moment(Date.parse(one.pending_until) / 1000), ". ",
       one.watermark ? ["It is at ", moment(Date.parse(one.watermark) / 1000), "."] : ["There is none yet: a line ", el("code", {}, '{"advance": TIME}'), " sets it."]),
     code(one.text),
     el("section", { class: "picture", "aria-labelledby": "picture" }, el("h2", { id: "picture" }, "What became of it"),

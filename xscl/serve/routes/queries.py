@@ -9,6 +9,7 @@ from fastapi import APIRouter, Path, Query, Response
 from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from xscl.queries.pending import Pending
 from xscl.queries.subscription import Subscription
 from xscl.serve.openapi import statuses
 from xscl.serve.problems import Refused, problem_of
@@ -57,6 +58,9 @@ class QueryInfo(BaseModel):
     pending: int = Field(
         description="Matches of a pattern or event query that come once the watermark has passed "
         "what they need."
+    )
+    pending_until: str | None = Field(
+        description="The time that the watermark has to pass for all of them; null if none is."
     )
     watermark: str | None = Field(
         description="The time before which documents are late; null while none are."
@@ -196,10 +200,12 @@ def _text_of(service: Service, one: Subscription) -> str:
 
 def _infos(service: Service, some: Sequence[Subscription]) -> list[QueryInfo]:
     pending, watermark = service.pending()
-    return [_info(service, one, pending[one.name], watermark) for one in some]
+    return [_info(service, one, pending.get(one.name), watermark) for one in some]
 
 
-def _info(service: Service, one: Subscription, pending: int, watermark: float | None) -> QueryInfo:
+def _info(
+    service: Service, one: Subscription, pending: Pending | None, watermark: float | None
+) -> QueryInfo:
     tally = service.tallies.of(one.name)
     return QueryInfo(
         name=one.name,
@@ -209,6 +215,7 @@ def _info(service: Service, one: Subscription, pending: int, watermark: float | 
         matches=tally.matches,
         rate=round(tally.rate, 3),
         since=rfc3339(tally.since),
-        pending=pending,
+        pending=0 if pending is None else pending.matches,
+        pending_until=None if pending is None else rfc3339(pending.until),
         watermark=None if watermark is None else rfc3339(watermark),
     )
