@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import click
 
+from xscl.documents.retention import RETAINED
 from xscl.durable.group_commit import seconds_of
 from xscl.feeds import Rules, rules_of
 from xscl.memory.budget import LEAST_MEMORY
@@ -29,6 +30,8 @@ __all__ = [
     "QUERIES",
     "QUERIES_OR_NONE",
     "QUERY_AND_DOCUMENTS",
+    "RETAIN",
+    "RETAIN_MOST",
     "SOURCE",
     "STATE",
     "STREAM",
@@ -317,4 +320,18 @@ ALLOW_PRIVATE = click.option(
 )
 UPDATES = click.option(
     "--updates", is_flag=True, help="Publish an edited item again, as a document of its own."
+)
+RETAIN = click.option(
+    "--retain",
+    type=Duration(),
+    default="1 week",
+    show_default=True,
+    help="How long items of feeds are retained for queries that come later; 0 retains none so.",
+)
+RETAIN_MOST = click.option(
+    "--retain-most",
+    type=click.IntRange(0),
+    default=RETAINED,
+    show_default=True,
+    help="How many items of a stream are retained at most that no query reads.",
 )

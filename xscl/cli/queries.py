@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -74,14 +74,14 @@ def read_queries(paths: Sequence[str]) -> tuple[list[Dissection], int]:
                 for query in queries
                 if parameters(query)
             }
-            bad += _load(engine, path, text, stand_ins)
+            bad += subscribe(engine, [QueryText(path, text, stand_ins)])[0]
         return [subscription.dissection for subscription in engine.subscriptions], bad
 
 
 def load_queries(engine: Engine, paths: Sequence[str], params: Sequence[tuple[str, str]]) -> int:
     """Subscribes the good queries of some files, with the tables of their parameters; prints and
     counts the errors."""
-    return subscribe(engine, read_texts(paths, params))
+    return subscribe(engine, read_texts(paths, params))[0]
 
 
 def read_texts(paths: Sequence[str], params: Sequence[tuple[str, str]]) -> list[QueryText]:
@@ -117,16 +117,22 @@ def _table(name: str, file: str) -> list[dict[str, object]]:
         raise click.UsageError(problem) from error
 
 
-def subscribe(engine: Engine, texts: Iterable[QueryText]) -> int:
-    """Subscribes the good queries of some texts; prints and counts the errors."""
-    return sum(_load(engine, one.path, one.text, one.tables) for one in texts)
-
-
-def _load(engine: Engine, path: str, text: str, tables: Mapping[str, object]) -> int:
-    _, errors = engine.load_good(text, tables=tables)
-    for error in errors:
-        log_of_command().say(f"{path}: {error}")
-    return len(errors)
+def subscribe(
+    engine: Engine, texts: Iterable[QueryText], looking_back: Collection[str] = ()
+) -> tuple[int, list[Match]]:
+    """Subscribes the good queries of some texts; prints and counts the errors, and returns what
+    those found that look back, given by their names."""
+    wrong = 0
+    found: list[Match] = []
+    for one in texts:
+        added, errors = engine.load_good(one.text, tables=one.tables, history=looking_back)
+        for error in errors:
+            log_of_command().say(f"{one.path}: {error}")
+        wrong += len(errors)
+        for subscription in added:
+            if subscription.name in looking_back:
+                found += subscription.found
+    return wrong, found
 
 
 def check_stream(engine: Engine, stream: str | None) -> None:

@@ -155,7 +155,7 @@ def run(
         if dry_run:
             return tell_plan(engine, texts, click.echo)
         leave_imported()
-        bad = take_queries(engine, texts, report.note)
+        bad, _ = take_queries(engine, texts, report.note)
         if not engine.subscriptions:
             return 2
         check_stream(engine, stream)

@@ -34,6 +34,8 @@ from xscl.cli.options import (
     MEMORY,
     PARAMS,
     QUERIES,
+    RETAIN,
+    RETAIN_MOST,
     SOURCE,
     STATE,
     STREAM,
@@ -43,8 +45,9 @@ from xscl.cli.options import (
 from xscl.cli.output import TEXT, fate_of, form_of, line_writer
 from xscl.cli.queries import check_stream, of_stream, published, read_texts
 from xscl.cli.report import Report
-from xscl.cli.resume import check_dry_run, open_engine, take_queries, tell_plan
+from xscl.cli.resume import check_dry_run, open_engine, retain_recent, take_queries, tell_plan
 from xscl.counts import counted
+from xscl.durable.changes import Undelivered
 from xscl.durable.outbox import Outbox
 from xscl.durable.polled import PolledFeeds
 from xscl.engine import Engine
@@ -124,6 +127,8 @@ def _delivery_options(command: Command) -> Command:
 )
 @STREAM
 @STATE
+@RETAIN
+@RETAIN_MOST
 @DRY_RUN
 @click.option(
     "-o",
@@ -152,6 +157,8 @@ def watch(
     form: str | None,
     stream: str | None,
     state: str | None,
+    retain: int | None,
+    retain_most: int,
     dry_run: bool,
     output: str | None,
     **taking: str | None,
@@ -160,6 +167,11 @@ def watch(
     if state is not None and store is not None:
         raise click.UsageError("--state keeps what polling remembers, too: leave out --feeds-db")
     check_dry_run(state, dry_run=dry_run)
+    context = click.get_current_context()
+    for name in ("retain", "retain_most"):
+        if state is None and context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            option = f"--{name.replace('_', '-')}"
+            raise click.UsageError(f"{option} is for queries that a later run adds: give --state")
     form = form_of(form, output)
     check_ends()
     with contextlib.ExitStack() as stack:
@@ -167,7 +179,7 @@ def watch(
             Report(Console(stderr=True), alone=True, dead_letters=dead_letters)
         )
         texts = read_texts(queries, params)
-        given = click.get_current_context().get_parameter_source("lateness")
+        given = context.get_parameter_source("lateness")
         follows = given is ParameterSource.DEFAULT
         late = None if lateness is None else to_seconds(lateness)
         bound = None if follows else "INF" if late is None else late
@@ -182,9 +194,14 @@ def watch(
             )
         )
         if dry_run:
-            return tell_plan(engine, texts, click.echo)
+            return tell_plan(engine, texts, click.echo, looking_back=True)
         leave_imported()
-        bad = take_queries(engine, texts, report.note)
+        if state is not None:
+            retain_recent(engine, sources, retain, retain_most)
+        # What new queries find in what is retained is written with them, or neither is.
+        starting = stack.enter_context(contextlib.ExitStack())
+        starting.enter_context(engine.transaction())
+        bad, found = take_queries(engine, texts, report.note, looking_back=True)
         if not engine.subscriptions:
             return 2
         check_stream(engine, stream)
@@ -203,6 +220,18 @@ def watch(
         if not polled:
             raise click.UsageError("no feed to poll: --feed names none")
         keeper = engine.keeper
+        outbox = stack.enter_context(Outbox(keeper, takers, report.say, dead_letters))
+
+        def reported(matches: list[Match]) -> list[Undelivered]:
+            """What waits for others to take it, once matches are written."""
+            report.tally(matches)
+            with report.aside():
+                tell(matches)
+            return outbox.keep(matches)
+
+        found = of_stream(found, stream)
+        waiting = reported(found) if found else []
+        starting.close()
         remembering: PolledFeeds | Store
         if path is not None:
             remembering = stack.enter_context(Store(path))
@@ -226,9 +255,9 @@ def watch(
         report.how_far = lambda: feeds.status(len(polled), poller.next_fetch, report.matches)
         report.found(0)
         feeds.begin(poller.not_due)
-        outbox = stack.enter_context(Outbox(keeper, takers, report.say, dead_letters))
         stopped = stack.enter_context(ended_by_signals([poller.stop, outbox.hurry]))
         outbox.hand_over_again()
+        outbox.hand_over(waiting)
         for envelopes in poller.polls(empty=waits):
             with engine.transaction():
                 poller.pass_over(feeds.late(envelopes, engine.watermark, late))
@@ -236,12 +265,9 @@ def watch(
                 if waits and late is not None:
                     # Afterwards, so that the older items of a new feed are not late.
                     matches += of_stream(engine.advance(clock.now() - late), stream)
-                report.tally(matches)
-                with report.aside():
-                    tell(matches)
                 if keeper is not None:
                     poller.save()
-                waiting = outbox.keep(matches)
+                waiting = reported(matches)
             outbox.hand_over(waiting)
             report.found(len(matches))
             if envelopes or matches:

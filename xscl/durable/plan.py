@@ -31,11 +31,12 @@ class Plan:
     changed: list[str] = field(default_factory=list)
     stopping: list[str] = field(default_factory=list)
 
-    def lines(self) -> Iterator[str]:
-        """The plan in words."""
+    def lines(self, *, looking_back: bool = False) -> Iterator[str]:
+        """The plan in words, where new queries look back at what is retained or do not."""
+        since = "new, over what is retained, too" if looking_back else "new, from now on"
         for names, what in (
             (self.going_on, "as before"),
-            (self.starting, "new, from now on"),
+            (self.starting, since),
             (self.changed, "changed, anew from now on"),
             (self.stopping, "not there any more, stopped"),
         ):

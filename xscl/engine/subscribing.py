@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -110,9 +110,10 @@ class Subscribing(EngineParts):
         on_match: OnMatch | None = None,
         *,
         tables: Mapping[str, object] | None = None,
-        history: bool = False,
+        history: bool | Collection[str] = False,
     ) -> tuple[list[Subscription], list[QueryError]]:
-        """As `load`, but returns the errors beside the subscriptions."""
+        """As `load`, but returns the errors beside the subscriptions; with names as `history`,
+        the queries of these names look back."""
         from xscl.queries.registration import requests
 
         tables = tables or {}
@@ -159,10 +160,15 @@ class Subscribing(EngineParts):
             return plan(registration, kept, texts)
 
     def _subscribe(
-        self, source: Text, wanted: Iterable[Request], on_match: OnMatch | None, history: bool
+        self,
+        source: Text,
+        wanted: Iterable[Request],
+        on_match: OnMatch | None,
+        looking_back: bool | Collection[str],
     ) -> tuple[list[Added], list[QueryError]]:
         """Subscribes queries of a text one by one; of each that is new, the state file has the
-        number of the first document that it sees, and with `history` it is reviewed."""
+        number of the first document that it sees, and those `looking_back`, all or by name, are
+        reviewed."""
         check_callback("on_match", on_match)
         self._intake.let_readers_keep()
         added: list[Added] = []
@@ -173,6 +179,9 @@ class Subscribing(EngineParts):
             if subscription is not None:
                 added.append((subscription, None))
                 continue
+            history = looking_back is True or (
+                looking_back is not False and request.name in looking_back
+            )
             if history:
                 self._evaluation.forget(exact=True)
             else:

@@ -155,4 +155,4 @@ def _refused(texts: Sequence[QueryText]) -> int:
     from xscl.engine import Engine
 
     with Engine() as engine:
-        return subscribe(engine, texts)
+        return subscribe(engine, texts)[0]

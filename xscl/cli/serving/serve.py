@@ -29,6 +29,8 @@ from xscl.cli.options import (
     MEMORY,
     PARAMS,
     QUERIES_OR_NONE,
+    RETAIN,
+    RETAIN_MOST,
     SOURCE,
     STATE,
     UPDATES,
@@ -36,9 +38,8 @@ from xscl.cli.options import (
     Size,
 )
 from xscl.cli.queries import QueryText, read_texts, subscribe
-from xscl.cli.resume import open_engine
+from xscl.cli.resume import open_engine, retain_recent
 from xscl.counts import counted
-from xscl.documents.retention import RETAINED
 from xscl.durable.polled import PolledFeeds
 from xscl.errors import QueryStopped, XSCLError
 from xscl.feeds import Rules
@@ -143,20 +144,8 @@ _OFTEN, _SOON = 5, 60.0
     show_default=True,
     help="How many matches of a pattern a step may find, and may be pending or partial, at most.",
 )
-@click.option(
-    "--retain",
-    type=Duration(),
-    default="1 week",
-    show_default=True,
-    help="How long items of feeds are retained for queries that come later; 0 retains none so.",
-)
-@click.option(
-    "--retain-most",
-    type=click.IntRange(0),
-    default=RETAINED,
-    show_default=True,
-    help="How many items of a stream are retained at most that no query reads.",
-)
+@RETAIN
+@RETAIN_MOST
 @MEMORY
 @VERBOSE
 @QUIET
@@ -231,10 +220,7 @@ def serve(
                 )
             )
             leave_imported()
-            for stream in dict.fromkeys(stream for stream, _ in sources):
-                # Before any query: a state's documents go where nothing retains them.
-                span = "INF" if retain is None else to_seconds(retain)
-                engine.retain(stream, span, most=retain_most)
+            retain_recent(engine, sources, retain, retain_most)
             bad = _take_queries(engine, some)
             wait = LEAST_WAIT if sources else 0
             service = Service(engine, skipped, limits, follows=follows, wait=wait)
@@ -305,7 +291,7 @@ def _take_queries(engine: Engine, texts: Sequence[QueryText]) -> int:
     with engine.transaction():
         for name in plan.changed:
             engine.cancel(name)
-        return subscribe(engine, texts)
+        return subscribe(engine, texts)[0]
 
 
 def _gate(host: str, hosts: Sequence[str], token_file: str | None) -> Gate:
