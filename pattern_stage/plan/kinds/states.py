@@ -56,6 +56,8 @@ class Stateful(Operator):
         self._limit = _FORGOTTEN
         self._rights: dict[int, int] = {}
         """How many members read each of the right input's."""
+        self._begun = 0
+        """The end of the first event of the batch."""
         self._stale: list[int] = []
         self._halted: set[int] = set()
         """Members that have exceeded a bound: nothing is made for them alone."""
@@ -200,6 +202,7 @@ class Stateful(Operator):
     def take(self) -> Channel:
         """What right events make of the instances, of before and of the batch."""
         found, left, right = Channel(), self.inputs[0].out, self.inputs[1].out
+        self._begun = min([channel[0][0][1] for channel in (left, right) if channel])
         coming: dict[int, dict[Constants, list[Instance]]] = {}
         by: dict[Membership, list[tuple[list[Instance], Order, int]]] = {}
         for event, membership in left:
@@ -319,20 +322,39 @@ class Stateful(Operator):
     def _bound(self, time: int, state: State | None = None) -> None:
         """Stops members that have too many instances; `state` is the one that has come to a time,
         all have without it."""
-        here = State(()) if state is None else state
+        since = self._begun if state is not None else time
+        held: list[tuple[tuple[int, ...], int]] = []
         if state is None:
             self.forget(time)
         else:
             self._thin(state, lambda instances: self._young(instances, time))
-        lists = {id(there): there for _, _, _, there in self._lists()}
-        lists |= {id(there): there for there in here.instances.values()}
-        held = ((order.members, count) for some in lists.values() for _, order, count, _ in some)
+            held += self._held(state.instances.values(), time)
+        others = [
+            (right, at, key, some) for right, at, key, some in self._lists() if at[1] is not state
+        ]
+        held += self._held((some for *_, some in others), since)
         if self._halt(exceeding(held, self.context.most), "instances"):
-            for right, at, key, instances in [*self._lists()]:
-                if at[1] is not state:
-                    self._replace(right, at, key, instances, self._wanted(instances))
-            self._thin(here, self._wanted)
+            for right, at, key, instances in others:
+                self._replace(right, at, key, instances, self._wanted(instances, since))
+            if state is not None:
+                self._thin(state, lambda instances: self._wanted(instances, time))
         self._most = self.count + self.context.most
+
+    def _held(
+        self, lists: Iterable[list[Instance]], time: int
+    ) -> Iterator[tuple[tuple[int, ...], int]]:
+        """The members of instances, of which those have gone that an event at a time is too late
+        for."""
+        for instances in lists:
+            for instance in instances:
+                yield instance[1].members, self._waiting_at(instance, time)
+
+    def _waiting_at(self, instance: Instance, time: int) -> int:
+        """How many of the first members of an instance wait for an event at a time."""
+        element, order, count, _ = instance
+        if self.bound is None:
+            return count
+        return min(count, order.within(time - element[0], self.bound.strict))
 
     def _thin(self, state: State, of: Callable[[list[Instance]], list[Instance]]) -> None:
         """Some of the instances of a state, which may not be there yet."""
@@ -342,8 +364,12 @@ class Stateful(Operator):
             if not kept:
                 del state.instances[key]
 
-    def _wanted(self, instances: list[Instance]) -> list[Instance]:
-        return [one for one in instances if self._is_wanted(one[1].members[: one[2]])]
+    def _wanted(self, instances: list[Instance], time: int) -> list[Instance]:
+        return [
+            one
+            for one in instances
+            if self._is_wanted(one[1].members[: self._waiting_at(one, time)])
+        ]
 
     def _is_wanted(self, members: Iterable[int]) -> bool:
         return not all(one in self._halted for one in members)

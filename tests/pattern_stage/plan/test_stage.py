@@ -200,6 +200,25 @@ def test_what_no_event_can_meet_any_more_goes(kind: str) -> None:
     assert stage.stats()["instances"] <= 22
 
 
+def test_instances_of_one_that_has_too_many_go() -> None:
+    """At once, and others that share its operators find what they find without it."""
+    stage, alone = EventStage(most=50), EventStage()
+    for bound in (3, 10_000):
+        stage.add(bound, WITHIN, (0, 1), (bound,))
+    alone.add(3, WITHIN, (0, 1), (3,))
+    for time in range(600):
+        found = []
+        for one in (stage, alone):
+            slots = one.slots(0)
+            kinds = (0, 1) if time > 300 and time % 7 == 0 else (0,)
+            one.take([tupled((type_, time, time, time, {"a": 1.0}), slots) for type_ in kinds])
+            one.advance(time)
+            found.append([(each.start, each.time) for each in one.found() if each.number == 3])
+        assert found[0] == found[1]
+        assert stage.stats()["instances"] <= 60
+    assert [*stage.stopped] == [10_000]
+
+
 @pytest.mark.parametrize("sign", ["<", "<=", ">", ">=", "="])
 def test_many_conditions_find_what_each_does(sign: Any) -> None:
     condition = (Compare(sign, Column(0, "a"), Constant(0, True), "number"),)

@@ -194,7 +194,7 @@ class LiveRestarts(Live):
             if name not in kept:
                 self.asked[name] = queries[name]
                 self.model.subscribe(query_in_loops(name, queries[name], {}), history=False)
-        assert take_queries(self.engine, texts, lambda line: None) == 0
+        assert take_queries(self.engine, texts, lambda line: None) == (0, [])
         assert [each.name for each in self.engine.subscriptions] == self.model.names
         for subscription in self.engine.subscriptions:
             subscription.on_match = self.told.append

@@ -17,7 +17,6 @@ from xscl.serve.trying.processes import Processes
 
 HOLD = "-- name: hold\nS//*->x JOIN {x = y} T//*->y"
 ENDLESS = "PATTERN SEQ(T+ a[], T b, !U c) WHERE skip_till_any_match {} WITHIN 1 h"
-GROWING = f"SELECT a FROM {'(SELECT concat(a, a) AS a FROM ' * 30}S{')' * 30}"
 
 
 @pytest.fixture(scope="module")
@@ -66,11 +65,16 @@ def test_it_is_ended_when_it_takes_too_long_and_what_it_found_is_found(server: A
 
 
 def test_it_is_refused_more_memory() -> None:
-    with mock.patch.object(service, "MEMORY", 300 << 20), serving(HOLD) as asking:
-        asking.publish("s", "<a><a>12345678</a></a>", 1)
-        tried = asking.post("/dry-run", text=GROWING)
+    with (
+        mock.patch.object(service, "MEMORY", 200 << 20),
+        mock.patch.object(dry_run, "_SECONDS", 60.0),
+        serving(HOLD) as asking,
+    ):
+        for number in range(24):
+            asking.publish(f"t{number}", "<b>y</b>", 10 + number, stream="T")
+        tried = asking.post("/dry-run", text=ENDLESS)
         assert (tried["matches"], tried["whole"]) == ([], False)
-        assert tried["ended"] == "it was ended, as it took more than 300 MiB of memory"
+        assert tried["ended"] == "it was ended, as it took more than 200 MiB of memory"
 
 
 def test_it_stops_nobody(server: Asking) -> None:
