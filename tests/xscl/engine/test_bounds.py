@@ -74,16 +74,8 @@ ALIKE = {
 @given(data=st.data())
 def test_others_that_differ_in_a_constant_go_on(kind: str, data: st.DataObject) -> None:
     """They share an automaton with what is stopped, and find what they find without a bound."""
-    stops = list[QueryStopped]()
-    most = data.draw(st.integers(1, 60), "most")
     first = data.draw(st.sets(st.integers(5, 16), min_size=2, max_size=5), "from the events")
-    lateness = data.draw(st.sampled_from([0, None]), "lateness")
-    bounded = xscl.Engine(lateness=lateness, most_matches=most, on_stop=stops.append)
-    free = xscl.Engine(lateness=lateness)
-    for event in first:
-        for engine in (bounded, free):
-            engine.subscribe(ALIKE[kind].replace("#", str(event * event)), name=str(event))
-    some: list[dict[str, object]] = documents(17)
+    some = documents(17)
     if "late" in kind:
         late = {"stream": "T", "id": "t", "timestamp": 999, "json": {"v": 0}}
         some.insert(data.draw(st.integers(0, 17), "late after"), late)
@@ -95,6 +87,30 @@ def test_others_that_differ_in_a_constant_go_on(kind: str, data: st.DataObject) 
         some.sort(key=lambda one: one["timestamp"])  # type: ignore[arg-type, return-value]
     size = data.draw(st.integers(1, 18), "in steps of")
     steps = [some[at : at + size] for at in range(0, len(some), size)]
+    lateness = data.draw(st.sampled_from([0, None]), "lateness")
+    compare(kind, data.draw(st.integers(1, 60), "most"), first, steps, lateness)
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+@pytest.mark.parametrize("kind", ALIKE)
+def test_others_that_have_little_go_on(kind: str, most: int) -> None:
+    compare(kind, most, {12, 13, 14}, [[one] for one in documents(17)], 0)
+
+
+def compare(
+    kind: str,
+    most: int,
+    first: set[int],
+    steps: list[list[dict[str, object]]],
+    lateness: float | None,
+) -> None:
+    """Queries from some events on, with a bound and without."""
+    stops = list[QueryStopped]()
+    bounded = xscl.Engine(lateness=lateness, most_matches=most, on_stop=stops.append)
+    free = xscl.Engine(lateness=lateness)
+    for event in first:
+        for engine in (bounded, free):
+            engine.subscribe(ALIKE[kind].replace("#", str(event * event)), name=str(event))
     found = [
         [engine.publish_many(step) for step in steps] + [engine.flush()]
         for engine in (bounded, free)
